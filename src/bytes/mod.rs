@@ -1,0 +1,44 @@
+//! Bytes in and bytes out, below every format: byte order, cursor, sink, scratch memory, bits.
+//!
+//! | item | what it is for |
+//! |---|---|
+//! | [`Endian`] | byte order as a type, chosen at the door |
+//! | [`Reader`] | the one way in which bytes of a file are taken: checked, and aware of its offset |
+//! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
+//! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
+//! | [`Bits`], [`BitReader`] | bits of a byte slice, by index and in sequence |
+//!
+//! ```
+//! use pilaster::bytes::{LittleEndian, Reader, Scratch};
+//! use pilaster::error::What;
+//!
+//! let mut r = Reader::<LittleEndian>::new(&[2, 0, 0, 0, 7, 9]);
+//! let n = r.u32(What::Input)?;
+//! let data = r.take(n as usize, What::Input)?;
+//! r.end(What::Input)?;
+//!
+//! let mut memory = [0u8; 64];
+//! let mut scratch = Scratch::new(&mut memory);
+//! let squares = scratch.take::<u64>(2)?;
+//! for (s, d) in squares.iter_mut().zip(data) {
+//!     *s = u64::from(*d) * u64::from(*d);
+//! }
+//! assert_eq!(squares, [49, 81]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+mod bits;
+mod endian;
+mod reader;
+mod scratch;
+mod sink;
+
+pub use bits::{BitReader, Bits};
+pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
+pub use reader::Reader;
+pub use scratch::Scratch;
+#[cfg(feature = "embedded-io-07")]
+pub use sink::EmbeddedIoSink;
+#[cfg(feature = "std")]
+pub use sink::IoSink;
+pub use sink::{Sink, SliceSink};

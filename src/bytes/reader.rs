@@ -1,0 +1,203 @@
+//! The cursor through which all bytes of a file are taken.
+
+use core::marker::PhantomData;
+
+use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned, byteorder};
+
+use super::Endian;
+use crate::error::{Error, Kind, Result, What};
+
+/// A cursor over borrowed bytes that knows its absolute offset.
+///
+/// Nothing here panics; a read past the end is [`Kind::Truncated`] with the offset of the field and
+/// the number of bytes that it needs, and leaves the cursor where it was.
+#[derive(Clone, Copy, Debug)]
+pub struct Reader<'a, E> {
+    rest: &'a [u8],
+    at: u64,
+    order: PhantomData<E>,
+}
+
+/// Readers of plain numbers, through zerocopy's wrapper of the byte order.
+macro_rules! numbers {
+    ($($name:ident by $wrapper:ident;)*) => {$(
+        #[doc = concat!("Takes the next `", stringify!($name), "`.")]
+        ///
+        /// # Errors
+        /// [`Kind::Truncated`] at the end of the input.
+        #[inline]
+        pub fn $name(&mut self, what: What) -> Result<$name> {
+            Ok(byteorder::$wrapper::<E>::from_bytes(*self.array(what)?).get())
+        }
+    )*};
+}
+
+impl<'a, E: Endian> Reader<'a, E> {
+    /// A cursor at the start of `bytes`, which are the start of the file.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Reader::new_at(bytes, 0)
+    }
+
+    /// A cursor at the start of `bytes`, which lie at offset `at` of the file.
+    #[must_use]
+    pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
+        Reader { rest: bytes, at, order: PhantomData }
+    }
+
+    /// Absolute offset of the next byte.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The bytes that are left.
+    #[must_use]
+    pub const fn rest(&self) -> &'a [u8] {
+        self.rest
+    }
+
+    /// Takes the next `n` bytes: the only way in which bytes come out.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input.
+    #[inline]
+    pub fn take(&mut self, n: usize, what: What) -> Result<&'a [u8]> {
+        match self.rest.split_at_checked(n) {
+            Some((head, rest)) => {
+                self.rest = rest;
+                self.at = self.at.saturating_add(n as u64);
+                Ok(head)
+            }
+            None => Err(self.truncated(n, what)),
+        }
+    }
+
+    /// Takes the next `N` bytes as an array.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input.
+    #[inline]
+    pub fn array<const N: usize>(&mut self, what: What) -> Result<&'a [u8; N]> {
+        match self.rest.split_first_chunk::<N>() {
+            Some((head, rest)) => {
+                self.rest = rest;
+                self.at = self.at.saturating_add(N as u64);
+                Ok(head)
+            }
+            None => Err(self.truncated(N, what)),
+        }
+    }
+
+    /// Takes an on-disk structure, borrowed.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input.
+    #[inline]
+    pub fn view<T: FromBytes + KnownLayout + Immutable + Unaligned>(&mut self, what: What) -> Result<&'a T> {
+        match T::ref_from_prefix(self.rest) {
+            Ok((view, rest)) => {
+                self.rest = rest;
+                self.at = self.at.saturating_add(size_of::<T>() as u64);
+                Ok(view)
+            }
+            Err(_) => Err(self.truncated(size_of::<T>(), what)),
+        }
+    }
+
+    /// Takes `n` on-disk structures in a row, borrowed.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input, [`Kind::Overflow`] if their size has no number.
+    pub fn views<T: FromBytes + KnownLayout + Immutable + Unaligned>(
+        &mut self,
+        n: usize,
+        what: What,
+    ) -> Result<&'a [T]> {
+        let Some(size) = n.checked_mul(size_of::<T>()) else {
+            return Err(Error::new(Kind::Overflow, what, self.at).with_need(n as u64));
+        };
+        let at = self.at;
+        let bytes = self.take(size, what)?;
+        <[T]>::ref_from_bytes_with_elems(bytes, n)
+            .map_err(|_| Error::new(Kind::Truncated, what, at).with_need(size as u64))
+    }
+
+    /// Takes the next `n` bytes as a cursor of their own, which cannot leave them.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input.
+    pub fn split(&mut self, n: usize, what: What) -> Result<Self> {
+        let at = self.at;
+        Ok(Reader::new_at(self.take(n, what)?, at))
+    }
+
+    /// Ends the reading.
+    ///
+    /// # Errors
+    /// [`Kind::Trailing`] if bytes are left over.
+    pub fn end(self, what: What) -> Result<()> {
+        if self.rest.is_empty() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Trailing, what, self.at).with_need(self.rest.len() as u64))
+    }
+
+    /// Takes the next byte.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the input.
+    #[inline]
+    pub fn u8(&mut self, what: What) -> Result<u8> {
+        let [byte] = *self.array(what)?;
+        Ok(byte)
+    }
+
+    numbers! { u16 by U16; u32 by U32; u64 by U64; i16 by I16; i32 by I32; i64 by I64; }
+
+    #[cold]
+    fn truncated(&self, n: usize, what: What) -> Error {
+        Error::new(Kind::Truncated, what, self.at).with_need(n as u64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{BigEndian, LittleEndian};
+
+    #[test]
+    fn numbers_in_both_orders() {
+        let bytes = [1, 2, 3, 4, 5, 6];
+        let mut le = Reader::<LittleEndian>::new(&bytes);
+        assert_eq!((le.u16(What::Input), le.u32(What::Input)), (Ok(0x0201), Ok(0x0605_0403)));
+        let mut be = Reader::<BigEndian>::new(&bytes);
+        assert_eq!((be.u16(What::Input), be.i32(What::Input)), (Ok(0x0102), Ok(0x0304_0506)));
+        assert_eq!(be.end(What::Input), Ok(()));
+    }
+
+    #[test]
+    fn a_failed_take_leaves_the_cursor() {
+        let mut r = Reader::<LittleEndian>::new_at(&[1, 2, 3], 100);
+        assert_eq!(r.u8(What::Input), Ok(1));
+        let e = r.u32(What::FiloBase).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::FiloBase, 101, 4));
+        assert_eq!(r.take(2, What::Input), Ok(&[2u8, 3][..]));
+    }
+
+    #[test]
+    fn a_fenced_part_ends_at_its_fence() {
+        let mut r = Reader::<LittleEndian>::new(&[1, 2, 3, 4]);
+        let mut part = r.split(2, What::Input).unwrap();
+        assert!(part.u32(What::Input).is_err());
+        assert_eq!(part.end(What::Input).unwrap_err().kind(), Kind::Trailing);
+        assert_eq!(r.at(), 2);
+    }
+
+    #[test]
+    fn a_count_that_overflows_is_an_error() {
+        let mut r = Reader::<LittleEndian>::new(&[0; 8]);
+        let e = r.views::<zerocopy::U64<LittleEndian>>(usize::MAX, What::Input).unwrap_err();
+        assert_eq!(e.kind(), Kind::Overflow);
+    }
+}

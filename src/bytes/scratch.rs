@@ -1,0 +1,107 @@
+//! Memory that the caller lends for decoded values.
+
+use bytemuck::Pod;
+
+use crate::error::{Error, Kind, Result, What};
+
+/// Memory lent by the caller, cut from the front into aligned slices.
+///
+/// Two rules, which the borrow checker enforces: take the result first and temporaries from a
+/// [`scope`](Self::scope) after it; and find out what fits (`Column::need`) before you take.
+#[derive(Debug)]
+pub struct Scratch<'s> {
+    free: &'s mut [u8],
+}
+
+impl<'s> Scratch<'s> {
+    /// All of `memory`.
+    #[must_use]
+    pub const fn new(memory: &'s mut [u8]) -> Self {
+        Scratch { free: memory }
+    }
+
+    /// Bytes that are left, before alignment.
+    #[must_use]
+    pub const fn room(&self) -> usize {
+        self.free.len()
+    }
+
+    /// An upper bound of what [`take`](Self::take) uses up for `n` values of `T`.
+    #[must_use]
+    pub const fn cost<T>(n: u64) -> u64 {
+        n.saturating_mul(size_of::<T>() as u64).saturating_add(align_of::<T>().saturating_sub(1) as u64)
+    }
+
+    /// Cuts off `n` values of `T`, aligned, with arbitrary content. They live as long as the memory.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] with the bytes needed; then nothing is cut off.
+    pub fn take<T: Pod>(&mut self, n: usize) -> Result<&'s mut [T]> {
+        let free = core::mem::take(&mut self.free);
+        let pad = free.as_ptr().align_offset(align_of::<T>());
+        let size = n.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(pad));
+        match size {
+            Some(size) if size <= free.len() => {}
+            _ => {
+                self.free = free;
+                return Err(no_room(Self::cost::<T>(n as u64)));
+            }
+        }
+        // Both splits hold, as `pad <= size <= len`; the fallible forms keep panics out of images.
+        let (Some((_, free)), Some(size)) = (free.split_at_mut_checked(pad), n.checked_mul(size_of::<T>())) else {
+            return Err(no_room(Self::cost::<T>(n as u64)));
+        };
+        let Some((head, rest)) = free.split_at_mut_checked(size) else {
+            return Err(no_room(Self::cost::<T>(n as u64)));
+        };
+        self.free = rest;
+        bytemuck::try_cast_slice_mut(head).map_err(|_| no_room(Self::cost::<T>(n as u64)))
+    }
+
+    /// A part that is given back when it is dropped.
+    #[must_use]
+    pub fn scope(&mut self) -> Scratch<'_> {
+        Scratch { free: self.free }
+    }
+}
+
+#[cold]
+fn no_room(need: u64) -> Error {
+    Error::new(Kind::NoRoom, What::Scratch, 0).with_need(need)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_aligned_and_outlive_the_handle() {
+        let mut memory = [0u8; 100];
+        let mut s = Scratch::new(&mut memory);
+        let a = s.take::<u8>(3).unwrap();
+        let b = s.take::<u64>(2).unwrap();
+        let c = s.take::<u16>(1).unwrap();
+        a.fill(1);
+        b.fill(2);
+        c.fill(3);
+        assert_eq!((a, b, c), (&mut [1; 3][..], &mut [2u64; 2][..], &mut [3u16][..]));
+    }
+
+    #[test]
+    fn a_failed_take_costs_nothing() {
+        let mut memory = [0u8; 16];
+        let mut s = Scratch::new(&mut memory);
+        let e = s.take::<u32>(100).unwrap_err();
+        assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 403));
+        assert!(s.take::<u64>(usize::MAX).is_err());
+        assert_eq!(s.room(), 16);
+    }
+
+    #[test]
+    fn a_scope_gives_back() {
+        let mut memory = [0u8; 16];
+        let mut s = Scratch::new(&mut memory);
+        s.scope().take::<u8>(16).unwrap();
+        assert_eq!(s.take::<u8>(16).unwrap().len(), 16);
+    }
+}

@@ -1,0 +1,53 @@
+//! The common vocabulary of all formats: what a column is, and how its rows are read and built.
+//!
+//! A [`Table`] lends [`Part`]s (rows that come unpacked together); a part has [`Column`]s; a column
+//! reads [`Batch`]es: flat, in native byte order, missing rows as [`Validity`]. A nested batch holds
+//! row ranges and a handle; children are columns, decoded only when somebody asks for them.
+//!
+//! ```text
+//! Table ── next_part ──► Part ── column(k) ──► Column ── read(rows) ──► Batch
+//!                                                │                       ├ values    I32(&[i32]), Utf8(..), Nested {..}
+//!                                                └ child(k) ◄────────────┤
+//!                                                                        └ validity  All, None, Bits(..)
+//! ```
+//!
+//! The loop that every consumer writes, here over a Filo vector:
+//!
+//! ```
+//! # #[cfg(feature = "filo")] {
+//! use pilaster::bytes::Scratch;
+//! use pilaster::column::{Column, Values, fit};
+//! use pilaster::filo::{Element, Vector};
+//!
+//! // Three rows of the Int 7: header word 0x606, row count, value.
+//! let chunk = [6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0];
+//! let column = Vector::open(&chunk, Element::Int)?.column(0)?;
+//!
+//! let mut memory = [0u8; 64];
+//! let mut scratch = Scratch::new(&mut memory);
+//! let (mut row, mut sum) = (0, 0);
+//! while row < column.rows() {
+//!     let mut inner = scratch.scope();
+//!     let rows = fit(&column, row..column.rows(), inner.room())?;
+//!     let batch = column.read(rows, &mut inner)?;
+//!     if let Values::I32(values) = batch.values {
+//!         sum += values.iter().sum::<i32>();
+//!     }
+//!     row += batch.len as u64;
+//! }
+//! assert_eq!(sum, 21);
+//! # }
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+mod convert;
+mod table;
+mod types;
+mod validity;
+mod values;
+
+pub use convert::{Build, Feed, convert};
+pub use table::{Column, Dictionary, Part, Table, fit};
+pub use types::{Prim, Type, Unit};
+pub use validity::Validity;
+pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};

@@ -1,0 +1,159 @@
+//! The traits that a format implements to be read.
+
+use core::fmt::Debug;
+use core::ops::Range;
+
+use super::{Batch, Type};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// A file as a walk over its parts.
+pub trait Table {
+    /// Rows that come unpacked together: a file, an extent, a chunk row.
+    type Part<'p>: Part
+    where
+        Self: 'p;
+
+    /// The next part, unpacked into `outer` where it must be; `None` behind the last.
+    ///
+    /// # Errors
+    /// What is wrong with the part.
+    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
+    where
+        Self: 'p;
+
+    /// Starts the walk anew, for builders that are fed column by column.
+    ///
+    /// # Errors
+    /// What keeps the table from being read twice.
+    fn restart(&mut self) -> Result<()>;
+}
+
+/// Rows that come unpacked together.
+pub trait Part: Copy {
+    /// The format's column.
+    type Col: Column;
+
+    /// How many rows.
+    fn rows(&self) -> u64;
+
+    /// How many columns.
+    fn width(&self) -> usize;
+
+    /// The name of column `k`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column, [`Kind::Utf8`] if its name is not text.
+    fn name(&self, k: usize) -> Result<&str>;
+
+    /// Column `k`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
+    fn column(&self, k: usize) -> Result<Self::Col>;
+}
+
+/// A column: a small `Copy` handle, also of every child.
+pub trait Column: Copy + Debug {
+    /// What the rows mean.
+    fn ty(&self) -> Type;
+
+    /// Whether a row may be missing.
+    fn nullable(&self) -> bool;
+
+    /// How many rows.
+    fn rows(&self) -> u64;
+
+    /// Zone of a timestamp, if it has one.
+    ///
+    /// # Errors
+    /// [`Kind::Utf8`] if its name is not text.
+    fn zone(&self) -> Result<Option<&str>> {
+        Ok(None)
+    }
+
+    /// Child `k` of a nested column.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such child.
+    fn child(&self, k: usize) -> Result<Self> {
+        Err(no_child(k, self.ty().children()))
+    }
+
+    /// Name of child `k` of a struct.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such child, [`Kind::Utf8`] if its name is not text.
+    fn child_name(&self, k: usize) -> Result<&str> {
+        Err(no_child(k, self.ty().children()))
+    }
+
+    /// An upper bound of the scratch bytes that [`read`](Self::read) takes for `rows`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if the rows do not exist.
+    fn need(&self, rows: Range<u64>) -> Result<u64>;
+
+    /// Decodes rows from `rows.start` on; may return fewer than asked, as `std::io::Read` does, but
+    /// at least one unless `rows` is empty.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if the rows do not exist, [`Kind::NoRoom`] if `scratch` is too small,
+    /// or what is wrong with the bytes.
+    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's;
+
+    /// The dictionary around `row`, where the column has one: codes and values as two ordinary
+    /// columns. Values are read once, codes batch by batch.
+    ///
+    /// # Errors
+    /// What is wrong with the dictionary.
+    fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
+        let _ = row;
+        Ok(None)
+    }
+}
+
+/// A stretch of a column that is stored as codes into a list of values.
+#[derive(Clone, Copy, Debug)]
+pub struct Dictionary<C> {
+    /// First row that it serves.
+    pub first: u64,
+    /// How many rows it serves.
+    pub len: u64,
+    /// One code per row, its validity that of the row.
+    pub codes: C,
+    /// The values that the codes count, from 0.
+    pub values: C,
+}
+
+/// The largest front part of `rows` that `column` reads with `room` bytes of scratch.
+///
+/// # Errors
+/// [`Kind::NoRoom`] with the need of one row if not even that fits; those of [`Column::need`].
+pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range<u64>> {
+    let Range { start, end } = rows;
+    let mut len = end.saturating_sub(start);
+    let mut first = true;
+    loop {
+        let part = start..start.saturating_add(len);
+        let need = column.need(part.clone())?;
+        if need <= room as u64 {
+            return Ok(part);
+        }
+        if len <= 1 {
+            return Err(Error::new(Kind::NoRoom, What::Scratch, start).with_need(need));
+        }
+        // In proportion first, which mostly fits at once, then by halves, so that it ends soon.
+        let share = u128::from(len).saturating_mul(room as u128).checked_div(u128::from(need)).unwrap_or(0);
+        let share = u64::try_from(share).unwrap_or(len);
+        len = if first { share.clamp(1, len.saturating_sub(1)) } else { len >> 1 };
+        first = false;
+    }
+}
+
+#[cold]
+fn no_child(k: usize, count: usize) -> Error {
+    Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(count as u64)
+}

@@ -1,0 +1,180 @@
+//! Logical types: what the rows of a column mean.
+
+use core::fmt;
+
+/// A plain number type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Prim {
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F16,
+    F32,
+    F64,
+}
+
+impl Prim {
+    /// Bytes of one value.
+    #[must_use]
+    pub const fn size(self) -> usize {
+        match self {
+            Prim::I8 | Prim::U8 => 1,
+            Prim::I16 | Prim::U16 | Prim::F16 => 2,
+            Prim::I32 | Prim::U32 | Prim::F32 => 4,
+            Prim::I64 | Prim::U64 | Prim::F64 => 8,
+        }
+    }
+
+    /// The name that the tools print: `int32`, `uint8`, `float64`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Prim::I8 => "int8",
+            Prim::I16 => "int16",
+            Prim::I32 => "int32",
+            Prim::I64 => "int64",
+            Prim::U8 => "uint8",
+            Prim::U16 => "uint16",
+            Prim::U32 => "uint32",
+            Prim::U64 => "uint64",
+            Prim::F16 => "float16",
+            Prim::F32 => "float32",
+            Prim::F64 => "float64",
+        }
+    }
+}
+
+/// What a stored date or time counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Unit {
+    Year,
+    Month,
+    Week,
+    Day,
+    Hour,
+    Minute,
+    Second,
+    Milli,
+    Micro,
+    Nano,
+    Pico,
+    Femto,
+    Atto,
+}
+
+impl Unit {
+    /// The short name, as numpy and Arrow write it: `Y M W D h m s ms us ns ps fs as`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Unit::Year => "Y",
+            Unit::Month => "M",
+            Unit::Week => "W",
+            Unit::Day => "D",
+            Unit::Hour => "h",
+            Unit::Minute => "m",
+            Unit::Second => "s",
+            Unit::Milli => "ms",
+            Unit::Micro => "us",
+            Unit::Nano => "ns",
+            Unit::Pico => "ps",
+            Unit::Femto => "fs",
+            Unit::Atto => "as",
+        }
+    }
+}
+
+/// The logical type of a column. Children of nested types are columns of their own
+/// ([`Column::child`](super::Column::child)); the zone of a timestamp is
+/// [`Column::zone`](super::Column::zone).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+pub enum Type {
+    /// No row has a value.
+    Null,
+    /// True or false: [`Values::Bool`](super::Values::Bool).
+    Bool,
+    /// A number.
+    Prim(Prim),
+    /// An integer times 10^-scale, in the narrowest of the widths that its column has:
+    /// 8 to 256 bits. Precision 1..=76.
+    Decimal {
+        /// Decimal digits.
+        precision: u8,
+        /// Digits behind the point; may be negative.
+        scale: i8,
+    },
+    /// A calendar date since 1970-01-01: 32 bits in days, 64 bits in finer units.
+    Date(Unit),
+    /// A time of day: 32 bits in seconds and milliseconds, 64 bits in finer units.
+    Time(Unit),
+    /// 64-bit units since 1970-01-01T00:00, with or without a zone.
+    Timestamp(Unit),
+    /// Bytes of any length.
+    Bytes,
+    /// Bytes of one length.
+    FixedBytes(u32),
+    /// Text. Its bytes are checked when they are taken as `str`.
+    Utf8,
+    /// Any number of rows of child 0.
+    List,
+    /// So many rows of child 0.
+    FixedList(u32),
+    /// One row of each of so many children.
+    Struct(u32),
+    /// Any number of pairs: rows of child 0, a struct of key and value.
+    Map,
+    /// Bytes of a kind that only its own program understands, such as a pickle.
+    Opaque,
+}
+
+impl Type {
+    /// Number of children that a column of this type has.
+    #[must_use]
+    pub const fn children(self) -> usize {
+        match self {
+            Type::List | Type::FixedList(_) | Type::Map => 1,
+            Type::Struct(n) => n as usize,
+            _ => 0,
+        }
+    }
+}
+
+impl fmt::Display for Type {
+    /// The name without children and zone: `int32`, `timestamp[ms]`, `decimal(10,2)`.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Type::Null => f.write_str("null"),
+            Type::Bool => f.write_str("bool"),
+            Type::Prim(prim) => f.write_str(prim.name()),
+            Type::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})"),
+            Type::Date(unit) => {
+                let bits = if *unit == Unit::Day { 32 } else { 64 };
+                write!(f, "date{bits}[{}]", if *unit == Unit::Day { "day" } else { unit.name() })
+            }
+            Type::Time(unit) => {
+                let bits = if matches!(unit, Unit::Second | Unit::Milli) { 32 } else { 64 };
+                write!(f, "time{bits}[{}]", unit.name())
+            }
+            Type::Timestamp(unit) => write!(f, "timestamp[{}]", unit.name()),
+            Type::Bytes => f.write_str("bytes"),
+            Type::FixedBytes(n) => write!(f, "fixed_bytes({n})"),
+            Type::Utf8 => f.write_str("string"),
+            Type::List => f.write_str("list"),
+            Type::FixedList(n) => write!(f, "fixed_size_list({n})"),
+            Type::Struct(n) => write!(f, "struct({n})"),
+            Type::Map => f.write_str("map"),
+            Type::Opaque => f.write_str("object"),
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! A decoded run of rows.
+
+use core::str;
+
+use super::Validity;
+use crate::bytes::Bits;
+use crate::error::{Error, Kind, Result, What};
+
+/// A run of rows of a column, flat and in native byte order.
+#[derive(Clone, Copy, Debug)]
+pub struct Batch<'s, C> {
+    /// The row of the column that row 0 of the batch is.
+    pub first: u64,
+    /// How many rows.
+    pub len: usize,
+    /// One value per row, also where [`validity`](Self::validity) says that it has no meaning.
+    pub values: Values<'s, C>,
+    /// Which rows have a value.
+    pub validity: Validity<'s>,
+}
+
+/// The values of a batch. Decimals, dates, times and timestamps are the integers that they are
+/// stored as; float16 is its bits; decimals over 128 bits are four words, the lowest first.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "the number variants are named by their type")]
+pub enum Values<'s, C> {
+    /// No values at all.
+    Null,
+    /// One bit per row.
+    Bool(Bits<'s>),
+    I8(&'s [i8]),
+    I16(&'s [i16]),
+    I32(&'s [i32]),
+    I64(&'s [i64]),
+    I128(&'s [i128]),
+    I256(&'s [[u64; 4]]),
+    U8(&'s [u8]),
+    U16(&'s [u16]),
+    U32(&'s [u32]),
+    U64(&'s [u64]),
+    /// Bits of half floats.
+    F16(&'s [u16]),
+    F32(&'s [f32]),
+    F64(&'s [f64]),
+    /// Byte strings.
+    Bytes(VarBytes<'s>),
+    /// Text; [`VarBytes::text`] checks it.
+    Utf8(VarBytes<'s>),
+    /// Lists, structs, maps: row `i` is rows `rows.get(i)` of every child of `of`.
+    Nested {
+        /// Which rows of the children.
+        rows: Ranges<'s>,
+        /// The column whose children they are.
+        of: C,
+    },
+}
+
+/// A run of bytes or rows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
+pub struct Span {
+    /// Where it starts.
+    pub at: u32,
+    /// How long it is.
+    pub len: u32,
+}
+
+/// Where each string of a batch lies in its bytes.
+#[derive(Clone, Copy, Debug)]
+pub enum Spans<'s> {
+    /// String `i` reaches from offset `i` to offset `i + 1`.
+    Off32(&'s [u32]),
+    /// The same with wider offsets.
+    Off64(&'s [u64]),
+    /// Each string has its own span: dictionaries, views, runs.
+    Each(&'s [Span]),
+    /// All strings have one length and follow each other.
+    Stride {
+        /// How many strings.
+        count: usize,
+        /// How long each is.
+        len: u32,
+    },
+    /// All rows share the whole of the bytes.
+    Same {
+        /// How many rows.
+        count: usize,
+    },
+}
+
+/// Byte strings: spans into one slice.
+#[derive(Clone, Copy, Debug)]
+pub struct VarBytes<'s> {
+    /// The bytes that the spans point into.
+    pub data: &'s [u8],
+    /// Where each string lies.
+    pub spans: Spans<'s>,
+}
+
+impl<'s> VarBytes<'s> {
+    /// String `i`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Truncated`] if its span leaves the bytes.
+    #[inline]
+    pub fn get(&self, i: usize) -> Result<&'s [u8]> {
+        let (start, end) = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
+        let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
+            return Err(outside(start, end));
+        };
+        self.data.get(from..to).ok_or_else(|| outside(start, end))
+    }
+
+    /// String `i` as text.
+    ///
+    /// # Errors
+    /// As [`get`](Self::get), and [`Kind::Utf8`] with the offset in [`data`](Self::data).
+    pub fn text(&self, i: usize) -> Result<&'s str> {
+        let bytes = self.get(i)?;
+        str::from_utf8(bytes).map_err(|e| {
+            let start = self.bounds(i).map_or(0, |(start, _)| start);
+            Error::new(Kind::Utf8, What::Text, start.saturating_add(e.valid_up_to() as u64))
+        })
+    }
+
+    /// How many strings.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self.spans {
+            Spans::Off32(offsets) => offsets.len().saturating_sub(1),
+            Spans::Off64(offsets) => offsets.len().saturating_sub(1),
+            Spans::Each(spans) => spans.len(),
+            Spans::Stride { count, .. } | Spans::Same { count } => count,
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// All strings.
+    ///
+    /// # Errors
+    /// Each item as [`get`](Self::get).
+    pub fn iter(&self) -> impl Iterator<Item = Result<&'s [u8]>> + use<'s> {
+        let strings = *self;
+        (0..strings.len()).map(move |i| strings.get(i))
+    }
+
+    #[inline]
+    fn bounds(&self, i: usize) -> Option<(u64, u64)> {
+        let next = i.checked_add(1)?;
+        match self.spans {
+            Spans::Off32(offsets) => Some(((*offsets.get(i)?).into(), (*offsets.get(next)?).into())),
+            Spans::Off64(offsets) => Some((*offsets.get(i)?, *offsets.get(next)?)),
+            Spans::Each(spans) => {
+                let Span { at, len } = *spans.get(i)?;
+                Some((at.into(), u64::from(at).saturating_add(len.into())))
+            }
+            Spans::Stride { count, len } if i < count => {
+                let start = (i as u64).saturating_mul(len.into());
+                Some((start, start.saturating_add(len.into())))
+            }
+            Spans::Same { count } if i < count => Some((0, self.data.len() as u64)),
+            _ => None,
+        }
+    }
+}
+
+/// Which rows of the children each row of a nested batch has.
+#[derive(Clone, Copy, Debug)]
+pub enum Ranges<'s> {
+    /// Row `i` has rows `first + i * size` and `size - 1` more: structs (size 1), fixed lists.
+    Stride {
+        /// The child row of the first row.
+        first: u64,
+        /// Child rows per row.
+        size: u64,
+        /// How many rows.
+        count: usize,
+    },
+    /// Row `i` has the child rows from offset `i` to offset `i + 1`: lists.
+    Off32(&'s [u32]),
+    /// The same with wider offsets.
+    Off64(&'s [u64]),
+    /// Each row has its own range: list views, gathered lists.
+    Each(&'s [Span]),
+}
+
+impl Ranges<'_> {
+    /// Start and end of the child rows of row `i`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Invalid`] if its range is reversed.
+    pub fn get(&self, i: usize) -> Result<core::ops::Range<u64>> {
+        let range = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
+        if range.start > range.end {
+            return Err(Error::new(Kind::Invalid, What::Child, range.start).with_need(range.end));
+        }
+        Ok(range)
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Ranges::Stride { count, .. } => *count,
+            Ranges::Off32(offsets) => offsets.len().saturating_sub(1),
+            Ranges::Off64(offsets) => offsets.len().saturating_sub(1),
+            Ranges::Each(spans) => spans.len(),
+        }
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn bounds(&self, i: usize) -> Option<core::ops::Range<u64>> {
+        let next = i.checked_add(1)?;
+        match *self {
+            Ranges::Stride { first, size, count } if i < count => {
+                let start = first.checked_add((i as u64).checked_mul(size)?)?;
+                Some(start..start.checked_add(size)?)
+            }
+            Ranges::Stride { .. } => None,
+            Ranges::Off32(offsets) => Some((*offsets.get(i)?).into()..(*offsets.get(next)?).into()),
+            Ranges::Off64(offsets) => Some(*offsets.get(i)?..*offsets.get(next)?),
+            Ranges::Each(spans) => {
+                let Span { at, len } = *spans.get(i)?;
+                Some(at.into()..u64::from(at).checked_add(len.into())?)
+            }
+        }
+    }
+}
+
+#[cold]
+fn no_row(i: usize, count: usize) -> Error {
+    Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(count as u64)
+}
+
+#[cold]
+fn outside(start: u64, end: u64) -> Error {
+    Error::new(Kind::Truncated, What::Text, start).with_need(end.saturating_sub(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strings_by_every_kind_of_span() {
+        let data = b"onetwothree";
+        let words = |spans| VarBytes { data, spans };
+        let spans = [Span { at: 3, len: 3 }, Span { at: 0, len: 3 }];
+        assert_eq!(words(Spans::Off32(&[0, 3, 6, 11])).text(2), Ok("three"));
+        assert_eq!(words(Spans::Off64(&[0, 3])).get(0), Ok(&b"one"[..]));
+        assert_eq!(words(Spans::Each(&spans)).text(0), Ok("two"));
+        assert_eq!(words(Spans::Stride { count: 3, len: 3 }).text(1), Ok("two"));
+        assert_eq!(words(Spans::Same { count: 2 }).text(1), Ok("onetwothree"));
+    }
+
+    #[test]
+    fn bad_spans_are_errors() {
+        let strings = VarBytes { data: b"abc", spans: Spans::Off32(&[2, 1, 9]) };
+        assert_eq!(strings.get(0).unwrap_err().kind(), Kind::Truncated);
+        assert_eq!(strings.get(1).unwrap_err().need(), 8);
+        assert_eq!(strings.get(2).unwrap_err().kind(), Kind::OutOfRange);
+        let text = VarBytes { data: b"a\xffc", spans: Spans::Same { count: 1 } };
+        assert_eq!(text.text(0).unwrap_err().at(), 1);
+    }
+
+    #[test]
+    fn ranges_are_checked() {
+        assert_eq!(Ranges::Stride { first: 10, size: 2, count: 2 }.get(1), Ok(12..14));
+        assert!(Ranges::Stride { first: 10, size: 2, count: 2 }.get(2).is_err());
+        assert_eq!(Ranges::Off32(&[5, 3]).get(0).unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(Ranges::Each(&[Span { at: 7, len: 1 }]).get(0), Ok(7..8));
+    }
+}

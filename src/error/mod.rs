@@ -1,0 +1,176 @@
+//! The one error of this crate: where, which field, what is wrong with it, and how much is needed.
+//!
+//! An [`Error`] is 16 bytes, `Copy`, and holds no text. The texts live behind [`What::name`] and
+//! `Display`, which the linker drops from an image that never prints.
+//!
+//! ```
+//! use pilaster::error::{Error, Kind, What};
+//!
+//! let e = Error::new(Kind::Truncated, What::FiloHeader, 0).with_need(4);
+//! assert_eq!(e.at(), 0);
+//! assert_eq!(e.to_string(), "filo header word at offset 0: truncated, 4 bytes needed");
+//! ```
+
+mod what;
+
+pub use what::What;
+
+use core::fmt;
+
+/// The result of everything that can fail here.
+pub type Result<T, E = Error> = core::result::Result<T, E>;
+
+/// What is wrong. The meaning of [`Error::at`] and [`Error::need`] depends on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[non_exhaustive]
+#[repr(u8)]
+pub enum Kind {
+    /// The input ends inside the field. `need`: bytes that the field takes, counted from `at`.
+    Truncated,
+    /// Bytes are left over behind the end. `need`: how many.
+    Trailing,
+    /// The field has a value that the format forbids. `need`: the value (its low 32 bits).
+    Invalid,
+    /// A number or id that this crate does not know or does not decode. `need`: the id.
+    Unsupported,
+    /// The bytes are well formed but cannot be read as the type asked for. `need`: the id found.
+    WrongType,
+    /// A stored check value differs from the computed one. `need`: the stored value (low 32 bits).
+    Checksum,
+    /// A sum or product of numbers from the file leaves the number range. `need`: one of them.
+    Overflow,
+    /// A limit of [`Limits`](crate::limits::Limits) was reached. `need`: the limit.
+    Limit,
+    /// Memory lent by the caller is too small. `need`: bytes needed in all.
+    NoRoom,
+    /// An index is not below the count. `at`: the index; `need`: the count.
+    OutOfRange,
+    /// Bytes that must be text are not UTF-8. `at`: the first wrong byte.
+    Utf8,
+    /// The chosen encoding cannot hold a value. `at`: the row.
+    Lossy,
+    /// A writer was called in the wrong order or with the wrong type. `at`: the row.
+    Misuse,
+}
+
+/// An error: where, kind, field, and how much is needed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Error {
+    // Two u32 and not one u64: that keeps the alignment at 4 and the size at 16.
+    at: [u32; 2],
+    need: u32,
+    what: What,
+    kind: Kind,
+}
+
+const _: () = assert!(size_of::<Error>() == 16 && align_of::<Error>() == 4);
+// `Result<()>` has room for its tag inside the enums.
+const _: () = assert!(size_of::<Result<()>>() == 16);
+
+impl Error {
+    /// An error of `kind` in `what` at offset (or row, or index) `at`.
+    #[cold]
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
+    pub const fn new(kind: Kind, what: What, at: u64) -> Self {
+        Error { at: [at as u32, (at >> 32) as u32], need: 0, what, kind }
+    }
+
+    /// The same error with [`need`](Self::need) set; a larger number is kept as `u32::MAX`.
+    #[cold]
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "saturated on the line before")]
+    pub const fn with_need(mut self, need: u64) -> Self {
+        self.need = if need > u32::MAX as u64 { u32::MAX } else { need as u32 };
+        self
+    }
+
+    /// Offset of the field in the file (or the row or index, as the [`Kind`] says).
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at[0] as u64 | (self.at[1] as u64) << 32
+    }
+
+    /// How much is needed, or the value found: see [`Kind`]. Saturates at `u32::MAX`.
+    #[must_use]
+    pub const fn need(&self) -> u32 {
+        self.need
+    }
+
+    /// The field.
+    #[must_use]
+    pub const fn what(&self) -> What {
+        self.what
+    }
+
+    /// What is wrong with it.
+    #[must_use]
+    pub const fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// The same error with its offset moved by `by`: for a structure that was parsed on its own
+    /// and lies at `by` in the file.
+    #[cold]
+    #[must_use]
+    pub const fn moved(self, by: u64) -> Self {
+        let Error { need, what, kind, .. } = self;
+        let moved = Error::new(kind, what, self.at().saturating_add(by));
+        Error { need, ..moved }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, at, need) = (self.what.name(), self.at(), self.need);
+        match self.kind {
+            Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
+            Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
+            Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
+            Kind::Unsupported => write!(f, "{name} at offset {at}: {need} (0x{need:x}) is not supported"),
+            Kind::WrongType => write!(f, "{name} at offset {at}: 0x{need:08x} cannot be read as the type asked for"),
+            Kind::Checksum => write!(f, "{name} at offset {at}: checksum differs, 0x{need:08x} is stored"),
+            Kind::Overflow => write!(f, "{name} at offset {at}: number out of range"),
+            Kind::Limit => write!(f, "{name} of {need} reached at offset {at}"),
+            Kind::NoRoom => write!(f, "{name} too small: {need} bytes needed"),
+            Kind::OutOfRange => write!(f, "{name} {at} does not exist, there are {need}"),
+            Kind::Utf8 => write!(f, "{name} at offset {at}: not UTF-8"),
+            Kind::Lossy => write!(f, "{name} cannot hold the value of row {at}"),
+            Kind::Misuse => write!(f, "{name}: wrong call or type at row {at}"),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Error")
+            .field("kind", &self.kind)
+            .field("what", &self.what)
+            .field("at", &self.at())
+            .field("need", &self.need)
+            .finish()
+    }
+}
+
+impl core::error::Error for Error {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn offsets_beyond_32_bits_survive() {
+        let e = Error::new(Kind::Invalid, What::Input, 0x1_2345_6789_abcd).with_need(7);
+        assert_eq!((e.at(), e.need()), (0x1_2345_6789_abcd, 7));
+        assert_eq!(e.moved(3).at(), 0x1_2345_6789_abd0);
+        assert_eq!(e.moved(3).need(), 7);
+    }
+
+    #[test]
+    fn need_saturates() {
+        let e = Error::new(Kind::NoRoom, What::Scratch, 0).with_need(u64::MAX);
+        assert_eq!(e.need(), u32::MAX);
+    }
+}

@@ -1,0 +1,74 @@
+//! The names of the fields that an [`Error`](super::Error) can point at.
+
+/// Declares [`What`]: one line per field, the name in the format's own terms.
+macro_rules! fields {
+    ($($(#[$section:meta])* $id:ident = $name:literal,)*) => {
+        /// The field, structure or resource that an error is about, in the terms of its format.
+        ///
+        /// Two bytes; its name is looked up only when an error is printed, so an image that never
+        /// prints carries none of the texts.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        #[repr(u16)]
+        pub enum What {
+            $(#[doc = concat!("The ", $name, ".")] $id,)*
+        }
+
+        impl What {
+            /// The name as a message shows it, for instance `filo header word`.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(What::$id => $name,)* }
+            }
+        }
+    };
+}
+
+fields! {
+    // The caller's side: memory, indices and limits.
+    Input = "input",
+    Destination = "destination buffer",
+    Scratch = "scratch memory",
+    Bits = "bit field",
+    Row = "row",
+    Column = "column",
+    Child = "child column",
+    Text = "text",
+    MaxDepth = "limit max_depth",
+    MaxNodes = "limit max_nodes",
+    MaxColumns = "limit max_columns",
+    MaxRows = "limit max_rows",
+    MaxDecoded = "limit max_decoded",
+
+    // FlatBuffers.
+    FlatRoot = "flatbuffer root offset",
+    FlatTable = "flatbuffer table",
+    FlatVtable = "flatbuffer vtable",
+    FlatField = "flatbuffer field",
+    FlatOffset = "flatbuffer offset",
+    FlatVector = "flatbuffer vector",
+    FlatString = "flatbuffer string",
+    FlatUnion = "flatbuffer union",
+
+    // Filo.
+    FiloHeader = "filo header word",
+    FiloElement = "filo element type",
+    FiloRows = "filo row count",
+    FiloInfo = "filo data info",
+    FiloData = "filo data",
+    FiloMask = "filo NA mask",
+    FiloMaskType = "filo mask type",
+    FiloSubVector = "filo sub-vector offset",
+    FiloPacked = "filo packed vector header",
+    FiloValue = "filo repeated value",
+    FiloBase = "filo base",
+    FiloSlope = "filo slope",
+    FiloZone = "filo zone offset",
+    FiloVars = "filo datetime vars",
+    FiloDictionary = "filo dictionary",
+    FiloCodes = "filo codes",
+    FiloWords = "filo utf8 words",
+    FiloString = "filo string",
+    FiloSlot = "filo fixed-max slot",
+}

@@ -1,0 +1,103 @@
+//! Element types: what the caller must name, as no byte of a vector does.
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::column::{Prim, Type, Unit};
+use crate::error::{Error, Kind, What};
+
+/// The element type of a vector. It is not stored; the header word only selects an encoding.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Element {
+    /// True or false.
+    Boolean,
+    /// 32-bit signed.
+    Int,
+    /// 64-bit signed.
+    Long,
+    /// IEEE binary32.
+    Float,
+    /// IEEE binary64.
+    Double,
+    /// Text in FlatBuffer kinds.
+    String,
+    /// Text in BinaryVectors. Nothing on the wire enforces UTF-8.
+    Utf8,
+    /// [`Utf8`](Element::Utf8) vectors whose bytes need not be text.
+    Blob,
+    /// Milliseconds since 1970-01-01, stored like a long.
+    Timestamp,
+    /// Milliseconds since 1970-01-01 and an offset from UTC: two columns.
+    DateTime,
+}
+
+impl Element {
+    /// Every element type.
+    pub const ALL: [Element; 10] = [
+        Element::Boolean,
+        Element::Int,
+        Element::Long,
+        Element::Float,
+        Element::Double,
+        Element::String,
+        Element::Utf8,
+        Element::Blob,
+        Element::Timestamp,
+        Element::DateTime,
+    ];
+
+    /// The name that the tools use, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Element::Boolean => "boolean",
+            Element::Int => "int",
+            Element::Long => "long",
+            Element::Float => "float",
+            Element::Double => "double",
+            Element::String => "string",
+            Element::Utf8 => "utf8",
+            Element::Blob => "blob",
+            Element::Timestamp => "timestamp",
+            Element::DateTime => "datetime",
+        }
+    }
+
+    /// The logical type of the (first) column.
+    #[must_use]
+    pub const fn ty(self) -> Type {
+        match self {
+            Element::Boolean => Type::Bool,
+            Element::Int => Type::Prim(Prim::I32),
+            Element::Long => Type::Prim(Prim::I64),
+            Element::Float => Type::Prim(Prim::F32),
+            Element::Double => Type::Prim(Prim::F64),
+            Element::String | Element::Utf8 => Type::Utf8,
+            Element::Blob => Type::Bytes,
+            Element::Timestamp | Element::DateTime => Type::Timestamp(Unit::Milli),
+        }
+    }
+}
+
+impl fmt::Display for Element {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Element {
+    type Err = Error;
+
+    /// A name in any case of letters.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for any other text.
+    fn from_str(name: &str) -> Result<Self, Error> {
+        Element::ALL.into_iter().find(|element| element.name().eq_ignore_ascii_case(name)).ok_or(Error::new(
+            Kind::Unsupported,
+            What::FiloElement,
+            0,
+        ))
+    }
+}

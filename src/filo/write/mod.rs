@@ -1,0 +1,5 @@
+//! Filo vectors out.
+
+mod rows;
+
+pub use rows::{Plain, Rows, Strings};
