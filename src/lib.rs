@@ -23,6 +23,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+pub mod any;
 pub mod bytes;
 pub mod column;
 pub mod encoding;
