@@ -81,11 +81,12 @@ Commands:
   verify    walk everything; say ok, or what is wrong and where
 
 FILE is a path, or - for standard input.
+Each command explains itself: pilaster COMMAND --help.
 ";
 
 const INFO: &str = "\
-What the file is: format, encoding, sizes, and for each column its type, rows, missing values and
-bytes per value.
+What the file is: its format, encoding and sizes, and for each column the type,
+the rows, and how many of them are missing.
 
 Usage: pilaster info [OPTIONS] FILE
 ";
@@ -115,37 +116,41 @@ const TEXT: &str = "      --to csv|jsonl   the form of the text (default csv)
 ";
 
 const RULES: &str = "
-CSV quotes a field that holds a comma, a quote or a line break, and one that reads like a missing
-value. So an empty field is missing, and \"\" is an empty string. Dates and times are the stored
-counts; bytes are hexadecimal; a nested value is its JSON text.
-JSON lines have one object per row, missing values null. Numbers that JSON lacks are the strings
-\"NaN\", \"Infinity\" and \"-Infinity\"; decimals are strings; bytes are hexadecimal strings.
+CSV quotes a field that holds a comma, a quote or a line break, and one that
+reads like a missing value: an empty field is missing, \"\" is an empty string.
+JSON lines have an object per row, with null for a missing value. Numbers that
+JSON lacks are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
+strings. In both, dates and times are the stored counts, bytes are hexadecimal;
+a nested value in CSV is its JSON text.
 ";
 
 const DUMP: &str = "\
-Every value exactly, as one JSON document: integers as decimal strings, floats as the hexadecimal
-digits of their bits, bytes in hexadecimal, missing values null. A column of up to 2000 rows shows its
-`values`, a longer one its `head` and `tail`; `sha256` is always that of all values.
+Every value exactly, as one JSON document: integers as decimal strings, floats
+as the hexadecimal digits of their bits, bytes in hexadecimal, missing values
+null. A column of up to 2000 rows has its values, a longer one its head and
+tail; sha256 is always that of all values, joined by line feeds.
+Nothing is printed about a file that pilaster verify refuses.
 
 Usage: pilaster dump [OPTIONS] FILE
 
 Options:
-      --json           the only form, and the default
+      --json           the only form so far, and the default
 ";
 
 const VERIFY: &str = "\
-Walks everything in the file: every row, string and code. Prints what it counted, or fails with the
-first thing that is wrong.
+Walks everything in the file: every row, string and code. Says what it counted,
+or fails with the first thing that is wrong and its offset.
 
 Usage: pilaster verify [OPTIONS] FILE
 ";
 
 const COMMON: &str = "
-What the file does not say about itself:
-      --format FORMAT  filo, dataseries, jay, bcolz or vortex; otherwise its content says it, and the
-                       extension .filo. Only filo can be read so far
-      --type ELEMENT   what a Filo vector holds, as its bytes do not say it: int, long, float, double,
-                       boolean, string, utf8, blob, timestamp or datetime
+What a file may not say about itself:
+      --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
+                       content decides, or the extension .filo. Only Filo
+                       can be read so far
+      --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
+                       double, string, utf8, blob, timestamp or datetime
 
   -h, --help           this text
   -V, --version        the version
@@ -183,15 +188,19 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
             (Short('V') | Long("version"), _) => return Ok(Call::Print(version())),
             (Long("format"), _) => {
                 let all = Format::ALL.map(Format::name).join(", ");
-                format = Some(parser.value()?.parse_with(|name| {
-                    name.parse::<Format>().map_err(|_| format!("--format is one of {all}"))
-                })?);
+                format = Some(
+                    parser
+                        .value()?
+                        .parse_with(|name| name.parse::<Format>().map_err(|_| format!("--format is one of {all}")))?,
+                );
             }
             (Long("type"), _) => {
                 let all = Element::ALL.map(Element::name).join(", ");
-                element = Some(parser.value()?.parse_with(|name| {
-                    name.parse::<Element>().map_err(|_| format!("--type is one of {all}"))
-                })?);
+                element = Some(
+                    parser
+                        .value()?
+                        .parse_with(|name| name.parse::<Element>().map_err(|_| format!("--type is one of {all}")))?,
+                );
             }
             (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse()?,
             (Long("to"), Command::Cat(text)) => text.to = parser.value()?.parse_with(form)?,
@@ -258,7 +267,7 @@ mod tests {
             let Ok(Call::Print(text)) = call(&format!("{name} --help")) else { panic!("{name}") };
             assert!(text.contains(&format!("Usage: pilaster {name} ")) && text.ends_with("the call is bad.\n"));
             let widest = text.lines().map(str::len).max();
-            assert!(widest <= Some(100), "{name}: {widest:?} columns");
+            assert!(widest <= Some(80), "{name}: {widest:?} columns");
         }
     }
 

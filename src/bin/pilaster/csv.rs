@@ -50,7 +50,12 @@ impl<W: Write> Rows for Csv<W> {
         self.end()
     }
 
-    fn row<C: Column>(&mut self, columns: &[C], batches: &[Batch<'_, C>], i: usize) -> std::result::Result<(), Failure> {
+    fn row<C: Column>(
+        &mut self,
+        columns: &[C],
+        batches: &[Batch<'_, C>],
+        i: usize,
+    ) -> std::result::Result<(), Failure> {
         self.line.clear();
         for (k, ((name, column), batch)) in self.names.iter().zip(columns).zip(batches).enumerate() {
             self.line.push_str(if k > 0 { "," } else { "" });

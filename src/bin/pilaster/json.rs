@@ -80,7 +80,7 @@ fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style
             string(out, of.child_name(k)?);
             out.push(':');
         }
-        batches(&child, rows.clone(), |batch| {
+        batches(&child, rows.clone(), |batch| -> Result<()> {
             for i in 0..batch.len {
                 let first = batch.first == rows.start && i == 0;
                 out.push_str(if first { "" } else { "," });
@@ -112,7 +112,12 @@ impl<W: Write> Rows for Lines<W> {
         Ok(())
     }
 
-    fn row<C: Column>(&mut self, columns: &[C], batches: &[Batch<'_, C>], i: usize) -> std::result::Result<(), Failure> {
+    fn row<C: Column>(
+        &mut self,
+        columns: &[C],
+        batches: &[Batch<'_, C>],
+        i: usize,
+    ) -> std::result::Result<(), Failure> {
         self.line.clear();
         let mut before = '{';
         for ((name, column), batch) in self.names.iter().zip(columns).zip(batches) {
@@ -137,7 +142,7 @@ mod tests {
     fn texts(name: &str, style: Style) -> Vec<String> {
         let mut all = Vec::new();
         let column = sample::column(name);
-        batches(&column, 0..column.rows(), |batch| {
+        batches(&column, 0..column.rows(), |batch| -> Result<()> {
             for i in 0..batch.len {
                 let mut out = String::new();
                 value(&mut out, &column, &Cell::at(batch, i)?, style)?;

@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{self, Read};
 
 use pilaster::any::{self, File, Format};
+use pilaster::error::Kind;
 use pilaster::filo::{Element, Vector};
 
 use crate::Failure;
@@ -11,7 +12,9 @@ use crate::args::{Source, Task};
 
 /// A file in memory.
 pub struct Input {
-    /// The last part of its path, or `-`.
+    /// The path as the caller gave it, or `-`.
+    pub path: String,
+    /// Its last part, or `-`.
     pub name: String,
     pub bytes: Vec<u8>,
     format: Format,
@@ -31,7 +34,7 @@ impl Input {
             }
         };
         let format = format(task, &bytes, &name)?;
-        Ok(Input { name, bytes, format })
+        Ok(Input { path: task.source.to_string(), name, bytes, format })
     }
 
     /// Opens it.
@@ -43,9 +46,13 @@ impl Input {
             return Err(Failure::Usage(format!("--type is for Filo vectors; {} is {}", task.source, self.format)));
         }
         if self.format == Format::Filo && task.element.is_none() {
-            return Err(Failure::Usage(format!("{}: {}", task.source, ask_for_type(&self.bytes))));
+            let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
+            return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
         }
-        Ok(File::open(&self.bytes, self.format, task.element)?)
+        File::open(&self.bytes, self.format, task.element).map_err(|e| match e.kind() {
+            Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+            _ => e.into(),
+        })
     }
 }
 
@@ -63,23 +70,23 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
     match (any::detect(bytes, Some(name)), task.element) {
         (Ok(format), _) => Ok(format),
         (Err(_), Some(_)) => Ok(Format::Filo),
-        (Err(e), None) => Err(Failure::Input(format!(
-            "{e}; a Filo vector has no magic number: if this is one, say so with --type ELEMENT"
-        ))),
+        (Err(e), None) => {
+            Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))
+        }
     }
 }
 
 fn unreadable(format: Format) -> Failure {
-    Failure::Input(format!("{} (recognised, but this version reads only Filo)", format.unreadable()))
+    let what = format.unreadable().what().name();
+    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors"))
 }
 
-/// Says which element types this vector could be opened as, so that the next call works.
-fn ask_for_type(bytes: &[u8]) -> String {
+/// Says which element types these bytes could be opened as, so that the next call works.
+fn fitting(bytes: &[u8]) -> String {
     let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
     let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
-    let fitting = match names.as_slice() {
-        [] => "none fits these bytes".to_owned(),
+    match names.as_slice() {
+        [] => "these bytes open as none".to_owned(),
         names => format!("these bytes open as {}", names.join(", ")),
-    };
-    format!("a Filo vector does not hold its element type: say it with --type ELEMENT ({fitting})")
+    }
 }

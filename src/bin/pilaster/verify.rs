@@ -13,7 +13,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
         File::Filo(vector) => writeln!(
             out,
             "{}: ok, {} rows, {} bytes, filo {} as {}",
-            input.name,
+            input.path,
             vector.rows(),
             input.bytes.len(),
             vector.encoding(),
