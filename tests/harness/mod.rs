@@ -12,5 +12,8 @@ pub mod bytes;
 pub mod cell;
 pub mod walk;
 
+/// What a fuzz target runs.
+pub type Body = fn(&[u8]);
+
 /// Every body under its name, which is also that of its file and its fuzz target.
-pub const TARGETS: &[(&str, fn(&[u8]))] = &[("bytes", bytes::run)];
+pub const TARGETS: &[(&str, Body)] = &[("bytes", bytes::run)];
