@@ -57,3 +57,17 @@ emulated() {
   export PILASTER_SAMPLE="${PILASTER_SAMPLE:-40}" PROPTEST_CASES="${PROPTEST_CASES:-16}"
   debian_cargo std,panic_unwind,test test --target "$triple" --lib --tests
 }
+
+# firmware_images ARGUMENT...: builds binaries of examples/images/firmware, into $images. Frame sizes
+# are kept, which costs the images nothing.
+images="$target/debian/thumbv7em-none-eabihf/release"
+firmware_images() {
+  RUSTFLAGS="-Zemit-stack-sizes" debian_cargo core build --release --manifest-path examples/images/Cargo.toml \
+    --target thumbv7em-none-eabihf -p firmware "$@"
+}
+
+# run_firmware IMAGE: runs it in QEMU; its exit status and output are those of the image.
+run_firmware() {
+  timeout 120 qemu-system-arm -machine mps2-an386 -nographic -monitor none -serial none \
+    -semihosting-config enable=on,target=native -kernel "$1" </dev/null
+}
