@@ -36,30 +36,14 @@ const BLOCK: usize = 64;
 
 impl<'a> Strings<'a> {
     /// Where string `i` lies; [`NA`] if it is missing.
-    #[inline]
     pub(super) fn span(&self, i: usize) -> Result<Span> {
-        let i = i as u64;
-        match self.kind {
-            Kinds::Flat { slots } => {
-                let slot = i.saturating_mul(4).saturating_add(slots.into());
-                let at = slot.saturating_add(self.u32(slot, What::FiloString)?.into());
-                self.with_length(at)
-            }
-            Kinds::Words { base } => {
-                let at = i.saturating_mul(4).saturating_add(4).saturating_add(base.into());
-                self.word_span(base, self.u32(at, What::FiloWords)?)
-            }
-            Kinds::Slots { at, size } => {
-                let at = i.saturating_mul(size.into()).saturating_add(at.into());
-                self.slot_span(at, size)
-            }
-            Kinds::One(span) => Ok(span),
-        }
+        self.find(i).ok_or_else(|| self.explain(i))
     }
 
     /// The bytes of a span that [`span`](Self::span) gave; `None` if it is [`NA`].
+    #[inline]
     pub(super) fn bytes(&self, span: Span) -> Option<&'a [u8]> {
-        if span == NA {
+        if span.at == NA.at {
             return None;
         }
         let start = usize::try_from(span.at).ok()?;
@@ -81,16 +65,20 @@ impl<'a> Strings<'a> {
             return Ok((VarBytes { data, spans: Spans::Same { count: len } }, Validity::All));
         }
         let spans = scratch.take::<Span>(len)?;
-        let mut row = first;
+        let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
-            if !self.packed_words(row, block) {
-                for (i, span) in block.iter_mut().enumerate() {
-                    *span = self.span(row.saturating_add(i))?;
-                }
-            }
+            let done = match self.kind {
+                Kinds::Words { base } => self.packed_words(base, row, block),
+                Kinds::Slots { at, size } => self.slots(at, size, row, block),
+                _ => None,
+            };
+            all &= match done {
+                Some(all) => all,
+                None => self.one_by_one(row, block)?,
+            };
             row = row.saturating_add(BLOCK);
         }
-        self.finish(spans, scratch)
+        self.finish(spans, all, scratch)
     }
 
     /// Batch of the strings that `codes` name from row `first` on; code 0 is NA.
@@ -106,20 +94,38 @@ impl<'a> Strings<'a> {
         'a: 's,
     {
         let spans = scratch.take::<Span>(len)?;
-        let mut row = first;
+        let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
             codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
-            for (span, code) in block.iter_mut().zip(code) {
-                *span = self.coded(code, count, codes)?;
+            match self.coded_words(&code, count, block) {
+                Some(present) => all &= present,
+                None => {
+                    for (span, code) in block.iter_mut().zip(code) {
+                        *span = self.coded(code, count, codes)?;
+                        all &= span.at != NA.at;
+                    }
+                }
             }
             row = row.saturating_add(BLOCK);
         }
-        self.finish(spans, scratch)
+        self.finish(spans, all, scratch)
+    }
+
+    /// Spans of a block of codes, as [`packed_words`](Self::packed_words).
+    fn coded_words(&self, codes: &[u32], count: u32, out: &mut [Span]) -> Option<bool> {
+        let Kinds::Words { base } = self.kind else { return None };
+        let words = self.words(base)?.get(..count as usize)?;
+        let mut block = PackedBlock::new(base, self.chunk.len())?;
+        for (span, code) in out.iter_mut().zip(codes) {
+            let word = words.get(*code as usize)?;
+            *span = block.span(if *code == 0 { UTF8_NA } else { u32::from_le_bytes(*word) });
+        }
+        block.finish()
     }
 
     /// The string of a code.
-    #[inline]
+    #[inline(always)]
     pub(super) fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
         if code == 0 {
             return Ok(NA);
@@ -127,7 +133,11 @@ impl<'a> Strings<'a> {
         if code >= count {
             return Err(Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into()));
         }
-        self.span(usize::try_from(code).unwrap_or(usize::MAX))
+        let i = code as usize;
+        match self.find(i) {
+            Some(span) => Ok(span),
+            None => Err(self.explain(i)),
+        }
     }
 
     /// Whether the strings themselves can say that they are missing.
@@ -148,87 +158,173 @@ impl<'a> Strings<'a> {
         }
     }
 
-    fn finish<'s>(&self, spans: &'s [Span], scratch: &mut Scratch<'s>) -> Result<(VarBytes<'s>, Validity<'s>)>
+    /// The batch of `spans`, of which `all` or not all are strings.
+    fn finish<'s>(
+        &self,
+        spans: &'s [Span],
+        all: bool,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(VarBytes<'s>, Validity<'s>)>
     where
         'a: 's,
     {
-        let all = spans.iter().fold(true, |all, span| all & (span.at != 0));
         let strings = VarBytes { data: self.chunk, spans: Spans::Each(spans) };
         if all {
             return Ok((strings, Validity::All));
         }
         let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
         for (byte, spans) in valid.iter_mut().zip(spans.chunks(8)) {
-            *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != 0));
+            *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != NA.at));
         }
         Ok((strings, Validity::Bits(Bits::new(valid, 0, spans.len())?)))
     }
 
-    /// Spans of a block of UTF8 words, if all are of the packed form and inside; else false.
-    /// Without branches, so that the compiler vectorises it.
-    fn packed_words(&self, first: usize, out: &mut [Span]) -> bool {
-        let Kinds::Words { base } = self.kind else { return false };
-        let (Ok(table), Ok(limit)) = (usize::try_from(base), u32::try_from(self.chunk.len())) else { return false };
-        let start = table.saturating_add(4).saturating_add(first.saturating_mul(4));
-        let words = self.chunk.get(start..).unwrap_or_default().as_chunks::<4>().0;
-        if words.len() < out.len() {
-            return false;
+    fn one_by_one(&self, first: usize, out: &mut [Span]) -> Result<bool> {
+        let (mut row, mut all) = (first, true);
+        for span in out {
+            let Some(found) = self.find(row) else { return Err(self.explain(row)) };
+            *span = found;
+            all &= found.at != NA.at;
+            row = row.wrapping_add(1);
         }
-        let (mut all, mut end) = (u32::MAX, 0u32);
-        for (span, word) in out.iter_mut().zip(words) {
-            let word = u32::from_le_bytes(*word);
-            let Span { at, len } = packed_word(base, word);
-            *span = Span { at, len };
-            end = end.max(at.wrapping_add(len));
-            all &= word;
-        }
-        all & UTF8_NA != 0 && end <= limit
+        Ok(all)
     }
 
-    fn word_span(&self, base: u32, word: u32) -> Result<Span> {
-        if word & UTF8_NA != 0 {
-            let span = packed_word(base, word);
-            let end = u64::from(span.at).saturating_add(span.len.into());
-            return if end <= self.chunk.len() as u64 {
-                Ok(span)
-            } else {
-                Err(self.cut(span.at.into(), span.len.into()))
-            };
+    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is of the long form
+    /// or wrong.
+    fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
+        let words = self.words(base)?.get(first..)?.get(..out.len())?;
+        let mut block = PackedBlock::new(base, self.chunk.len())?;
+        let Ok(words) = <&[[u8; 4]; BLOCK]>::try_from(words) else {
+            for (span, word) in out.iter_mut().zip(words) {
+                *span = block.span(u32::from_le_bytes(*word));
+            }
+            return block.finish();
+        };
+        // In two steps, so that the first has only 32-bit lanes.
+        let (mut at, mut len) = ([0u32; BLOCK], [0u32; BLOCK]);
+        for ((word, at), len) in words.iter().zip(&mut at).zip(&mut len) {
+            Span { at: *at, len: *len } = block.span(u32::from_le_bytes(*word));
         }
-        self.with_length(u64::from(base).saturating_add(word.into()))
+        for ((span, at), len) in out.iter_mut().zip(at).zip(len) {
+            *span = Span { at, len };
+        }
+        block.finish()
+    }
+
+    /// The table of UTF8 words (and what follows it).
+    fn words(&self, base: u32) -> Option<&'a [[u8; 4]]> {
+        Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
+    }
+
+    /// Spans of a block of fixed-max slots, and whether none is missing; `None` if one is wrong.
+    fn slots(&self, at: u32, size: u8, first: usize, out: &mut [Span]) -> Option<bool> {
+        let start = first.checked_mul(size.into())?.checked_add(at as usize)?;
+        let slots = self.chunk.get(start..)?.chunks_exact(size.max(1).into());
+        if slots.len() < out.len() {
+            return None;
+        }
+        let mut at = u32::try_from(start).ok()?;
+        let (mut all, mut inside) = (true, true);
+        for (span, slot) in out.iter_mut().zip(slots) {
+            let [len, next, ..] = slot else { return None };
+            *span = Span { at: at.wrapping_add(1), len: (*len).into() };
+            inside &= *len < size;
+            if *len == 0 && *next == FIXED_NA {
+                *span = NA;
+                all = false;
+            }
+            at = at.wrapping_add(size.into());
+        }
+        inside.then_some(all)
+    }
+
+    /// Where string `i` lies; `None` if something is wrong with it.
+    #[inline(always)]
+    fn find(&self, i: usize) -> Option<Span> {
+        match self.kind {
+            Kinds::Flat { slots } => {
+                let slot = i.checked_mul(4)?.checked_add(slots as usize)?;
+                self.with_length(slot.checked_add(self.u32(slot)? as usize)?)
+            }
+            Kinds::Words { base } => {
+                let word = self.u32(i.checked_add(1)?.checked_mul(4)?.checked_add(base as usize)?)?;
+                if word & UTF8_NA == 0 {
+                    return self.with_length((base as usize).checked_add(word as usize)?);
+                }
+                let span = packed_word(base, word);
+                (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
+            }
+            Kinds::Slots { at, size } => {
+                let at = i.checked_mul(size.into())?.checked_add(at as usize)?;
+                let [len, next, ..] = self.chunk.get(at..)?.get(..size.into())? else { return None };
+                if *len == 0 && *next == FIXED_NA {
+                    return Some(NA);
+                }
+                let at = u32::try_from(at.checked_add(1)?).ok()?;
+                (*len < size).then_some(Span { at, len: (*len).into() })
+            }
+            Kinds::One(span) => Some(span),
+        }
     }
 
     /// A string behind its 32-bit length.
-    fn with_length(&self, at: u64) -> Result<Span> {
-        let len = self.u32(at, What::FiloString)?;
-        let start = at.saturating_add(4);
-        if start.saturating_add(len.into()) > self.chunk.len() as u64 {
-            return Err(self.cut(start, len.into()));
-        }
-        Ok(Span { at: super::packed::position(start)?, len })
+    #[inline(always)]
+    fn with_length(&self, at: usize) -> Option<Span> {
+        let len = self.u32(at)?;
+        let start = at.checked_add(4)?;
+        let end = start.checked_add(len as usize)?;
+        (end <= self.chunk.len()).then_some(Span { at: u32::try_from(start).ok()?, len })
     }
 
-    #[inline]
-    fn slot_span(&self, at: u64, size: u8) -> Result<Span> {
-        let slot = usize::try_from(at).ok().and_then(|at| self.chunk.get(at..)?.get(..size.into()));
-        let Some([len, next, ..]) = slot else { return Err(self.cut(at, size.into())) };
-        if *len >= size {
-            return Err(Error::new(Kind::Invalid, What::FiloSlot, at).with_need((*len).into()));
-        }
-        if *len == 0 && *next == FIXED_NA {
-            return Ok(NA);
-        }
-        Ok(Span { at: super::packed::position(at.saturating_add(1))?, len: (*len).into() })
+    #[inline(always)]
+    fn u32(&self, at: usize) -> Option<u32> {
+        self.chunk.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
     }
 
-    fn u32(&self, at: u64, what: What) -> Result<u32> {
-        let bytes = usize::try_from(at).ok().and_then(|at| self.chunk.get(at..)?.first_chunk::<4>());
-        bytes.map(|bytes| u32::from_le_bytes(*bytes)).ok_or(Error::new(Kind::Truncated, what, at).with_need(4))
-    }
-
+    /// What is wrong with string `i`, for which [`find`](Self::find) gave nothing: its place, or the
+    /// length that leaves the chunk.
     #[cold]
-    fn cut(&self, at: u64, len: u64) -> Error {
-        Error::new(Kind::Truncated, What::FiloString, at).with_need(len)
+    fn explain(&self, i: usize) -> Error {
+        let (what, at) = match self.kind {
+            Kinds::Flat { slots } => (What::FiloString, (i as u64).saturating_mul(4).saturating_add(slots.into())),
+            Kinds::Words { base } => {
+                (What::FiloWords, (i as u64).saturating_add(1).saturating_mul(4).saturating_add(base.into()))
+            }
+            Kinds::Slots { at, size } => {
+                (What::FiloSlot, (i as u64).saturating_mul(size.into()).saturating_add(at.into()))
+            }
+            Kinds::One(span) => (What::FiloString, span.at.into()),
+        };
+        let word = usize::try_from(at).ok().and_then(|at| self.u32(at)).unwrap_or(0);
+        Error::new(Kind::Invalid, what, at).with_need(word.into())
+    }
+}
+
+/// Words of the packed form in sequence, checked without a branch for each, so that the compiler
+/// vectorises the loop around it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
+struct PackedBlock {
+    base: u32,
+    limit: u32,
+    wrong: u32,
+    present: u32,
+}
+
+impl PackedBlock {
+    fn new(base: u32, len: usize) -> Option<Self> {
+        Some(PackedBlock { base, limit: i32::try_from(len).ok()?.cast_unsigned(), wrong: 0, present: u32::MAX })
+    }
+
+    #[inline(always)]
+    fn span(&mut self, word: u32) -> Span {
+        let span = packed_word(self.base, word);
+        self.wrong |= !word | self.limit.wrapping_sub(span.at.wrapping_add(span.len));
+        self.present &= if word == UTF8_NA { 0 } else { u32::MAX };
+        span
+    }
+
+    fn finish(self) -> Option<bool> {
+        (self.wrong >> 31 == 0).then_some(self.present != 0)
     }
 }
 
@@ -236,5 +332,37 @@ impl<'a> Strings<'a> {
 #[inline(always)]
 fn packed_word(base: u32, word: u32) -> Span {
     let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
-    Span { at: if word == UTF8_NA { 0 } else { at }, len: word & UTF8_MAX_LEN }
+    Span { at: if word == UTF8_NA { NA.at } else { at }, len: word & UTF8_MAX_LEN }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A UTF8 chunk of `n` short strings, all in the packed form.
+    fn packed(n: usize) -> std::vec::Vec<u8> {
+        let mut chunk = std::vec![6, 2, 0, 0];
+        chunk.extend((n as u32).to_le_bytes());
+        for i in 0..n {
+            let (offset, len) = (4 + 4 * n + 2 * i, 2);
+            chunk.extend((UTF8_NA | (offset as u32) << UTF8_LEN_BITS | len).to_le_bytes());
+        }
+        chunk.extend(std::iter::repeat_n(b'x', 2 * n));
+        chunk
+    }
+
+    #[test]
+    fn blocks_of_packed_words_take_the_fast_path() {
+        for n in [1, 63, 64, 65, 200] {
+            let chunk = packed(n);
+            let strings = Strings { chunk: &chunk, kind: Kinds::Words { base: 4 } };
+            let mut spans = std::vec![NA; n];
+            assert_eq!(strings.packed_words(4, 0, &mut spans), Some(true));
+            for (i, span) in spans.iter().enumerate() {
+                assert_eq!(Some(*span), strings.find(i), "row {i} of {n}");
+            }
+            let short = Strings { chunk: &chunk[..chunk.len() - 1], kind: Kinds::Words { base: 4 } };
+            assert_eq!(short.packed_words(4, 0, &mut spans), None);
+        }
+    }
 }
