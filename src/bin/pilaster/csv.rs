@@ -4,6 +4,7 @@
 //! or a line break, or if it reads like a missing value. The text of a missing value is never quoted.
 //! (The `csv` crate cannot tell the two apart, and quotes a lone empty field whatever it means.)
 
+use std::fmt::{self, Write as _};
 use std::io::Write;
 
 use pilaster::Result;
@@ -79,8 +80,8 @@ fn field<C: Column>(out: &mut String, column: &C, cell: &Cell<'_, C>) -> Result<
         Cell::Missing => return Ok(false),
         Cell::Text(text) => out.push_str(text),
         Cell::Bytes(bytes) => cell::hex(bytes, out),
-        Cell::Int(value) => integer(out, &value.to_string(), column.ty()),
-        Cell::Wide(words) => integer(out, &cell::wide(*words), column.ty()),
+        Cell::Int(value) => integer(out, *value, column.ty()),
+        Cell::Wide(words) => integer(out, cell::wide(*words), column.ty()),
         Cell::Half(bits) => out.push_str(&cell::single(cell::half(*bits))),
         Cell::Single(value) => out.push_str(&cell::single(*value)),
         Cell::Double(value) => out.push_str(&cell::double(*value)),
@@ -89,10 +90,11 @@ fn field<C: Column>(out: &mut String, column: &C, cell: &Cell<'_, C>) -> Result<
     Ok(true)
 }
 
-fn integer(out: &mut String, digits: &str, ty: Type) {
+fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
     match ty {
-        Type::Decimal { scale, .. } => out.push_str(&cell::decimal(digits, scale)),
-        _ => out.push_str(digits),
+        Type::Decimal { scale, .. } => out.push_str(&cell::decimal(&value.to_string(), scale)),
+        // Writing into a `String` does not fail.
+        _ => drop(write!(out, "{value}")),
     }
 }
 

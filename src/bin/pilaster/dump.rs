@@ -1,6 +1,5 @@
 //! `dump`: every value exactly, as one JSON document.
 
-use std::collections::VecDeque;
 use std::io::Write;
 
 use pilaster::any::File;
@@ -21,7 +20,7 @@ use crate::walk::{PART_ROOM, batches};
 /// A column of up to so many rows is shown in full.
 const SHOWN: u64 = 2000;
 /// So many rows are shown at either end of a longer one.
-const ENDS: usize = 20;
+const ENDS: u64 = 20;
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     // First, so that nothing is printed about a damaged file.
@@ -103,7 +102,7 @@ fn column<T: Table>(table: &mut T, k: usize, rows: u64, file: &File<'_>, out: &m
     let mut memory = vec![0; PART_ROOM];
     let mut outer = Scratch::new(&mut memory);
     let mut tape = Tape::new(rows);
-    let mut opened = false;
+    let (mut opened, mut text) = (false, String::new());
     table.restart()?;
     loop {
         let mut scope = outer.scope();
@@ -117,11 +116,11 @@ fn column<T: Table>(table: &mut T, k: usize, rows: u64, file: &File<'_>, out: &m
         }
         batches(&column, 0..part.rows(), |batch| {
             for i in 0..batch.len {
-                let mut text = String::new();
+                text.clear();
                 Cell::at(batch, i)
                     .and_then(|cell| json::value(&mut text, &column, &cell, Style::Exact))
                     .map_err(|e: Error| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
-                tape.put(text, out)?;
+                tape.put(&text, out)?;
             }
             Ok::<_, Failure>(())
         })?;
@@ -169,7 +168,7 @@ struct Tape {
     done: u64,
     hash: Sha256,
     head: Vec<String>,
-    tail: VecDeque<String>,
+    tail: Vec<String>,
     progress: Progress,
 }
 
@@ -180,27 +179,26 @@ impl Tape {
             done: 0,
             hash: Sha256::new(),
             head: Vec::new(),
-            tail: VecDeque::new(),
+            tail: Vec::new(),
             progress: Progress::new(rows, false),
         }
     }
 
     /// Takes the next value.
-    fn put(&mut self, text: String, out: &mut impl Write) -> Result<(), Failure> {
+    fn put(&mut self, text: &str, out: &mut impl Write) -> Result<(), Failure> {
         if self.done > 0 {
             self.hash.update("\n");
         }
-        self.hash.update(&text);
+        self.hash.update(text);
         if self.rows <= SHOWN {
             write!(out, "{}{text}", if self.done > 0 { ", " } else { ", \"values\": [" })?;
         } else {
-            if self.head.len() < ENDS {
-                self.head.push(text.clone());
+            if self.done < ENDS {
+                self.head.push(text.to_owned());
             }
-            if self.tail.len() == ENDS {
-                self.tail.pop_front();
+            if self.rows.saturating_sub(self.done) <= ENDS {
+                self.tail.push(text.to_owned());
             }
-            self.tail.push_back(text);
         }
         self.done = self.done.saturating_add(1);
         if self.done.is_multiple_of(1 << 16) {
@@ -215,8 +213,8 @@ impl Tape {
         if self.rows <= SHOWN {
             write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;
         } else {
-            let tail = Vec::from(self.tail).join(", ");
-            write!(out, ", \"sha256\": \"{digest}\", \"head\": [{}], \"tail\": [{tail}]", self.head.join(", "))?;
+            let (head, tail) = (self.head.join(", "), self.tail.join(", "));
+            write!(out, ", \"sha256\": \"{digest}\", \"head\": [{head}], \"tail\": [{tail}]")?;
         }
         Ok(())
     }

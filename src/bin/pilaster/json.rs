@@ -1,6 +1,6 @@
 //! A value as JSON, in two styles, and rows as JSON lines.
 
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::io::Write;
 
 use pilaster::Result;
@@ -26,8 +26,8 @@ pub fn value<C: Column>(out: &mut String, column: &C, cell: &Cell<'_, C>, style:
     match cell {
         Cell::Missing => out.push_str("null"),
         Cell::Bool(value) => out.push_str(if *value { "true" } else { "false" }),
-        Cell::Int(value) => integer(out, &value.to_string(), column.ty(), style),
-        Cell::Wide(words) => integer(out, &cell::wide(*words), column.ty(), style),
+        Cell::Int(value) => integer(out, *value, column.ty(), style),
+        Cell::Wide(words) => integer(out, cell::wide(*words), column.ty(), style),
         Cell::Half(bits) if exact => quoted(out, format_args!("bits:{bits:04x}")),
         Cell::Single(value) if exact => quoted(out, format_args!("bits:{:08x}", value.to_bits())),
         Cell::Double(value) if exact => quoted(out, format_args!("bits:{:016x}", value.to_bits())),
@@ -51,17 +51,18 @@ pub fn string(out: &mut String, text: &str) {
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
-fn quoted(out: &mut String, text: std::fmt::Arguments<'_>) {
+fn quoted(out: &mut String, text: fmt::Arguments<'_>) {
     // Writing into a `String` does not fail.
     let _ = write!(out, "\"{text}\"");
 }
 
-fn integer(out: &mut String, digits: &str, ty: Type, style: Style) {
-    match (style, ty) {
-        (Style::Exact, _) => quoted(out, format_args!("{digits}")),
-        (Style::Plain, Type::Decimal { scale, .. }) => quoted(out, format_args!("{}", cell::decimal(digits, scale))),
-        (Style::Plain, _) => out.push_str(digits),
-    }
+fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
+    // Writing into a `String` does not fail.
+    let _ = match (style, ty) {
+        (Style::Exact, _) => write!(out, "\"{value}\""),
+        (Style::Plain, Type::Decimal { scale, .. }) => write!(out, "\"{}\"", cell::decimal(&value.to_string(), scale)),
+        (Style::Plain, _) => write!(out, "{value}"),
+    };
 }
 
 /// A number, or a string where JSON has no such number.
