@@ -1,10 +1,10 @@
 //! Rows that a test owns, and the way from a golden's expectation to them and from a reader.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use pilaster::bytes::Bits;
+use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::Validity;
-use pilaster::filo::write::{Plain, Rows, Strings};
-use pilaster::filo::{Element, Value, Vector};
+use pilaster::filo::write::{Plain, Rows, Strings, encode, max_len, scratch_len};
+use pilaster::filo::{Element, Encoding, Value, Vector};
 
 /// Values of one element type; in missing rows they are arbitrary.
 #[derive(Clone, Debug)]
@@ -24,6 +24,20 @@ pub enum Values {
 pub struct Owned {
     pub values: Values,
     pub valid: Vec<bool>,
+}
+
+impl Values {
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Boolean(v) => v.len(),
+            Values::Int(v) => v.len(),
+            Values::Long(v) | Values::Timestamp(v) => v.len(),
+            Values::Float(v) => v.len(),
+            Values::Double(v) => v.len(),
+            Values::DateTime(v) => v.len(),
+            Values::String(v) | Values::Utf8(v) => v.len(),
+        }
+    }
 }
 
 /// Bits, the first in the lowest place.
@@ -81,6 +95,24 @@ impl Owned {
         self.with(|rows| rows.values.element())
     }
 
+    /// Writes the rows into a buffer full of `dirt`, with as much scratch as may be needed.
+    pub fn write(&self, encoding: Encoding, dirt: u8) -> pilaster::Result<Vec<u8>> {
+        self.with(|rows| {
+            let mut memory = vec![dirt; scratch_len(rows.len())];
+            let mut chunk = vec![dirt; max_len(encoding, rows.len(), self.text_bytes())];
+            let len = encode(encoding, rows, &mut chunk, &mut Scratch::new(&mut memory))?;
+            chunk.truncate(len);
+            Ok(chunk)
+        })
+    }
+
+    pub fn text_bytes(&self) -> usize {
+        match &self.values {
+            Values::String(strings) | Values::Utf8(strings) => strings.iter().map(Vec::len).sum(),
+            _ => 0,
+        }
+    }
+
     /// Opens `chunk` and compares every row, numbers by their bits.
     #[track_caller]
     pub fn assert_read(&self, chunk: &[u8], context: &dyn std::fmt::Debug) {
@@ -115,7 +147,9 @@ impl Owned {
             Element::Float => column!(Float, f32::NAN, Value::Float(v) => v),
             Element::Double => column!(Double, f64::NAN, Value::Double(v) => v),
             Element::Timestamp => column!(Timestamp, 77, Value::Timestamp(v) => v),
-            Element::DateTime => column!(DateTime, (77, 77), Value::DateTime { millis, offset_ms } => (millis, offset_ms)),
+            Element::DateTime => {
+                column!(DateTime, (77, 77), Value::DateTime { millis, offset_ms } => (millis, offset_ms))
+            }
             Element::String => column!(String, b"?".to_vec(), Value::Bytes(v) => v.to_vec()),
             Element::Utf8 | Element::Blob => column!(Utf8, b"?".to_vec(), Value::Bytes(v) => v.to_vec()),
         };
@@ -136,15 +170,16 @@ impl Owned {
             }
             _ => text(v).into_bytes(),
         };
-        let or = |v: &Json, missing: &str, f: &dyn Fn(&Json) -> Vec<u8>| if v.is_null() { missing.into() } else { f(v) };
+        let or =
+            |v: &Json, missing: &str, f: &dyn Fn(&Json) -> Vec<u8>| if v.is_null() { missing.into() } else { f(v) };
         let values = match element {
             Element::Boolean => Values::Boolean(rows.iter().map(|v| v.as_bool().unwrap_or(true)).collect()),
             Element::Int => Values::Int(rows.iter().map(|v| long(v) as i32).collect()),
             Element::Long => Values::Long(rows.iter().map(long).collect()),
             Element::Timestamp => Values::Timestamp(rows.iter().map(long).collect()),
-            Element::Float => {
-                Values::Float(rows.iter().map(|v| f32::from_bits(if v.is_null() { 7 } else { bits(v) as u32 })).collect())
-            }
+            Element::Float => Values::Float(
+                rows.iter().map(|v| f32::from_bits(if v.is_null() { 7 } else { bits(v) as u32 })).collect(),
+            ),
             Element::Double => {
                 Values::Double(rows.iter().map(|v| f64::from_bits(if v.is_null() { 7 } else { bits(v) })).collect())
             }
