@@ -1,5 +1,6 @@
 //! The numbers of the wire format, each written once (`Filo` sections 2, 5, 6 and 9).
 
+pub use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
 /// Bytes of the header word in front of every payload.
@@ -138,60 +139,35 @@ impl Header {
     }
 }
 
-/// Width and sign of a stored integer: `nbits` and `signed` of sections 6 and 9.1.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Packing {
-    /// 2 bits, unsigned. Only in BinaryVectors.
-    U2,
-    /// 4 bits, unsigned. Only in BinaryVectors.
-    U4,
-    /// 8 bits, signed.
-    I8,
-    /// 8 bits, unsigned.
-    U8,
-    /// 16 bits, signed.
-    I16,
-    /// 16 bits, unsigned.
-    U16,
-    /// 32 bits, signed.
-    I32,
-    /// 32 bits, unsigned, or the bits of a float. Only in FlatBuffer kinds.
-    U32,
-    /// 64 bits: longs, the bits of doubles, and words of 64 booleans.
-    W64,
+/// Width and sign from their stored numbers in a FlatBuffer data vector (section 6). Only 64 bits may
+/// have either sign.
+#[must_use]
+pub const fn packing_of_info(nbits: u16, signed: bool) -> Option<Packing> {
+    Some(match (nbits, signed) {
+        (8, true) => Packing::I8,
+        (8, false) => Packing::U8,
+        (16, true) => Packing::I16,
+        (16, false) => Packing::U16,
+        (32, true) => Packing::I32,
+        (32, false) => Packing::U32,
+        (64, _) => Packing::W64,
+        _ => return None,
+    })
 }
 
-impl Packing {
-    /// Bits of one value.
-    #[must_use]
-    pub const fn bits(self) -> u32 {
-        match self {
-            Packing::U2 => 2,
-            Packing::U4 => 4,
-            Packing::I8 | Packing::U8 => 8,
-            Packing::I16 | Packing::U16 => 16,
-            Packing::I32 | Packing::U32 => 32,
-            Packing::W64 => 64,
-        }
-    }
-
-    /// Whether stored values are sign-extended. Of 64 bits both say nothing.
-    #[must_use]
-    pub const fn signed(self) -> bool {
-        matches!(self, Packing::I8 | Packing::I16 | Packing::I32)
-    }
-
-    /// Bytes of `n` values, the last one filled up.
-    #[must_use]
-    pub const fn bytes(self, n: usize) -> usize {
-        match self {
-            Packing::U2 => n.div_ceil(4),
-            Packing::U4 => n.div_ceil(2),
-            Packing::I8 | Packing::U8 => n,
-            Packing::I16 | Packing::U16 => n.saturating_mul(2),
-            Packing::I32 | Packing::U32 => n.saturating_mul(4),
-            Packing::W64 => n.saturating_mul(8),
-        }
-    }
+/// Width and sign from their stored numbers in a packed BinaryVector (section 9.1): 2 and 4 bits must
+/// be unsigned, 32 bits are signed whatever the flag says.
+#[must_use]
+pub const fn packing_of_packed(nbits: u16, signed: bool) -> Option<Packing> {
+    Some(match (nbits, signed) {
+        (2, false) => Packing::U2,
+        (4, false) => Packing::U4,
+        (8, true) => Packing::I8,
+        (8, false) => Packing::U8,
+        (16, true) => Packing::I16,
+        (16, false) => Packing::U16,
+        (32, _) => Packing::I32,
+        (64, _) => Packing::W64,
+        _ => return None,
+    })
 }
