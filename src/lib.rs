@@ -27,6 +27,8 @@ pub mod bytes;
 pub mod column;
 pub mod encoding;
 pub mod error;
+#[doc(hidden)]
+pub mod generated;
 pub mod hash;
 pub mod limits;
 pub mod meta;

@@ -153,8 +153,8 @@ impl Word for u64 {
 #[inline(never)]
 fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
     match packing {
-        Packing::U2 => below_byte::<W, 4, 64>(src, inside, out),
-        Packing::U4 => below_byte::<W, 2, 32>(src, inside, out),
+        Packing::U2 => below_byte::<W, 4, 32, 128>(src, inside, out),
+        Packing::U4 => below_byte::<W, 2, 16, 32>(src, inside, out),
         Packing::I8 => cells(src, out, |b: [u8; 1]| W::signed(i8::from_le_bytes(b).into())),
         Packing::U8 => cells(src, out, |[b]: [u8; 1]| W::unsigned(b.into())),
         Packing::I16 => cells(src, out, |b| W::signed(i16::from_le_bytes(b).into())),
@@ -173,10 +173,15 @@ fn cells<W, const N: usize>(src: &[u8], out: &mut [W], word: impl Fn([u8; N]) ->
 }
 
 /// Values of 2 bits (`PER` = 4 in a byte) or 4 bits (`PER` = 2), from value `inside` of the first
-/// byte on. `WIDE` is 16 bytes of them.
+/// byte on. `BYTES` are opened at a time, to `WIDE` values: sizes at which the
+/// compiler makes shuffles of the loops.
 #[inline(always)]
-fn below_byte<W: Word, const PER: usize, const WIDE: usize>(src: &[u8], inside: usize, out: &mut [W]) {
-    const { assert!(PER * 16 == WIDE) };
+fn below_byte<W: Word, const PER: usize, const BYTES: usize, const WIDE: usize>(
+    src: &[u8],
+    inside: usize,
+    out: &mut [W],
+) {
+    const { assert!(PER * BYTES == WIDE) };
     let (bits, mask) = if PER == 4 { (2usize, 3u8) } else { (4, 15) };
     let value = |byte: u8, k: usize| byte >> k.wrapping_mul(bits) & mask;
 
@@ -191,15 +196,17 @@ fn below_byte<W: Word, const PER: usize, const WIDE: usize>(src: &[u8], inside: 
         }
         _ => src,
     };
-    // 16 bytes at a time, opened to bytes first: the compiler makes shuffles of both loops.
+    // Halved until every value has a byte.
     let (wide, tail) = out.as_chunks_mut::<WIDE>();
-    let rest = src.get(wide.len().wrapping_mul(16)..).unwrap_or_default();
-    for (out, bytes) in wide.iter_mut().zip(src.as_chunks::<16>().0) {
+    let rest = src.get(wide.len().wrapping_mul(BYTES)..).unwrap_or_default();
+    for (out, bytes) in wide.iter_mut().zip(src.as_chunks::<BYTES>().0) {
         let mut open = [0u8; WIDE];
-        for (open, byte) in open.as_chunks_mut::<PER>().0.iter_mut().zip(bytes) {
-            for (k, open) in open.iter_mut().enumerate() {
-                *open = value(*byte, k);
-            }
+        if PER == 4 {
+            let mut nibbles = [0u8; 64];
+            halve(bytes, &mut nibbles, 4);
+            halve(&nibbles, &mut open, 2);
+        } else {
+            halve(bytes, &mut open, 4);
         }
         for (out, open) in out.iter_mut().zip(open) {
             *out = W::unsigned(open.into());
@@ -209,6 +216,16 @@ fn below_byte<W: Word, const PER: usize, const WIDE: usize>(src: &[u8], inside: 
         for (k, out) in out.iter_mut().enumerate() {
             *out = W::unsigned(value(*byte, k).into());
         }
+    }
+}
+
+/// Splits every byte into its low and its high bits.
+#[inline(always)]
+fn halve(bytes: &[u8], out: &mut [u8], bits: u32) {
+    let mask = (1u8 << bits).wrapping_sub(1);
+    for ([low, high], byte) in out.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *low = byte & mask;
+        *high = byte >> bits;
     }
 }
 

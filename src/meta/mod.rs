@@ -1,1 +1,17 @@
-//! Metadata.
+//! Encodings of metadata, read in place: so far FlatBuffers.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`flat`] | FlatBuffers tables over borrowed bytes, without a heap |
+//!
+//! ```
+//! use pilaster::meta::flat::{Flat, Table};
+//!
+//! // Root offset, vtable (4 bytes long: no fields), table (4 bytes long).
+//! let bytes = [8, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0, 0];
+//! let root: Table = Flat::new(&bytes).root()?;
+//! assert_eq!(root.scalar::<u32>(0, 7)?, 7, "an absent field has its default");
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+pub mod flat;

@@ -1,19 +1,25 @@
 //! Filo vectors out.
 
+mod binary;
+mod cells;
+mod dictionary;
 mod encode;
+mod flat;
+mod flat_strings;
 mod len;
+mod mask;
+mod out;
 mod rows;
+mod texts;
+mod utf8;
 
+pub use binary::line;
+pub use dictionary::{Dictionary, scratch_len};
 pub use encode::{encode, holds};
+pub use flat_strings::dict_string;
 pub use len::{
     boolean_len, date_time_len, delta_delta_len, dict_string_len, dict_utf8_len, diff_len, fixed_max_len, masked_len,
     max_len, packed_len, repeated_len, simple_len, simple_string_len, utf8_len,
 };
 pub use rows::{Plain, Rows, Strings};
-
-/// Bytes of scratch with which [`encode`] finds any `rows` strings' dictionary. Less may do if few of
-/// them are different.
-#[must_use]
-pub const fn scratch_len(rows: usize) -> usize {
-    rows.saturating_mul(34).saturating_add(256)
-}
+pub use utf8::dict_utf8;

@@ -1,0 +1,261 @@
+//! Heapless views, built on `pilaster::meta::flat`.
+//!
+//! | schema | Rust |
+//! |---|---|
+//! | enum | an enum with a further variant `Unknown(number)` |
+//! | struct | a plain value with public fields |
+//! | table | a `Copy` handle with one accessor per field |
+//! | union | an enum of its members with a further variant `Unknown(tag)` |
+//!
+//! | field | accessor returns |
+//! |---|---|
+//! | scalar or enum | `Result<T>`, the default if absent |
+//! | scalar or enum `= null`, struct, string, vector, table, union | `Result<Option<T>>` |
+//! | the same, `required` | `Result<T>` |
+
+use planus_types::intermediate::{
+    AssignMode, Declaration, DeclarationKind, Declarations, Enum, Literal, SimpleType, Struct, Table, TableField, Type,
+    TypeKind, Union,
+};
+
+use crate::{Result, names};
+
+/// The views of one schema.
+pub fn make(declarations: &Declarations) -> Result<String> {
+    let mut code = String::from("use crate::error::Result;\nuse crate::meta::flat;\n");
+    for (path, declaration) in &declarations.declarations {
+        let views = Views { declarations, name: names::of_type(path) };
+        code += "\n";
+        code += &views.declaration(declaration).map_err(|e| format!("{path}: {e}"))?;
+    }
+    Ok(code)
+}
+
+struct Views<'d> {
+    declarations: &'d Declarations,
+    name: String,
+}
+
+impl Views<'_> {
+    fn declaration(&self, declaration: &Declaration) -> Result<String> {
+        let doc = names::doc(&declaration.docstrings, &self.name)?;
+        match &declaration.kind {
+            DeclarationKind::Enum(e) => self.enumeration(&doc, e),
+            DeclarationKind::Struct(s) => self.structure(&doc, s),
+            DeclarationKind::Table(t) => self.table(&doc, t),
+            DeclarationKind::Union(u) => self.union(&doc, u),
+            DeclarationKind::RpcService(_) => Err("services have no views".into()),
+        }
+    }
+
+    fn enumeration(&self, doc: &str, e: &Enum) -> Result<String> {
+        let (name, repr) = (&self.name, names::of_integer(e.type_));
+        let (mut variants, mut from, mut into) = (String::new(), String::new(), String::new());
+        for (number, variant) in &e.variants {
+            let of = names::of_variant(&variant.name);
+            variants += &format!("{}{of},\n", names::doc(&variant.docstrings, &variant.name)?);
+            from += &format!("{number} => {name}::{of},\n");
+            into += &format!("{name}::{of} => {number},\n");
+        }
+        Ok(format!(
+            "{doc}#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+            #[cfg_attr(feature = \"defmt\", derive(defmt::Format))]
+            pub enum {name} {{
+                {variants}/// A number that the schema does not name.
+                Unknown({repr}),
+            }}
+
+            impl From<{repr}> for {name} {{
+                #[inline]
+                fn from(number: {repr}) -> Self {{
+                    match number {{ {from}number => {name}::Unknown(number) }}
+                }}
+            }}
+
+            impl From<{name}> for {repr} {{
+                #[inline]
+                fn from(of: {name}) -> Self {{
+                    match of {{ {into}{name}::Unknown(number) => number }}
+                }}
+            }}
+
+            impl flat::Fixed for {name} {{
+                const SIZE: usize = size_of::<{repr}>();
+
+                #[inline]
+                fn load(bytes: &[u8]) -> Option<Self> {{
+                    <{repr} as flat::Fixed>::load(bytes).map(Self::from)
+                }}
+            }}
+            "
+        ))
+    }
+
+    fn structure(&self, doc: &str, s: &Struct) -> Result<String> {
+        let (name, size) = (&self.name, s.size);
+        let (mut fields, mut loads) = (String::new(), String::new());
+        for (field, of) in &s.fields {
+            let (doc, field) = (names::doc(&of.docstrings, field)?, names::of_field(field));
+            let ty = names::of_simple(self.declarations, &of.type_);
+            fields += &format!("{doc}pub {field}: {ty},\n");
+            let bytes: Vec<_> = (of.offset..of.offset + of.size).map(|i| format!("b[{i}]")).collect();
+            let number = |ty: &str| format!("{ty}::from_le_bytes([{}])", bytes.join(", "));
+            let load = match &of.type_ {
+                SimpleType::Bool => format!("b[{}] != 0", of.offset),
+                SimpleType::Enum(index) => {
+                    let (_, of) = self.declarations.get_declaration(*index);
+                    let DeclarationKind::Enum(of) = &of.kind else { return Err(format!("{field} is no enum")) };
+                    format!("{ty}::from({})", number(names::of_integer(of.type_)))
+                }
+                SimpleType::Integer(_) | SimpleType::Float(_) => number(&ty),
+                SimpleType::Struct(_) => return Err(format!("{field}: structs in structs have no views yet")),
+            };
+            loads += &format!("{field}: {load},\n");
+        }
+        Ok(format!(
+            "{doc}#[derive(Clone, Copy, Debug, PartialEq)]
+            #[cfg_attr(feature = \"defmt\", derive(defmt::Format))]
+            pub struct {name} {{ {fields} }}
+
+            impl flat::Fixed for {name} {{
+                const SIZE: usize = {size};
+
+                #[inline]
+                fn load(bytes: &[u8]) -> Option<Self> {{
+                    let b = bytes.first_chunk::<{size}>()?;
+                    Some({name} {{ {loads} }})
+                }}
+            }}
+            "
+        ))
+    }
+
+    fn table(&self, doc: &str, t: &Table) -> Result<String> {
+        let name = &self.name;
+        let mut accessors = String::new();
+        for (field, of) in &t.fields {
+            let (ty, get) = self.field(of).map_err(|e| format!("{field}: {e}"))?;
+            let (doc, field) = (names::doc(&of.docstrings, field)?, names::of_field(field));
+            if field == "at" {
+                return Err("a field with the name of the method `at`".into());
+            }
+            accessors += &format!("\n{doc}#[inline]\npub fn {field}(&self) -> Result<{ty}> {{ {get} }}\n");
+        }
+        Ok(format!(
+            "{doc}#[derive(Clone, Copy, Debug)]
+            pub struct {name}<'a>(flat::Table<'a>);
+
+            impl<'a> flat::Target<'a> for {name}<'a> {{
+                #[inline]
+                fn read(place: flat::Place<'a>) -> Result<Self> {{
+                    flat::Table::read(place).map({name})
+                }}
+            }}
+
+            impl<'a> {name}<'a> {{
+                /// Offset in the file.
+                #[must_use]
+                #[inline]
+                pub fn at(&self) -> u64 {{ self.0.at() }}
+                {accessors}
+            }}
+            "
+        ))
+    }
+
+    /// Type of a table's field, and the expression that gets it.
+    fn field(&self, field: &TableField) -> Result<(String, String)> {
+        let id = field.vtable_index;
+        let ty = self.value(&field.type_)?;
+        let get = match &field.type_.kind {
+            TypeKind::SimpleType(_) => format!("self.0.inline({id})"),
+            TypeKind::Union(_) => format!("self.0.union({id})"),
+            _ => format!("self.0.link({id})"),
+        };
+        match &field.assign_mode {
+            AssignMode::Optional => Ok((format!("Option<{ty}>"), get)),
+            AssignMode::Required => Ok((ty, format!("self.0.required({id}, {get}?)"))),
+            AssignMode::HasDefault(literal) => {
+                let TypeKind::SimpleType(simple) = &field.type_.kind else {
+                    return Err("only scalars have a default".into());
+                };
+                let default = self.default(simple, literal)?;
+                Ok((ty, format!("self.0.scalar({id}, {default})")))
+            }
+        }
+    }
+
+    fn default(&self, ty: &SimpleType, literal: &Literal) -> Result<String> {
+        match (ty, literal) {
+            (_, Literal::Bool(value)) => Ok(value.to_string()),
+            (_, Literal::Int(value)) => Ok(value.to_string()),
+            (_, Literal::Float(value)) => Ok(value.to_string()),
+            (SimpleType::Enum(index), Literal::EnumTag { variant_index, .. }) => {
+                let (path, of) = self.declarations.get_declaration(*index);
+                let DeclarationKind::Enum(of) = &of.kind else { return Err("is no enum".into()) };
+                let (_, variant) = of.variants.get_index(*variant_index).ok_or("no such variant")?;
+                Ok(format!("{}::{}", names::of_type(path), names::of_variant(&variant.name)))
+            }
+            _ => Err(format!("default {literal} is not known here")),
+        }
+    }
+
+    /// The Rust type of a value that is there.
+    fn value(&self, ty: &Type) -> Result<String> {
+        Ok(match &ty.kind {
+            TypeKind::SimpleType(simple) => names::of_simple(self.declarations, simple),
+            TypeKind::String => "flat::Str<'a>".into(),
+            TypeKind::Table(index) => format!("{}<'a>", names::of_index(self.declarations, index)),
+            TypeKind::Union(index) => {
+                let (path, of) = self.declarations.get_declaration(*index);
+                let DeclarationKind::Union(of) = &of.kind else { return Err("is no union".into()) };
+                format!("{}{}", names::of_type(path), lifetime(of))
+            }
+            TypeKind::Vector(of) => {
+                let vector = match &of.kind {
+                    TypeKind::SimpleType(_) => "Inline",
+                    TypeKind::String | TypeKind::Table(_) => "Linked",
+                    _ => return Err("vectors of this type have no views yet".into()),
+                };
+                format!("flat::{vector}<'a, {}>", self.value(of)?)
+            }
+            TypeKind::Array(..) => return Err("arrays have no views yet".into()),
+        })
+    }
+
+    fn union(&self, doc: &str, u: &Union) -> Result<String> {
+        let name = &self.name;
+        let (mut variants, mut members) = (String::new(), String::new());
+        for (tag, (variant, of)) in (1..).zip(&u.variants) {
+            let (doc, variant) = (names::doc(&of.docstrings, variant)?, names::of_variant(variant));
+            variants += &format!("{doc}{variant}({}),\n", self.value(&of.type_)?);
+            let read = match &of.type_.kind {
+                TypeKind::SimpleType(SimpleType::Struct(_)) => "place.value()",
+                TypeKind::Table(_) | TypeKind::String => "flat::Target::read(place)",
+                _ => return Err(format!("{variant}: members of this type have no views")),
+            };
+            members += &format!("{tag} => {read}.map({name}::{variant}),\n");
+        }
+        let lifetime = lifetime(u);
+        Ok(format!(
+            "{doc}#[derive(Clone, Copy, Debug)]
+            pub enum {name}{lifetime} {{
+                {variants}/// A tag that the schema does not name.
+                Unknown(u8),
+            }}
+
+            impl<'a> flat::Union<'a> for {name}{lifetime} {{
+                #[inline]
+                fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {{
+                    match tag {{ {members}tag => Ok({name}::Unknown(tag)) }}
+                }}
+            }}
+            "
+        ))
+    }
+}
+
+/// The lifetime of a union's enum: structs are values, everything else borrows.
+fn lifetime(u: &Union) -> &'static str {
+    if u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::SimpleType(_))) { "" } else { "<'a>" }
+}

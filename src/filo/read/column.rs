@@ -1,0 +1,306 @@
+//! A vector as the common vocabulary sees it: a table of one part with one or two columns.
+
+use core::ops::Range;
+
+use super::numbers::{Form, Numbers};
+use super::strings::{Kinds, Strings};
+use super::{Data, Vector};
+use crate::bytes::{Bits, Scratch};
+use crate::column::{self, Batch, Dictionary, Prim, Type, Validity, Values, VarBytes};
+use crate::encoding::Out;
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::Element;
+use crate::filo::raw::Packing;
+
+/// A vector as a table of one part.
+#[derive(Clone, Debug)]
+pub struct Table<'a> {
+    vector: Vector<'a>,
+    given: bool,
+}
+
+impl<'a> Table<'a> {
+    /// The table of `vector`.
+    #[must_use]
+    pub const fn new(vector: Vector<'a>) -> Self {
+        Table { vector, given: false }
+    }
+}
+
+impl<'a> column::Table for Table<'a> {
+    type Part<'p>
+        = Vector<'a>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, _outer: &mut Scratch<'p>) -> Result<Option<Vector<'a>>>
+    where
+        Self: 'p,
+    {
+        let first = !self.given;
+        self.given = true;
+        Ok(first.then_some(self.vector))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.given = false;
+        Ok(())
+    }
+}
+
+impl<'a> column::Part for Vector<'a> {
+    type Col = Column<'a>;
+
+    fn rows(&self) -> u64 {
+        Vector::rows(self)
+    }
+
+    fn width(&self) -> usize {
+        if self.element == Element::DateTime { 2 } else { 1 }
+    }
+
+    /// The format stores no name; `v` stands for it.
+    fn name(&self, k: usize) -> Result<&str> {
+        match k {
+            0 => Ok("v"),
+            1 if self.element == Element::DateTime => Ok("v.utc_offset_ms"),
+            _ => Err(no_column(k, self.width())),
+        }
+    }
+
+    fn column(&self, k: usize) -> Result<Column<'a>> {
+        Vector::column(self, k)
+    }
+}
+
+/// A column of a vector: a small handle.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'a> {
+    vector: Vector<'a>,
+    role: Role,
+}
+
+/// What a column shows of its vector.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    Values,
+    /// Zone offsets of date-times.
+    Offsets,
+    /// Codes of a dictionary.
+    Codes,
+    /// Entries of a dictionary; entry 0 stands for missing rows.
+    Entries,
+}
+
+impl<'a> Column<'a> {
+    pub(super) fn of(vector: Vector<'a>, k: usize) -> Result<Self> {
+        let role = match (k, vector.element) {
+            (0, _) => Role::Values,
+            (1, Element::DateTime) => Role::Offsets,
+            (_, element) => return Err(no_column(k, if element == Element::DateTime { 2 } else { 1 })),
+        };
+        Ok(Column { vector, role })
+    }
+
+    /// First row and row count as `usize`.
+    fn range(&self, rows: Range<u64>) -> Result<(usize, usize)> {
+        let count = column::Column::rows(self);
+        let inside = rows.start <= rows.end && rows.end <= count;
+        match (usize::try_from(rows.start), usize::try_from(rows.end.saturating_sub(rows.start))) {
+            (Ok(first), Ok(len)) if inside => Ok((first, len)),
+            _ => Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(count)),
+        }
+    }
+
+    fn is_text(&self) -> bool {
+        matches!(self.vector.element, Element::String | Element::Utf8 | Element::Blob)
+    }
+
+    fn strings<'s>(&self, strings: VarBytes<'s>) -> Values<'s, Self> {
+        match self.vector.element {
+            Element::Blob => Values::Bytes(strings),
+            _ => Values::Utf8(strings),
+        }
+    }
+}
+
+impl column::Column for Column<'_> {
+    fn ty(&self) -> Type {
+        match self.role {
+            Role::Values | Role::Entries => self.vector.element.ty(),
+            Role::Offsets => Type::Prim(Prim::I32),
+            Role::Codes => Type::Prim(Prim::U32),
+        }
+    }
+
+    fn nullable(&self) -> bool {
+        self.vector.nullable()
+    }
+
+    fn rows(&self) -> u64 {
+        match (self.role, &self.vector.data) {
+            (Role::Entries, Data::Coded { count, .. }) => u64::from(*count),
+            _ => self.vector.rows(),
+        }
+    }
+
+    fn need(&self, rows: Range<u64>) -> Result<u64> {
+        let (_, len) = self.range(rows)?;
+        let len = len as u64;
+        let bitmap = super::mask::validity_need(len);
+        let values = match (self.role, &self.vector.data) {
+            (Role::Codes, _) => Scratch::cost::<u32>(len),
+            (_, Data::Strings(strings) | Data::Coded { entries: strings, .. }) => strings.need(len),
+            (_, Data::Bits { constant: false, .. }) => 0,
+            (_, Data::Bits { .. }) => bitmap,
+            (_, Data::Nothing) if self.is_text() => 0,
+            (_, Data::Nothing) if self.vector.element == Element::Boolean => bitmap,
+            _ => match self.ty() {
+                Type::Prim(Prim::I32 | Prim::F32) => Scratch::cost::<u32>(len),
+                _ => Scratch::cost::<u64>(len),
+            },
+        };
+        let codes = if self.role == Role::Codes { bitmap } else { 0 };
+        Ok(values.saturating_add(self.vector.mask.need(len)).saturating_add(codes))
+    }
+
+    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's,
+    {
+        let start = rows.start;
+        let (first, len) = self.range(rows)?;
+        let vector = &self.vector;
+        let (values, own) = match (self.role, &vector.data) {
+            (Role::Codes, Data::Coded { codes, .. }) => {
+                let words = scratch.take::<u32>(len)?;
+                codes.read(first, Out::W4(words))?;
+                let valid = nonzero(words, scratch)?;
+                (Values::U32(words), valid)
+            }
+            (Role::Entries, Data::Coded { entries, .. }) => {
+                let (strings, valid) = entries.read(first, len, scratch)?;
+                (self.strings(strings), valid)
+            }
+            (_, Data::Coded { entries, count, codes }) => {
+                let (strings, valid) = entries.gather(*count, codes, first, len, scratch)?;
+                (self.strings(strings), valid)
+            }
+            (_, Data::Strings(strings)) => {
+                let (strings, valid) = strings.read(first, len, scratch)?;
+                (self.strings(strings), valid)
+            }
+            (_, Data::Bits { words, constant: false }) => (Values::Bool(Bits::new(words, first, len)?), Validity::All),
+            (_, Data::Bits { words, constant: true }) => {
+                let bit = words.first().is_some_and(|byte| byte & 1 == 1);
+                (Values::Bool(all_bits(bit, len, scratch)?), Validity::All)
+            }
+            (Role::Offsets, Data::DateTime { offsets: numbers, .. })
+            | (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
+                (self.numbers(Some(numbers), first, len, scratch)?, Validity::All)
+            }
+            (_, Data::Nothing) if self.is_text() => {
+                let none = Strings { chunk: &[], kind: Kinds::One(column::Span::default()) };
+                let (strings, _) = none.read(first, len, scratch)?;
+                (self.strings(strings), Validity::All)
+            }
+            (_, Data::Nothing) if vector.element == Element::Boolean => {
+                (Values::Bool(all_bits(false, len, scratch)?), Validity::All)
+            }
+            (_, Data::Nothing) => (self.numbers(None, first, len, scratch)?, Validity::All),
+        };
+        let validity = match own {
+            Validity::All => vector.mask.validity(first, len, scratch)?,
+            own => own,
+        };
+        Ok(Batch { first: start, len, values, validity })
+    }
+
+    fn dictionary(&self, _row: u64) -> Result<Option<Dictionary<Self>>> {
+        if self.role != Role::Values || !matches!(self.vector.data, Data::Coded { .. }) {
+            return Ok(None);
+        }
+        let of = |role| Column { role, ..*self };
+        Ok(Some(Dictionary { first: 0, len: self.vector.rows(), codes: of(Role::Codes), values: of(Role::Entries) }))
+    }
+}
+
+impl<'a> Column<'a> {
+    /// Numbers (zeros, if there are none) as words of the column's type: borrowed if the chunk has
+    /// them so, else decoded into `scratch`.
+    fn numbers<'s>(
+        &self,
+        numbers: Option<&Numbers<'a>>,
+        first: usize,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Values<'s, Self>>
+    where
+        'a: 's,
+    {
+        use bytemuck::must_cast_slice as cast;
+        let read = |mut out: Out<'_>| match numbers {
+            Some(numbers) => numbers.read(first, out),
+            None => {
+                out.fill(0);
+                Ok(())
+            }
+        };
+        Ok(match column::Column::ty(self) {
+            Type::Prim(Prim::I32 | Prim::F32) => {
+                let words: &'s [u32] = match borrowed(numbers, Packing::U32, first, len) {
+                    Some(words) => words,
+                    None => {
+                        let words = scratch.take::<u32>(len)?;
+                        read(Out::W4(words))?;
+                        words
+                    }
+                };
+                if self.vector.element == Element::Float { Values::F32(cast(words)) } else { Values::I32(cast(words)) }
+            }
+            _ => {
+                let words: &'s [u64] = match borrowed(numbers, Packing::W64, first, len) {
+                    Some(words) => words,
+                    None => {
+                        let words = scratch.take::<u64>(len)?;
+                        read(Out::W8(words))?;
+                        words
+                    }
+                };
+                if self.vector.element == Element::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
+            }
+        })
+    }
+}
+
+/// The stored words themselves, if they have the width `word` and lie aligned.
+fn borrowed<'a, W: bytemuck::AnyBitPattern>(
+    numbers: Option<&Numbers<'a>>,
+    word: Packing,
+    first: usize,
+    len: usize,
+) -> Option<&'a [W]> {
+    let numbers = numbers.filter(|numbers| numbers.is_wide(word) && numbers.form == Form::Word)?;
+    bytemuck::try_cast_slice(numbers.stored(first, len)?).ok()
+}
+
+/// `len` bits of one value.
+fn all_bits<'s>(bit: bool, len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
+    let bytes = scratch.take::<u8>(len.div_ceil(8))?;
+    bytes.fill(if bit { 0xff } else { 0 });
+    Bits::new(bytes, 0, len)
+}
+
+/// Validity of codes, of which 0 is missing.
+fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
+    let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
+    for (byte, codes) in valid.iter_mut().zip(codes.chunks(8)) {
+        *byte = codes.iter().rev().fold(0, |byte, code| byte << 1 | u8::from(*code != 0));
+    }
+    Ok(Validity::Bits(Bits::new(valid, 0, codes.len())?))
+}
+
+#[cold]
+fn no_column(k: usize, count: usize) -> Error {
+    Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(count as u64)
+}

@@ -1,0 +1,111 @@
+//! Numeric rows: every numeric encoding is a line and packed differences to it.
+
+use super::packed::Packed;
+use crate::encoding::line::Line;
+use crate::encoding::{Out, low32};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{Packing, QUARTER_MS};
+
+/// Rows `line + difference`: simple vectors have no line, constant ones a single difference.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Numbers<'a> {
+    pub(super) line: Line,
+    pub(super) packed: Packed<'a>,
+    /// All rows have the value of difference 0.
+    pub(super) constant: bool,
+    pub(super) form: Form,
+}
+
+/// What becomes of a finished integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// It is the value, or the bits of the value.
+    Word,
+    /// The value is the double of that size.
+    Double,
+    /// It counts quarters of an hour; the value counts milliseconds.
+    Quarters,
+}
+
+/// Values per turn: the words of a turn stay in the first-level cache between the passes over them.
+const BLOCK: usize = 1024;
+
+impl<'a> Numbers<'a> {
+    pub(super) const fn plain(packed: Packed<'a>) -> Self {
+        Numbers { line: Line::ZERO, packed, constant: false, form: Form::Word }
+    }
+
+    /// The stored bytes of rows from `first` on, where they are the very words of the values.
+    pub(super) fn stored(&self, first: usize, len: usize) -> Option<&'a [u8]> {
+        let plain = !self.constant && self.line == Line::ZERO && self.form == Form::Word;
+        if !plain || cfg!(target_endian = "big") {
+            return None;
+        }
+        let start = self.packed.packing.bytes(first);
+        self.packed.data.get(start..start.checked_add(self.packed.packing.bytes(len))?)
+    }
+
+    /// Row `i` as a 64-bit word.
+    pub(super) fn get(&self, i: usize) -> Result<u64> {
+        let i = if self.constant { 0 } else { i };
+        let word = self.packed.get(i)?.wrapping_add(self.line.at(i));
+        match self.form {
+            Form::Word => Ok(word),
+            Form::Double => Ok(double(word)),
+            Form::Quarters => self.millis(low32(word)).map(u64::from),
+        }
+    }
+
+    /// Rows from `first` on, until `out` is full.
+    pub(super) fn read(&self, first: usize, mut out: Out<'_>) -> Result<()> {
+        if self.constant {
+            if !out.is_empty() {
+                out.fill(self.get(0)?);
+            }
+            return Ok(());
+        }
+        let mut done = 0;
+        while done < out.len() {
+            let row = first.saturating_add(done);
+            self.packed.read(row, out.part(done, BLOCK))?;
+            self.line.add(row, out.part(done, BLOCK));
+            self.finish(out.part(done, BLOCK))?;
+            done = done.saturating_add(BLOCK);
+        }
+        Ok(())
+    }
+
+    fn finish(&self, out: Out<'_>) -> Result<()> {
+        match (self.form, out) {
+            (Form::Double, Out::W8(words)) => words.iter_mut().for_each(|word| *word = double(*word)),
+            (Form::Quarters, Out::W4(words)) => {
+                for word in words {
+                    *word = self.millis(*word)?;
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn millis(&self, quarters: u32) -> Result<u32> {
+        let millis = quarters.cast_signed().checked_mul(QUARTER_MS).map(i32::cast_unsigned);
+        millis.ok_or(Error::new(Kind::Overflow, What::FiloZone, self.packed.at.into()).with_need(quarters.into()))
+    }
+
+    /// Refuses differences that are fewer than `rows`; one is enough if it stands for all.
+    pub(super) fn check(&self, rows: usize) -> Result<()> {
+        self.packed.check(if self.constant { 1 } else { rows })
+    }
+
+    /// Whether the stored words have the width and meaning of `word` bytes.
+    pub(super) fn is_wide(&self, word: Packing) -> bool {
+        self.packed.packing.bits() == word.bits()
+    }
+}
+
+/// Stored integers of a double column have at most 32 bits (section 9.1), so this is exact.
+#[inline]
+fn double(word: u64) -> u64 {
+    f64::from(low32(word).cast_signed()).to_bits()
+}

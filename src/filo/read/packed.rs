@@ -1,0 +1,70 @@
+//! Dense arrays of numbers: packed vectors (section 9.1) and FlatBuffer data vectors (section 6).
+
+use crate::bytes::{LittleEndian, Reader};
+use crate::encoding::{Out, bitpack};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{Packing, packing_of_packed};
+
+/// A dense array of numbers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Packed<'a> {
+    pub(super) packing: Packing,
+    /// Where the data lie in the chunk.
+    pub(super) at: u32,
+    pub(super) data: &'a [u8],
+}
+
+impl<'a> Packed<'a> {
+    /// Opens a packed vector, which reaches to the end of `r`, and counts its rows.
+    pub(super) fn open(mut r: Reader<'a, LittleEndian>) -> Result<(Self, usize)> {
+        let start = r.at();
+        let nbits = r.u16(What::FiloPacked)?;
+        let [signed, last] = *r.array(What::FiloPacked)?;
+        let Some(packing) = packing_of_packed(nbits, signed != 0) else {
+            return Err(Error::new(Kind::Invalid, What::FiloPacked, start).with_need(nbits.into()));
+        };
+        let data = r.rest();
+        // Bits of the last byte that carry values; 0 stands for all 8.
+        let unused = match last & 7 {
+            0 => 0u64,
+            used => 8u64.saturating_sub(used.into()),
+        };
+        let bits = (data.len() as u64).saturating_mul(8).checked_sub(unused);
+        let rows = match packing {
+            // The original takes no notice of the four bytes here.
+            Packing::W64 => data.len() >> 3,
+            _ => bits
+                .and_then(|bits| bits.checked_div(packing.bits().into()))
+                .and_then(|rows| usize::try_from(rows).ok())
+                .ok_or(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into()))?,
+        };
+        Ok((Packed { packing, at: position(r.at())?, data }, rows))
+    }
+
+    /// Refuses data that hold fewer than `rows` numbers.
+    pub(super) fn check(&self, rows: usize) -> Result<()> {
+        let need = self.packing.bytes(rows);
+        if need <= self.data.len() {
+            return Ok(());
+        }
+        Err(Error::new(Kind::Truncated, What::FiloData, self.at.into()).with_need(need as u64))
+    }
+
+    /// Number `i`, extended to 64 bits.
+    pub(super) fn get(&self, i: usize) -> Result<u64> {
+        bitpack::get(self.packing, self.data, i).ok_or_else(|| {
+            let need = self.packing.bytes(i.saturating_add(1)) as u64;
+            Error::new(Kind::Truncated, What::FiloData, self.at.into()).with_need(need)
+        })
+    }
+
+    /// Numbers from `first` on, until `out` is full.
+    pub(super) fn read(&self, first: usize, out: Out<'_>) -> Result<()> {
+        bitpack::unpack(self.packing, self.data, first, out)
+    }
+}
+
+/// A position in a chunk as it is kept in handles: chunks stay below 2 GiB (section 12).
+pub(super) fn position(at: u64) -> Result<u32> {
+    u32::try_from(at).map_err(|_| Error::new(Kind::Overflow, What::Input, at))
+}

@@ -1,0 +1,336 @@
+//! Strings: the four places where they lie, and codes into them (sections 8.5 to 8.7, 9.3 and 10).
+
+use super::packed::Packed;
+use crate::bytes::{Bits, Scratch};
+use crate::column::{Span, Spans, Validity, VarBytes};
+use crate::encoding::Out;
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{FIXED_NA, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_OFFSET, UTF8_NA};
+
+/// A list of strings inside a chunk. Spans count from the start of the chunk.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Strings<'a> {
+    /// The chunk up to the end of the list.
+    pub(super) chunk: &'a [u8],
+    pub(super) kind: Kinds,
+}
+
+/// How the strings of a list are found.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Kinds {
+    /// FlatBuffers: at `slots`, one offset per string, counted from the offset itself.
+    Flat { slots: u32 },
+    /// UTF8: behind the row count at `base`, one word per string.
+    Words { base: u32 },
+    /// FixedMaxUTF8: slots of `size` bytes.
+    Slots { at: u32, size: u8 },
+    /// One string for all rows.
+    One(Span),
+}
+
+/// The span of a missing string. No other starts at 0, where the header word lies.
+const NA: Span = Span { at: 0, len: 0 };
+
+/// Rows per turn of the batch loops.
+const BLOCK: usize = 64;
+
+impl<'a> Strings<'a> {
+    /// Where string `i` lies; [`NA`] if it is missing.
+    pub(super) fn span(&self, i: usize) -> Result<Span> {
+        self.find(i).ok_or_else(|| self.explain(i))
+    }
+
+    /// The bytes of a span that [`span`](Self::span) gave; `None` if it is [`NA`].
+    #[inline]
+    pub(super) fn bytes(&self, span: Span) -> Option<&'a [u8]> {
+        if span.at == NA.at {
+            return None;
+        }
+        let start = usize::try_from(span.at).ok()?;
+        self.chunk.get(start..start.checked_add(usize::try_from(span.len).ok()?)?)
+    }
+
+    /// Batch of rows `first..first + len`, without regard to a mask.
+    pub(super) fn read<'s>(
+        &self,
+        first: usize,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    where
+        'a: 's,
+    {
+        if let Kinds::One(span) = self.kind {
+            let data = self.bytes(span).unwrap_or_default();
+            return Ok((VarBytes { data, spans: Spans::Same { count: len } }, Validity::All));
+        }
+        let spans = scratch.take::<Span>(len)?;
+        let (mut row, mut all) = (first, true);
+        for block in spans.chunks_mut(BLOCK) {
+            let done = match self.kind {
+                Kinds::Words { base } => self.packed_words(base, row, block),
+                Kinds::Slots { at, size } => self.slots(at, size, row, block),
+                _ => None,
+            };
+            all &= match done {
+                Some(all) => all,
+                None => self.one_by_one(row, block)?,
+            };
+            row = row.saturating_add(BLOCK);
+        }
+        self.finish(spans, all, scratch)
+    }
+
+    /// Batch of the strings that `codes` name from row `first` on; code 0 is NA.
+    pub(super) fn gather<'s>(
+        &self,
+        count: u32,
+        codes: &Packed<'_>,
+        first: usize,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    where
+        'a: 's,
+    {
+        let spans = scratch.take::<Span>(len)?;
+        let (mut row, mut all) = (first, true);
+        for block in spans.chunks_mut(BLOCK) {
+            let mut code = [0u32; BLOCK];
+            codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
+            match self.coded_words(&code, count, block) {
+                Some(present) => all &= present,
+                None => {
+                    for (span, code) in block.iter_mut().zip(code) {
+                        *span = self.coded(code, count, codes)?;
+                        all &= span.at != NA.at;
+                    }
+                }
+            }
+            row = row.saturating_add(BLOCK);
+        }
+        self.finish(spans, all, scratch)
+    }
+
+    /// Spans of a block of codes, as [`packed_words`](Self::packed_words).
+    fn coded_words(&self, codes: &[u32], count: u32, out: &mut [Span]) -> Option<bool> {
+        let Kinds::Words { base } = self.kind else { return None };
+        let words = self.words(base)?.get(..count as usize)?;
+        let mut block = PackedBlock::new(base, self.chunk.len())?;
+        for (span, code) in out.iter_mut().zip(codes) {
+            let word = words.get(*code as usize)?;
+            *span = block.span(if *code == 0 { UTF8_NA } else { u32::from_le_bytes(*word) });
+        }
+        block.finish()
+    }
+
+    /// The string of a code.
+    #[inline(always)]
+    pub(super) fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
+        if code == 0 {
+            return Ok(NA);
+        }
+        if code >= count {
+            return Err(Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into()));
+        }
+        let i = code as usize;
+        match self.find(i) {
+            Some(span) => Ok(span),
+            None => Err(self.explain(i)),
+        }
+    }
+
+    /// Whether the strings themselves can say that they are missing.
+    pub(super) const fn may_miss(&self) -> bool {
+        matches!(self.kind, Kinds::Words { .. } | Kinds::Slots { .. })
+    }
+
+    /// Whether one string stands for all rows.
+    pub(super) const fn is_one(&self) -> bool {
+        matches!(self.kind, Kinds::One(_))
+    }
+
+    /// An upper bound of the scratch that a batch takes.
+    pub(super) fn need(&self, rows: u64) -> u64 {
+        match self.kind {
+            Kinds::One(_) => 0,
+            _ => Scratch::cost::<Span>(rows).saturating_add(super::mask::validity_need(rows)),
+        }
+    }
+
+    /// The batch of `spans`, of which `all` or not all are strings.
+    fn finish<'s>(
+        &self,
+        spans: &'s [Span],
+        all: bool,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    where
+        'a: 's,
+    {
+        let strings = VarBytes { data: self.chunk, spans: Spans::Each(spans) };
+        if all {
+            return Ok((strings, Validity::All));
+        }
+        let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
+        for (byte, spans) in valid.iter_mut().zip(spans.chunks(8)) {
+            *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != NA.at));
+        }
+        Ok((strings, Validity::Bits(Bits::new(valid, 0, spans.len())?)))
+    }
+
+    fn one_by_one(&self, first: usize, out: &mut [Span]) -> Result<bool> {
+        let (mut row, mut all) = (first, true);
+        for span in out {
+            let Some(found) = self.find(row) else { return Err(self.explain(row)) };
+            *span = found;
+            all &= found.at != NA.at;
+            row = row.wrapping_add(1);
+        }
+        Ok(all)
+    }
+
+    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is of the long form
+    /// or wrong.
+    fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
+        let words = self.words(base)?.get(first..)?.get(..out.len())?;
+        let mut block = PackedBlock::new(base, self.chunk.len())?;
+        let Ok(words) = <&[[u8; 4]; BLOCK]>::try_from(words) else {
+            for (span, word) in out.iter_mut().zip(words) {
+                *span = block.span(u32::from_le_bytes(*word));
+            }
+            return block.finish();
+        };
+        // In two steps, so that the first has only 32-bit lanes.
+        let (mut at, mut len) = ([0u32; BLOCK], [0u32; BLOCK]);
+        for ((word, at), len) in words.iter().zip(&mut at).zip(&mut len) {
+            Span { at: *at, len: *len } = block.span(u32::from_le_bytes(*word));
+        }
+        for ((span, at), len) in out.iter_mut().zip(at).zip(len) {
+            *span = Span { at, len };
+        }
+        block.finish()
+    }
+
+    /// The table of UTF8 words (and what follows it).
+    fn words(&self, base: u32) -> Option<&'a [[u8; 4]]> {
+        Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
+    }
+
+    /// Spans of a block of fixed-max slots, and whether none is missing; `None` if one is wrong.
+    fn slots(&self, at: u32, size: u8, first: usize, out: &mut [Span]) -> Option<bool> {
+        let start = first.checked_mul(size.into())?.checked_add(at as usize)?;
+        let slots = self.chunk.get(start..)?.chunks_exact(size.max(1).into());
+        if slots.len() < out.len() {
+            return None;
+        }
+        let mut at = u32::try_from(start).ok()?;
+        let (mut all, mut inside) = (true, true);
+        for (span, slot) in out.iter_mut().zip(slots) {
+            let [len, next, ..] = slot else { return None };
+            *span = Span { at: at.wrapping_add(1), len: (*len).into() };
+            inside &= *len < size;
+            if *len == 0 && *next == FIXED_NA {
+                *span = NA;
+                all = false;
+            }
+            at = at.wrapping_add(size.into());
+        }
+        inside.then_some(all)
+    }
+
+    /// Where string `i` lies; `None` if something is wrong with it.
+    #[inline(always)]
+    fn find(&self, i: usize) -> Option<Span> {
+        match self.kind {
+            Kinds::Flat { slots } => {
+                let slot = i.checked_mul(4)?.checked_add(slots as usize)?;
+                self.with_length(slot.checked_add(self.u32(slot)? as usize)?)
+            }
+            Kinds::Words { base } => {
+                let word = self.u32(i.checked_add(1)?.checked_mul(4)?.checked_add(base as usize)?)?;
+                if word & UTF8_NA == 0 {
+                    return self.with_length((base as usize).checked_add(word as usize)?);
+                }
+                let span = packed_word(base, word);
+                (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
+            }
+            Kinds::Slots { at, size } => {
+                let at = i.checked_mul(size.into())?.checked_add(at as usize)?;
+                let [len, next, ..] = self.chunk.get(at..)?.get(..size.into())? else { return None };
+                if *len == 0 && *next == FIXED_NA {
+                    return Some(NA);
+                }
+                let at = u32::try_from(at.checked_add(1)?).ok()?;
+                (*len < size).then_some(Span { at, len: (*len).into() })
+            }
+            Kinds::One(span) => Some(span),
+        }
+    }
+
+    /// A string behind its 32-bit length.
+    #[inline(always)]
+    fn with_length(&self, at: usize) -> Option<Span> {
+        let len = self.u32(at)?;
+        let start = at.checked_add(4)?;
+        let end = start.checked_add(len as usize)?;
+        (end <= self.chunk.len()).then_some(Span { at: u32::try_from(start).ok()?, len })
+    }
+
+    #[inline(always)]
+    fn u32(&self, at: usize) -> Option<u32> {
+        self.chunk.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
+    }
+
+    /// What is wrong with string `i`, for which [`find`](Self::find) gave nothing: its place, or the
+    /// length that leaves the chunk.
+    #[cold]
+    fn explain(&self, i: usize) -> Error {
+        let (what, at) = match self.kind {
+            Kinds::Flat { slots } => (What::FiloString, (i as u64).saturating_mul(4).saturating_add(slots.into())),
+            Kinds::Words { base } => {
+                (What::FiloWords, (i as u64).saturating_add(1).saturating_mul(4).saturating_add(base.into()))
+            }
+            Kinds::Slots { at, size } => {
+                (What::FiloSlot, (i as u64).saturating_mul(size.into()).saturating_add(at.into()))
+            }
+            Kinds::One(span) => (What::FiloString, span.at.into()),
+        };
+        let word = usize::try_from(at).ok().and_then(|at| self.u32(at)).unwrap_or(0);
+        Error::new(Kind::Invalid, what, at).with_need(word.into())
+    }
+}
+
+/// Words of the packed form in sequence, checked without a branch for each, so that the compiler
+/// vectorises the loop around it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
+struct PackedBlock {
+    base: u32,
+    limit: u32,
+    wrong: u32,
+    present: u32,
+}
+
+impl PackedBlock {
+    fn new(base: u32, len: usize) -> Option<Self> {
+        Some(PackedBlock { base, limit: i32::try_from(len).ok()?.cast_unsigned(), wrong: 0, present: u32::MAX })
+    }
+
+    #[inline(always)]
+    fn span(&mut self, word: u32) -> Span {
+        let span = packed_word(self.base, word);
+        self.wrong |= !word | self.limit.wrapping_sub(span.at.wrapping_add(span.len));
+        self.present &= if word == UTF8_NA { 0 } else { u32::MAX };
+        span
+    }
+
+    fn finish(self) -> Option<bool> {
+        (self.wrong >> 31 == 0).then_some(self.present != 0)
+    }
+}
+
+/// A word of the packed form: 20 bits of offset and 11 of length (section 10.1).
+#[inline(always)]
+fn packed_word(base: u32, word: u32) -> Span {
+    let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
+    Span { at: if word == UTF8_NA { NA.at } else { at }, len: word & UTF8_MAX_LEN }
+}

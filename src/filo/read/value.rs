@@ -1,0 +1,27 @@
+//! One row.
+
+/// The value of one row.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value<'a> {
+    /// Of a boolean vector.
+    Boolean(bool),
+    /// Of an int vector.
+    Int(i32),
+    /// Of a long vector.
+    Long(i64),
+    /// Of a float vector.
+    Float(f32),
+    /// Of a double vector.
+    Double(f64),
+    /// Of a string, UTF8 or blob vector; text is not checked here.
+    Bytes(&'a [u8]),
+    /// Of a timestamp vector: milliseconds since 1970-01-01.
+    Timestamp(i64),
+    /// Of a date-time vector.
+    DateTime {
+        /// Milliseconds since 1970-01-01T00:00Z.
+        millis: i64,
+        /// Offset from UTC in milliseconds, east positive, in whole quarters of an hour.
+        offset_ms: i32,
+    },
+}

@@ -1,0 +1,81 @@
+//! BinaryVectors of numbers (section 9).
+
+use super::cells::{Cells, Source, lossy};
+use super::len::mask_bytes;
+use super::out::Out;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
+use crate::error::{Result, What};
+use crate::filo::Encoding;
+
+/// Section 9.1.
+pub(super) fn packed(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let header = Encoding::Packed(packing).header();
+    let mut out = Out::chunk(header, cells.bytes(packing).saturating_add(4), dst)?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// Section 9.2: offset of the packed vector, NA words, packed vector.
+pub(super) fn masked(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    let header = Encoding::Masked(packing).header();
+    let sub_vector = mask_bytes(cells.mask.rows()).saturating_add(4);
+    let payload = sub_vector.saturating_add(4).saturating_add(cells.bytes(packing));
+    let mut out = Out::chunk(header, payload, dst)?;
+    out.u32(sub_vector)?;
+    cells.mask.put_words(&mut out)?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// Section 9.3, of numbers of 32 (`I32`) or 64 bits (`W64`). Without rows the value is zero.
+pub(super) fn repeated(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let value = cells.one(cells.constant()?);
+    let mut out = Out::chunk(Encoding::Repeated.header(), packing.bytes(1).saturating_add(4), dst)?;
+    out.u32(cells.mask.rows())?;
+    value.pack(packing, 0, out.take(packing.bytes(1))?)?;
+    out.finish()
+}
+
+/// Section 9.4.
+pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let payload = cells.bytes(packing).saturating_add(12 + 4);
+    let mut out = Out::chunk(Encoding::DeltaDelta(packing).header(), payload, dst)?;
+    out.put(line.base.to_le_bytes())?;
+    out.put(line.slope.to_le_bytes())?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// The line from the first value to the last, its slope cut to a whole number: the one that
+/// [`Encoding::DeltaDelta`] is written with.
+///
+/// # Errors
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the last row if the slope has no 32 bits.
+///
+/// ```
+/// use pilaster::filo::write::line;
+///
+/// let line = line(&[100, 250, 190, 401])?;
+/// assert_eq!((line.base, line.slope), (100, 100));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+pub fn line(values: &[i64]) -> Result<Line> {
+    let (Some(first), Some(last)) = (values.first(), values.last()) else { return Ok(Line::ZERO) };
+    let steps = i128::try_from(values.len().saturating_sub(1).max(1)).unwrap_or(i128::MAX);
+    let rise = i128::from(*last).saturating_sub(i128::from(*first));
+    match i32::try_from(rise.checked_div(steps).unwrap_or(0)) {
+        Ok(slope) => Ok(Line { base: *first, slope }),
+        Err(_) => Err(lossy(What::FiloSlope, values.len().saturating_sub(1))),
+    }
+}
+
+/// The packed vector that ends a chunk: its header and data.
+pub(super) fn put_packed(cells: &Cells<'_>, packing: Packing, out: &mut Out<'_>) -> Result<()> {
+    debug_assert!(!matches!(cells.source, Source::Bits(_)), "booleans are in no BinaryVector");
+    out.packed_header(packing, cells.mask.rows())?;
+    cells.pack(packing, 0, out.take(cells.bytes(packing))?)
+}

@@ -1,0 +1,37 @@
+//! Values of a fixed size: scalars, enums and structs.
+
+/// A value of a fixed size, stored little-endian and at any alignment.
+///
+/// Implemented here for the scalars, and by generated code for enums and structs.
+pub trait Fixed: Copy {
+    /// Bytes that it takes.
+    const SIZE: usize;
+
+    /// The value at the start of `bytes`; `None` if they are too few.
+    fn load(bytes: &[u8]) -> Option<Self>;
+}
+
+macro_rules! scalars {
+    ($($scalar:ty)*) => {$(
+        impl Fixed for $scalar {
+            const SIZE: usize = size_of::<$scalar>();
+
+            #[inline]
+            fn load(bytes: &[u8]) -> Option<Self> {
+                bytes.first_chunk().map(|bytes| <$scalar>::from_le_bytes(*bytes))
+            }
+        }
+    )*};
+}
+
+scalars! { u8 u16 u32 u64 i8 i16 i32 i64 f32 f64 }
+
+/// Any byte but 0 is true.
+impl Fixed for bool {
+    const SIZE: usize = 1;
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Option<Self> {
+        bytes.first().map(|byte| *byte != 0)
+    }
+}

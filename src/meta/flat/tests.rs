@@ -1,0 +1,1 @@
+//! Malformed tables, one per rule.
