@@ -34,8 +34,8 @@ impl Line {
         (self.slope as i64).wrapping_mul(i as i64).wrapping_add(self.base).cast_unsigned()
     }
 
-    /// The line through the first and the last of `values`, its slope rounded towards zero; `None` if
-    /// there is no last one, or if the line is steeper than 32 bits can say.
+    /// The line from the first of `values` to the last, its slope cut to a whole number; a flat one
+    /// through a single value. `None` if it is steeper than 32 bits can say.
     ///
     /// ```
     /// use pilaster::encoding::line::Line;
@@ -45,10 +45,16 @@ impl Line {
     /// ```
     #[must_use]
     pub fn through(values: &[i64]) -> Option<Line> {
-        let [base, .., last] = *values else { return None };
-        let steps = i64::try_from(values.len().checked_sub(1)?).ok()?;
-        let slope = last.checked_sub(base)?.checked_div(steps)?;
-        Some(Line { base, slope: i32::try_from(slope).ok()? })
+        let (Some(base), Some(last)) = (values.first(), values.last()) else { return Some(Line::ZERO) };
+        let steps = i64::try_from(values.len().saturating_sub(1).max(1)).ok()?;
+        let slope = last.checked_sub(*base)?.checked_div(steps)?;
+        Some(Line { base: *base, slope: i32::try_from(slope).ok()? })
+    }
+
+    /// The line moved down, by a distance of 0 or less.
+    #[must_use]
+    pub const fn lowered(self, distance: i32) -> Line {
+        Line { base: self.base.wrapping_add(distance as i64), ..self }
     }
 
     /// How far `values`, the first of which is value 0, are from the line; `None` if one of them is
@@ -136,6 +142,8 @@ mod tests {
             values[n - 1] += 1 << 32;
             assert_eq!(line.distances(&values), None, "{n} values");
         }
+        assert_eq!(Line::through(&[]), Some(Line::ZERO));
+        assert_eq!(Line::through(&[-7]), Some(Line { base: -7, slope: 0 }));
         assert_eq!(Line::ZERO.distances(&[]), None);
         assert_eq!(Line::ZERO.distances(&[i64::MIN]), None);
         // Both wrap around, and meet again.
