@@ -50,7 +50,8 @@ impl<'a> Mask<'a> {
         let valid = scratch.take::<u8>(size)?;
         let mut any = 0;
         let mut rest = valid.iter_mut();
-        for (valid, na) in rest.by_ref().zip(bytes) {
+        // In this order: the side that may be longer comes second, or it would lose a byte.
+        for (na, valid) in bytes.iter().zip(rest.by_ref()) {
             *valid = !na;
             any |= na;
         }

@@ -93,11 +93,6 @@ impl<'a> Numbers<'a> {
         millis.ok_or(Error::new(Kind::Overflow, What::FiloZone, self.packed.at.into()).with_need(quarters.into()))
     }
 
-    /// Refuses differences that are fewer than `rows`; one is enough if it stands for all.
-    pub(super) fn check(&self, rows: usize) -> Result<()> {
-        self.packed.check(if self.constant { 1 } else { rows })
-    }
-
     /// Whether the stored words have the width and meaning of `word` bytes.
     pub(super) fn is_wide(&self, word: Packing) -> bool {
         self.packed.packing.bits() == word.bits()

@@ -1,0 +1,73 @@
+# What the checks share. Each check is a script that runs alone: `.ci/fmt`.
+# shellcheck shell=bash
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+# rustup must not replace a toolchain that another build is using.
+export RUSTUP_AUTO_INSTALL=0
+export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
+# What firmware can have: every format, neither heap nor operating system.
+formats=filo,dataseries,jay,bcolz,vortex
+target="${CARGO_TARGET_DIR:-$PWD/target}"
+
+# skip REASON: the check cannot run here. Said loudly at home (status 77), a failure in CI.
+skip() {
+  echo "SKIPPED ${0##*/}: $1" >&2
+  [ "${CI:-}" = true ] && exit 1
+  exit 77
+}
+
+# need_apt PACKAGE...: installs what is missing of these Debian packages.
+need_apt() {
+  local package missing=()
+  for package; do
+    dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
+  done
+  [ ${#missing[@]} -gt 0 ] || return 0
+  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || skip "needs the Debian packages ${missing[*]}"
+  local apt=(apt-get -q -y -o DPkg::Lock::Timeout=600)
+  if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -mmin -1440 2>/dev/null | head -1)" ]; then
+    "${apt[@]}" update
+  fi
+  DEBIAN_FRONTEND=noninteractive "${apt[@]}" install --no-install-recommends "${missing[@]}"
+}
+
+# The compiler for targets that rustup has no library of: Debian's, with the library's source.
+need_debian_rust() { need_apt rustc-web cargo-web rust-web-src rust-web-llvm lld-22 "$@"; }
+
+# debian_cargo PARTS ARGUMENT...: Debian's cargo, building the PARTS of the standard library too.
+# Output goes to a directory of its own, as two compilers would rebuild each other's work.
+debian_cargo() {
+  local parts="$1" command="$2"
+  shift 2
+  RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc RUSTDOC=/usr/bin/rustdoc CARGO_TARGET_DIR="$target/debian" \
+    CARGO_TARGET_THUMBV7EM_NONE_EABIHF_LINKER=/usr/bin/ld.lld-22 \
+    CARGO_TARGET_THUMBV6M_NONE_EABI_LINKER=/usr/bin/ld.lld-22 \
+    CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=/usr/bin/wasm-ld-22 \
+    /usr/bin/cargo "$command" -Zbuild-std="$parts" "$@"
+}
+
+# emulated TARGET LIBC LINKER RUNNER...: the whole suite on another host. Emulation is some thirty
+# times slower, so the hostile test takes a smaller sample; a backtrace costs seconds per panic.
+emulated() {
+  local triple="$1" linker="$2" runner="$3" name
+  name="${triple//-/_}"
+  name="CARGO_TARGET_${name^^}"
+  export "${name}_LINKER=$linker" "${name}_RUNNER=$runner" RUST_BACKTRACE=0
+  export PILASTER_SAMPLE="${PILASTER_SAMPLE:-40}" PROPTEST_CASES="${PROPTEST_CASES:-16}"
+  debian_cargo std,panic_unwind,test test --target "$triple" --lib --tests
+}
+
+# firmware_images ARGUMENT...: builds binaries of examples/images/firmware, into $images. Frame sizes
+# are kept, which costs the images nothing.
+images="$target/debian/thumbv7em-none-eabihf/release"
+firmware_images() {
+  RUSTFLAGS="-Zemit-stack-sizes" debian_cargo core build --release --manifest-path examples/images/Cargo.toml \
+    --target thumbv7em-none-eabihf -p firmware "$@"
+}
+
+# run_firmware IMAGE: runs it in QEMU; its exit status and output are those of the image.
+run_firmware() {
+  timeout 120 qemu-system-arm -machine mps2-an386 -nographic -monitor none -serial none \
+    -semihosting-config enable=on,target=native -kernel "$1" </dev/null
+}

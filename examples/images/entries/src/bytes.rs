@@ -1,0 +1,28 @@
+//! Layer 0.
+
+use pilaster::bytes::{BigEndian, BitReader, LittleEndian, Reader, Scratch, Sink, SliceSink};
+use pilaster::error::{Result, What};
+
+use crate::Call;
+
+/// Numbers in both byte orders, a fenced part, bits.
+#[inline(never)]
+pub fn reader(call: Call<'_>) -> Result<u32> {
+    let mut little = Reader::<LittleEndian>::new(call.bytes);
+    let n = little.u16(What::Input)?;
+    let part = little.split(n.into(), What::Input)?;
+    let mut big = Reader::<BigEndian>::new(part.rest());
+    let mut bits = BitReader::new(big.take(8, What::Input)?);
+    Ok(big.u32(What::Input)? ^ bits.take(call.kind)? as u32)
+}
+
+/// Memory cut into slices, bytes put into a buffer.
+#[inline(never)]
+pub fn scratch(call: Call<'_>) -> Result<u32> {
+    let mut scratch = Scratch::new(call.memory);
+    let words = scratch.take::<u64>(call.kind as usize)?;
+    words.fill(call.row.into());
+    let mut sink = SliceSink::new(scratch.take::<u8>(call.row as usize)?);
+    sink.put(call.bytes)?;
+    Ok(sink.len() as u32 ^ words.len() as u32)
+}

@@ -1,0 +1,106 @@
+//! Filo vectors in.
+
+use pilaster::bytes::{Bits, Scratch};
+use pilaster::column::{Batch, Column as _, Values, fit};
+use pilaster::error::Result;
+use pilaster::filo::{Element, Value, Vector};
+
+use crate::{Call, failed};
+
+fn element(kind: u32) -> Element {
+    Element::ALL.get(kind as usize).copied().unwrap_or(Element::Int)
+}
+
+fn sum(bytes: &[u8]) -> u32 {
+    bytes.iter().fold(0, |sum, byte| sum.rotate_left(3) ^ u32::from(*byte))
+}
+
+fn number(value: Option<Value<'_>>) -> u32 {
+    match value {
+        None => 1,
+        Some(Value::Boolean(v)) => v.into(),
+        Some(Value::Int(v)) => v.cast_unsigned(),
+        Some(Value::Long(v) | Value::Timestamp(v)) => v as u32,
+        Some(Value::Float(v)) => v.to_bits(),
+        Some(Value::Double(v)) => v.to_bits() as u32,
+        Some(Value::Bytes(v)) => sum(v),
+        Some(Value::DateTime { millis, offset_ms }) => millis as u32 ^ offset_ms.cast_unsigned(),
+    }
+}
+
+fn bits(bits: Bits<'_>) -> u32 {
+    bits.words().fold(0, |sum, word| sum.rotate_left(3) ^ word as u32)
+}
+
+fn batch<C>(batch: &Batch<'_, C>) -> u32 {
+    match &batch.values {
+        Values::I32(v) => v.iter().fold(0, |sum: u32, v| sum.wrapping_add(v.cast_unsigned())),
+        Values::U32(v) => v.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v)),
+        Values::I64(v) => v.iter().fold(0, |sum: u32, v| sum.wrapping_add(*v as u32)),
+        Values::F32(v) => v.iter().fold(0, |sum: u32, v| sum.wrapping_add(v.to_bits())),
+        Values::F64(v) => v.iter().fold(0, |sum: u32, v| sum.wrapping_add(v.to_bits() as u32)),
+        Values::Bool(v) => bits(*v),
+        Values::Bytes(v) | Values::Utf8(v) => v.iter().fold(0, |n, v| n ^ v.map_or_else(failed, sum)),
+        _ => 0,
+    }
+    .wrapping_add(batch.validity.nulls(batch.len) as u32)
+}
+
+/// The reader of all vectors row by row: open any header as any element type, get a row.
+#[inline(never)]
+pub fn get(call: Call<'_>) -> Result<u32> {
+    Ok(number(Vector::open(call.bytes, element(call.kind))?.get(call.row.into())?))
+}
+
+/// The reader of int vectors alone, row by row.
+#[inline(never)]
+pub fn get_int(call: Call<'_>) -> Result<u32> {
+    Ok(number(Vector::open(call.bytes, Element::Int)?.get(call.row.into())?))
+}
+
+/// The reader of all vectors batch by batch.
+#[inline(never)]
+pub fn batches(call: Call<'_>) -> Result<u32> {
+    let column = Vector::open(call.bytes, element(call.kind))?.column(0)?;
+    let mut scratch = Scratch::new(call.memory);
+    let (mut row, mut sum) = (0, 0u32);
+    while row < column.rows() {
+        let mut inner = scratch.scope();
+        let rows = fit(&column, row..column.rows(), inner.room())?;
+        let read = column.read(rows, &mut inner)?;
+        sum = sum.wrapping_add(batch(&read));
+        row = row.saturating_add(read.len as u64);
+    }
+    Ok(sum)
+}
+
+/// Codes and entries of a dictionary.
+#[inline(never)]
+pub fn dictionary(call: Call<'_>) -> Result<u32> {
+    let column = Vector::open(call.bytes, element(call.kind))?.column(0)?;
+    let Some(dictionary) = column.dictionary(call.row.into())? else { return Ok(0) };
+    let mut scratch = Scratch::new(call.memory);
+    let values = fit(&dictionary.values, 0..dictionary.values.rows(), scratch.room())?;
+    let values = batch(&dictionary.values.read(values, &mut scratch)?);
+    let codes = fit(&dictionary.codes, 0..dictionary.len, scratch.room())?;
+    Ok(values ^ batch(&dictionary.codes.read(codes, &mut scratch)?))
+}
+
+/// All of a vector touched.
+#[inline(never)]
+pub fn verify(call: Call<'_>) -> Result<u32> {
+    let vector = Vector::open(call.bytes, element(call.kind))?;
+    vector.verify()?;
+    Ok(vector.rows() as u32 ^ u32::from(vector.nullable()))
+}
+
+/// Everything that reads: rows, batches, dictionaries, verification.
+#[inline(never)]
+pub fn read_all(call: Call<'_>) -> Result<u32> {
+    let Call { bytes, memory, kind, row } = call;
+    let mut sum = 0;
+    for entry in [get, batches, dictionary, verify] {
+        sum ^= entry(Call { bytes, memory, kind, row })?;
+    }
+    Ok(sum)
+}

@@ -1,0 +1,31 @@
+//! One function per entry point of the library, all of one shape, so that firmware, the no-panic
+//! check and the web page share one list. An entry's number depends on all its work, so that none of
+//! it is optimised away.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+pub mod bytes;
+pub mod filo;
+
+use pilaster::{Error, Result};
+
+/// What an entry works on.
+pub struct Call<'a> {
+    /// A file, or whatever an entry reads.
+    pub bytes: &'a [u8],
+    /// Lent memory.
+    pub memory: &'a mut [u8],
+    /// An element type, a width: what else the entry takes.
+    pub kind: u32,
+    /// A row.
+    pub row: u32,
+}
+
+/// An entry point.
+pub type Entry = fn(Call<'_>) -> Result<u32>;
+
+/// What stands for an error where only a number is wanted.
+pub fn failed(e: Error) -> u32 {
+    e.need() ^ e.what() as u32
+}

@@ -1,0 +1,79 @@
+//! Every entry in one image, without an allocator: runs each on all goldens and prints how much stack
+//! it took at most.
+
+#![no_std]
+#![no_main]
+
+use core::hint::black_box;
+use core::ptr;
+
+use entries::{Call, Entry};
+use pilaster::filo::{Element, Vector};
+use semihosting::{println, process};
+
+/// Name, element type and chunk of every golden.
+static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/goldens.rs"));
+
+const ENTRIES: &[(&str, Entry)] = &[
+    ("bytes_reader", entries::bytes::reader),
+    ("bytes_scratch", entries::bytes::scratch),
+    ("filo_get", entries::filo::get),
+    ("filo_get_int", entries::filo::get_int),
+    ("filo_batches", entries::filo::batches),
+    ("filo_dictionary", entries::filo::dictionary),
+    ("filo_verify", entries::filo::verify),
+    ("filo_read_all", entries::filo::read_all),
+];
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    for (name, element, chunk) in GOLDENS {
+        let sound = element.parse::<Element>().and_then(|element| Vector::open(chunk, element)?.verify());
+        if let Err(e) = sound {
+            println!("{name}: {e}");
+            process::exit(1);
+        }
+    }
+    for (name, entry) in ENTRIES {
+        let deepest = GOLDENS.iter().flat_map(|(_, element, chunk)| {
+            let kind = Element::ALL.iter().position(|known| known.name().eq_ignore_ascii_case(element));
+            [(kind.unwrap_or(0) as u32, *chunk), (0, *chunk), (1, &chunk[..chunk.len() / 2])]
+        });
+        let deepest = deepest.map(|(kind, chunk)| stack_of(*entry, chunk, kind)).max();
+        println!("stack {name} {}", deepest.unwrap_or(0));
+    }
+    println!("goldens {}", GOLDENS.len());
+    process::exit(0)
+}
+
+/// Bytes that are painted below the stack pointer: more than any entry takes.
+const DEPTH: usize = 4 << 10;
+const PAINT: u32 = 0x5ca1_ab1e;
+
+/// How deep the stack gets in `entry`: paint below the stack pointer, call, look for the first word
+/// that has changed.
+#[inline(never)]
+fn stack_of(entry: Entry, chunk: &[u8], kind: u32) -> usize {
+    static MEMORY: Lent = Lent(core::cell::UnsafeCell::new([0; 4096]));
+    // SAFETY: one thread, and the slice is gone when this function returns.
+    let memory = unsafe { &mut *MEMORY.0.get() };
+    let top = cortex_m::register::msp::read() as usize & !3;
+    let words = || (top - DEPTH..top - 32).step_by(4).map(|at| at as *mut u32);
+    // SAFETY: the stack grows down from the end of RAM; nothing lives below its pointer. The few
+    // words next to it stay as they are, for the calls that paint.
+    words().for_each(|word| unsafe { ptr::write_volatile(word, PAINT) });
+    let _ = black_box(entry(Call { bytes: black_box(chunk), memory, kind, row: 0 }));
+    // SAFETY: as above.
+    let touched = words().find(|word| unsafe { ptr::read_volatile(*word) } != PAINT);
+    touched.map_or(0, |word| top - word as usize)
+}
+
+struct Lent(core::cell::UnsafeCell<[u8; 4096]>);
+// SAFETY: one thread.
+unsafe impl Sync for Lent {}
+
+#[panic_handler]
+fn panic(info: &core::panic::PanicInfo<'_>) -> ! {
+    println!("{info}");
+    process::exit(101)
+}

@@ -1,0 +1,22 @@
+//! The fuzz bodies. `cargo test` and the targets under `fuzz/` run the same functions: a target is
+//! three lines, and a test fails if one is missing (`tests/fuzz_targets.rs`).
+//!
+//! A body is `pub fn run(data: &[u8])` in a file of its own. It parses, then walks everything that
+//! the interface offers, and asserts what must hold whatever the bytes are. It allocates nothing, so
+//! that `tests/no_heap.rs` can run it too, and its work is bounded by the length of `data`: a vector
+//! of a few bytes may claim 2^31 rows.
+
+#![allow(dead_code, reason = "each user of this directory takes a part of it")]
+
+pub mod bytes;
+pub mod cell;
+pub mod filo_dirty;
+pub mod filo_vector;
+pub mod walk;
+
+/// What a fuzz target runs.
+pub type Body = fn(&[u8]);
+
+/// Every body under its name, which is also that of its file and its fuzz target.
+pub const TARGETS: &[(&str, Body)] =
+    &[("bytes", bytes::run), ("filo_vector", filo_vector::run), ("filo_dirty", filo_dirty::run)];

@@ -1,0 +1,100 @@
+//! Damaged goldens: cut at every length, every byte set to several values, read as every element
+//! type. Nothing may panic, hang, or contradict itself.
+//!
+//! Small files are damaged in full; of large ones a sample that is the same in each run. `PILASTER_FULL=1`
+//! takes everything (`.ci/hostile-full`); `PILASTER_SAMPLE=n` sets the size of the sample.
+
+mod common;
+mod harness;
+
+use std::env;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use common::Golden;
+use harness::filo_vector;
+use pilaster::filo::Element;
+
+/// Damages of a file that is not small.
+const SAMPLE: usize = 1500;
+
+/// What a byte is changed to.
+const CHANGES: [fn(u8) -> u8; 7] = [|_| 0, |_| 1, |_| 0x7f, |_| 0x80, |_| 0xff, |b| b ^ 1, |b| b ^ 0x80];
+
+#[test]
+fn damaged_goldens() {
+    let goldens = common::of("filo");
+    let (full, sample) = (env::var("PILASTER_FULL").is_ok_and(|v| v == "1"), env::var("PILASTER_SAMPLE"));
+    let most = if full { usize::MAX } else { sample.map_or(SAMPLE, |n| n.parse().expect("a number")) };
+
+    let (next, tried, opened) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while let Some(golden) = goldens.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let (t, o) = damage(golden, most);
+            tried.fetch_add(t, Ordering::Relaxed);
+            opened.fetch_add(o, Ordering::Relaxed);
+        }
+    };
+    thread::scope(|scope| {
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        workers.into_iter().for_each(|worker| worker.join().expect("a damaged golden was not taken calmly"));
+    });
+    let (tried, opened) = (tried.into_inner(), opened.into_inner());
+    println!("{tried} damaged chunks, {opened} times opened");
+    assert!(opened > tried, "most damage leaves a chunk readable as some type: is anything read at all?");
+}
+
+/// Damages one golden; how often, and how often the result could be opened.
+fn damage(golden: &Golden, most: usize) -> (usize, usize) {
+    let whole = golden.bytes();
+    let right: Element = golden.fact("element_type").parse().expect("an element type");
+    assert!(filo_vector::read(&whole, right), "{}: the undamaged file", golden.name);
+
+    let count = whole.len() * (1 + CHANGES.len());
+    // A stride that shares no factor with the count reaches all kinds of damage in all places.
+    let tries = count.min(most);
+    let stride = if tries == count { 1 } else { coprime(count / tries.max(1), count) };
+    let mut bytes = whole.clone();
+    let mut opened = 0;
+    for i in 0..tries {
+        let (at, kind) = (i * stride % count / (1 + CHANGES.len()), i * stride % count % (1 + CHANGES.len()));
+        let damaged = match CHANGES.get(kind) {
+            Some(change) => {
+                bytes[at] = change(whole[at]);
+                if bytes[at] == whole[at] {
+                    continue;
+                }
+                &bytes[..]
+            }
+            None => &whole[..at],
+        };
+        for element in Element::ALL {
+            // Says which input it was, should reading panic.
+            let _guard = OnPanic(|| eprintln!("{} as {element}: byte {at}, damage {kind}", golden.name));
+            opened += usize::from(filo_vector::read(damaged, element));
+        }
+        bytes[at] = whole[at];
+    }
+    (tries, opened)
+}
+
+fn coprime(from: usize, to: usize) -> usize {
+    let gcd = |mut a: usize, mut b: usize| {
+        while b != 0 {
+            (a, b) = (b, a % b);
+        }
+        a
+    };
+    (from.max(1)..).find(|n| gcd(*n, to) == 1).unwrap_or(1)
+}
+
+struct OnPanic<F: Fn()>(F);
+
+impl<F: Fn()> Drop for OnPanic<F> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0();
+        }
+    }
+}

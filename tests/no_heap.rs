@@ -1,0 +1,66 @@
+//! Reading and writing allocate nothing: the fuzz bodies run on the goldens under an allocator that
+//! counts.
+
+#![allow(unsafe_code, reason = "an allocator cannot be written without")]
+
+mod common;
+mod harness;
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+use harness::TARGETS;
+
+struct Counting;
+
+thread_local! {
+    /// Allocations of this thread: the test harness has others that allocate as they please.
+    static COUNT: Cell<u64> = const { Cell::new(0) };
+}
+
+// SAFETY: passes everything on to the system's allocator; the counter is a plain thread-local number.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        COUNT.set(COUNT.get() + 1);
+        // SAFETY: the caller's promises are those of the system's allocator.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        // SAFETY: as above.
+        unsafe { System.dealloc(at, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+fn allocations(work: impl FnOnce()) -> u64 {
+    let before = COUNT.get();
+    work();
+    COUNT.get() - before
+}
+
+/// Bodies that compare with a library that allocates.
+const ORACLES: &[&str] = &[];
+
+#[test]
+fn the_counter_counts() {
+    assert_eq!(allocations(|| drop(std::hint::black_box(vec![1u8]))), 1);
+    assert_eq!(allocations(|| assert_eq!(std::hint::black_box([1u8]), [1])), 0);
+}
+
+#[test]
+fn no_body_allocates() {
+    let mut inputs = Vec::new();
+    for golden in common::of("filo") {
+        let element: pilaster::filo::Element = golden.fact("element_type").parse().unwrap();
+        let index = pilaster::filo::Element::ALL.iter().position(|e| *e == element).unwrap();
+        inputs.push((golden.name.clone(), [&[index as u8][..], &golden.bytes()].concat()));
+    }
+    for (name, body) in TARGETS.iter().filter(|(name, _)| !ORACLES.contains(name)) {
+        for (golden, input) in &inputs {
+            assert_eq!(allocations(|| body(input)), 0, "{name} allocates on {golden}");
+        }
+    }
+}
