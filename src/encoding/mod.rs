@@ -16,6 +16,7 @@
 pub mod bitpack;
 pub mod line;
 pub mod pack;
+pub mod range;
 
 /// Where decoded words go: one target type for all widths.
 #[derive(Debug)]

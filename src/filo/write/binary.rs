@@ -3,8 +3,10 @@
 use super::cells::{Cells, Source, lossy};
 use super::len::mask_bytes;
 use super::out::Out;
+use super::width::packed as narrowest;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
+use crate::encoding::range::Range;
 use crate::error::{Result, What};
 use crate::filo::Encoding;
 
@@ -51,7 +53,8 @@ pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: 
 }
 
 /// The line from the first value to the last, its slope cut to a whole number: the one that
-/// [`Encoding::DeltaDelta`] is written with.
+/// [`Encoding::DeltaDelta`] is written with. Where the width is unsigned and a value lies below the
+/// line, the chunk's base is as much lower.
 ///
 /// # Errors
 /// [`Kind::Lossy`](crate::error::Kind::Lossy) with the last row if the slope has no 32 bits.
@@ -64,13 +67,24 @@ pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: 
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 pub fn line(values: &[i64]) -> Result<Line> {
-    let (Some(first), Some(last)) = (values.first(), values.last()) else { return Ok(Line::ZERO) };
-    let steps = i128::try_from(values.len().saturating_sub(1).max(1)).unwrap_or(i128::MAX);
-    let rise = i128::from(*last).saturating_sub(i128::from(*first));
-    match i32::try_from(rise.checked_div(steps).unwrap_or(0)) {
-        Ok(slope) => Ok(Line { base: *first, slope }),
-        Err(_) => Err(lossy(What::FiloSlope, values.len().saturating_sub(1))),
+    Line::through(values).ok_or_else(|| lossy(What::FiloSlope, values.len().saturating_sub(1)))
+}
+
+/// The line of a [`DeltaDelta`](Encoding::DeltaDelta) chunk: [`line`], but if the residuals to it have
+/// to be unsigned and are not, one so much lower that they are.
+pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
+    let line = line(values)?;
+    match line.distances(values) {
+        Some(range) if !packing.signed() => Ok(line.lowered(range.min)),
+        _ => Ok(line),
     }
+}
+
+/// The smallest width for the residuals to the line; `None` if there is no line.
+pub(super) fn delta_packing(values: &[i64]) -> Option<Packing> {
+    let range = Range::<i64>::from(Line::through(values)?.distances(values)?);
+    // The first residual is 0, so a signed width that holds the distance holds both ends as well.
+    narrowest(Range { min: 0, max: range.max.saturating_sub(range.min) }).or(Some(Packing::I32))
 }
 
 /// The packed vector that ends a chunk: its header and data.

@@ -2,14 +2,17 @@
 
 use super::cells::{Cells, Source};
 use super::encode::{holds, wrong_type};
-use super::flat_strings::put_dict_string;
+use super::flat_strings::{dict_string_payload, put_dict_string};
 use super::mask::Mask;
 use super::rows::{Rows, Strings};
 use super::texts::Texts;
-use super::utf8::put_dict_utf8;
+use super::utf8::{dict_utf8_payload, put_dict_utf8};
+use super::width::{flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
+use crate::encoding::range::Range;
 use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::HEADER_LEN;
 use crate::filo::{Element, Encoding};
 
 /// Slots of the hash table looked at for one string. At the load used here the longest run of slots
@@ -80,7 +83,12 @@ impl<'a> Dictionary<'a> {
         }
     }
 
-    fn find(strings: Strings<'a>, mask: &Mask<'_>, element: Element, scratch: &mut Scratch<'a>) -> Result<Self> {
+    pub(super) fn find(
+        strings: Strings<'a>,
+        mask: &Mask<'_>,
+        element: Element,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // The largest power of two that there is room for.
         let wanted = slots_for(mask.rows());
@@ -166,16 +174,42 @@ impl<'a> Dictionary<'a> {
     /// As [`encode`](super::encode).
     pub fn write(&self, packing: Packing, dst: &mut [u8]) -> Result<usize> {
         let codes = Cells { source: Source::Narrow(self.codes), mask: Mask::all(self.codes.len()) };
-        let string = self.element == Element::String;
-        let encoding = if string { Encoding::DictString(packing) } else { Encoding::DictUtf8(packing) };
+        let encoding = self.encoding(packing);
         if !holds(encoding, self.element) {
             return Err(wrong_type(encoding));
         }
-        if string {
+        if self.is_string() {
             put_dict_string(&self.entries(), &codes, packing, dst)
         } else {
             put_dict_utf8(&self.entries(), &codes, packing, dst)
         }
+    }
+
+    const fn is_string(&self) -> bool {
+        matches!(self.element, Element::String)
+    }
+
+    /// The encoding that [`write`](Self::write) writes.
+    #[must_use]
+    pub const fn encoding(&self, packing: Packing) -> Encoding {
+        if self.is_string() { Encoding::DictString(packing) } else { Encoding::DictUtf8(packing) }
+    }
+
+    /// The smallest width that holds the codes.
+    #[must_use]
+    pub fn packing(&self) -> Packing {
+        let codes = Range { min: 0, max: self.len() as i64 };
+        let narrow = if self.is_string() { None } else { packed(codes) };
+        narrow.unwrap_or_else(|| flat(codes))
+    }
+
+    /// The length of what [`write`](Self::write) writes.
+    ///
+    /// # Errors
+    /// Those of [`Strings::get`].
+    pub fn chunk_len(&self, packing: Packing) -> Result<usize> {
+        let payload = if self.is_string() { dict_string_payload } else { dict_utf8_payload };
+        Ok(payload(&self.entries(), packing.bytes(self.codes.len()))?.saturating_add(HEADER_LEN))
     }
 
     const fn entries(&self) -> Texts<'a> {

@@ -41,7 +41,7 @@ pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut
             flat::date_time(millis, offsets, mask, (packing, zones), dst)
         }
         (Encoding::DeltaDelta(packing), Plain::Long(values)) => {
-            let line = binary::line(values)?;
+            let line = binary::line_for(values, packing)?;
             binary::delta_delta(&cells(Source::WideDiff(must_cast_slice(values), line)), line, packing, dst)
         }
 

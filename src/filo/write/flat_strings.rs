@@ -108,6 +108,16 @@ pub fn dict_string(dictionary: Strings<'_>, codes: &[u32], packing: Packing, dst
     put_dict_string(&Texts::Entries(dictionary, None), &Cells { source: Source::Narrow(codes), mask }, packing, dst)
 }
 
+/// Bytes in front of the codes of section 8.7.
+fn codes_at(entries: &Texts<'_>) -> Result<usize> {
+    Ok(block_len(entries)?.saturating_add(36))
+}
+
+/// Length of the payload of section 8.7, of which `codes` are packed codes.
+pub(super) fn dict_string_payload(entries: &Texts<'_>, codes: usize) -> Result<usize> {
+    Ok(pad4(codes_at(entries)?.saturating_add(codes).saturating_add(4)))
+}
+
 /// Section 8.7.
 pub(super) fn put_dict_string(
     entries: &Texts<'_>,
@@ -115,9 +125,8 @@ pub(super) fn put_dict_string(
     packing: Packing,
     dst: &mut [u8],
 ) -> Result<usize> {
-    let codes_at = block_len(entries)?.saturating_add(36);
-    let data_end = codes.bytes(packing).saturating_add(codes_at).saturating_add(4);
-    let mut out = Out::chunk(Header::DictString, pad4(data_end), dst)?;
+    let codes_at = codes_at(entries)?;
+    let mut out = Out::chunk(Header::DictString, dict_string_payload(entries, codes.bytes(packing))?, dst)?;
     out.root(16, [12, 20, 12, 16, 4, 8])?;
     out.info(packing)?;
     out.offset_to(codes_at)?;

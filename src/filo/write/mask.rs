@@ -44,6 +44,16 @@ impl<'a> Mask<'a> {
         self.rows
     }
 
+    /// Whether a row is missing.
+    pub const fn nulls(&self) -> bool {
+        self.nulls
+    }
+
+    /// The first rows alone.
+    pub fn prefix(&self, rows: usize) -> Self {
+        Mask { rows: rows.min(self.rows), ..*self }
+    }
+
     pub fn get(&self, row: usize) -> bool {
         self.validity.get(row)
     }

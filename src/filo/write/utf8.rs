@@ -13,7 +13,7 @@ use crate::filo::raw::{FIXED_NA, Header, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_O
 use crate::filo::{Element, Encoding};
 
 /// Longest string of a fixed-max slot: the slot size is one byte, and holds a length byte.
-const MAX_SLOT_TEXT: usize = 254;
+pub(super) const MAX_SLOT_TEXT: usize = 254;
 
 /// The word of a string at `offset`, and whether its length is put in front of its bytes.
 #[inline]
@@ -114,11 +114,20 @@ pub fn dict_utf8(dictionary: Strings<'_>, codes: &[u32], packing: Packing, dst: 
     put_dict_utf8(&Texts::Entries(dictionary, None), &Cells { source: Source::Narrow(codes), mask }, packing, dst)
 }
 
+/// Bytes in front of the codes of section 10.3.
+fn codes_at(entries: &Texts<'_>) -> Result<usize> {
+    Ok(variable_len(entries)?.saturating_add(8))
+}
+
+/// Length of the payload of section 10.3, of which `codes` are packed codes.
+pub(super) fn dict_utf8_payload(entries: &Texts<'_>, codes: usize) -> Result<usize> {
+    Ok(codes_at(entries)?.saturating_add(codes).saturating_add(4))
+}
+
 /// Section 10.3: layout of the dictionary, offset of the codes, dictionary, codes.
 pub(super) fn put_dict_utf8(entries: &Texts<'_>, codes: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
-    let codes_at = variable_len(entries)?.saturating_add(8);
-    let payload = codes_at.saturating_add(4).saturating_add(codes.bytes(packing));
-    let mut out = Out::chunk(Header::DictUtf8, payload, dst)?;
+    let codes_at = codes_at(entries)?;
+    let mut out = Out::chunk(Header::DictUtf8, dict_utf8_payload(entries, codes.bytes(packing))?, dst)?;
     // The layout of the dictionary is named by its sub type.
     out.u32(Header::Utf8.word() >> 8)?;
     out.u32(codes_at)?;
