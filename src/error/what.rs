@@ -59,6 +59,16 @@ fields! {
     FlatString = "flatbuffer string",
     FlatUnion = "flatbuffer union",
 
+    // XML.
+    XmlDeclaration = "xml declaration",
+    XmlEncoding = "xml encoding",
+    XmlDoctype = "xml document type",
+    XmlTag = "xml tag",
+    XmlAttribute = "xml attribute",
+    XmlMaxAttributes = "limit of xml attributes",
+    XmlEntity = "xml reference",
+    XmlText = "xml text",
+
     // Filo.
     FiloHeader = "filo header word",
     FiloElement = "filo element type",

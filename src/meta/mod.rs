@@ -1,8 +1,9 @@
-//! Encodings of metadata, read in place: so far FlatBuffers.
+//! Encodings of metadata, read in place: so far FlatBuffers and XML.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`flat`] | FlatBuffers tables over borrowed bytes, without a heap |
+//! | [`xml`] | XML documents, piece by piece, without a heap |
 //!
 //! ```
 //! use pilaster::meta::flat::{Flat, Table};
@@ -15,3 +16,4 @@
 //! ```
 
 pub mod flat;
+pub mod xml;

@@ -14,10 +14,16 @@ pub mod filo_dirty;
 pub mod filo_vector;
 pub mod flat;
 pub mod walk;
+pub mod xml;
 
 /// What a fuzz target runs.
 pub type Body = fn(&[u8]);
 
 /// Every body under its name, which is also that of its file and its fuzz target.
-pub const TARGETS: &[(&str, Body)] =
-    &[("bytes", bytes::run), ("filo_vector", filo_vector::run), ("filo_dirty", filo_dirty::run), ("flat", flat::run)];
+pub const TARGETS: &[(&str, Body)] = &[
+    ("bytes", bytes::run),
+    ("filo_vector", filo_vector::run),
+    ("filo_dirty", filo_dirty::run),
+    ("flat", flat::run),
+    ("xml", xml::run),
+];

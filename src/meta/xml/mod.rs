@@ -1,0 +1,531 @@
+//! XML, read piece by piece without a heap: what type descriptions of DataSeries need (section 5.1).
+//!
+//! [`Xml`] walks a document and gives [`Event`]s: tags with their attributes, and the kinds of what
+//! stands between them. It is a reader of well-formed documents, not of any bytes that look alike:
+//! tags must match, names must be names, references must stand for characters, and no element has an
+//! attribute twice. Nothing is expanded, so work is proportional to the length of the document.
+//!
+//! ```
+//! use pilaster::meta::xml::{Event, Xml};
+//!
+//! let mut xml = Xml::new(b"<?xml version='1.0'?><a x='1 &lt;&#x20;2'><b/></a>\n");
+//! let Some(Event::Open(tag)) = xml.next()? else { panic!() };
+//! assert!(tag.is("a"));
+//! let x = tag.attributes().next().unwrap();
+//! assert_eq!((x.name.as_str(), x.value.as_str()), (Some("x"), None), "the value has references");
+//! assert!(x.value == *"1 < 2");
+//! assert!(matches!(xml.next()?, Some(Event::Open(tag)) if tag.is("b")));
+//! assert_eq!((xml.next()?, xml.next()?, xml.next()?), (Some(Event::Close), Some(Event::Close), None));
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+//!
+//! # What is refused
+//!
+//! | refused | with |
+//! |---|---|
+//! | what is not well-formed | [`Kind::Invalid`], [`Kind::Truncated`], [`Kind::Trailing`] |
+//! | a character set other than UTF-8, ASCII and ISO-8859-1 | [`Kind::Unsupported`] |
+//! | a document type with declarations of its own, and an entity other than the five that XML has | [`Kind::Unsupported`] |
+//! | elements nested deeper than [`MAX_DEPTH`], more attributes than [`MAX_ATTRIBUTES`] | [`Kind::Limit`] |
+//!
+//! A document type without declarations is passed over; nothing outside of the document is looked at.
+//! Prefixes of names are not resolved.
+
+#[cfg(test)]
+mod tests;
+mod text;
+
+pub use text::{Chars, Text};
+
+use self::text::{Charset, continues_name, is_space, reference, starts_name};
+use crate::error::{Error, Kind, Result, What};
+
+/// Elements inside each other.
+pub const MAX_DEPTH: usize = 16;
+
+/// Attributes of one element.
+pub const MAX_ATTRIBUTES: usize = 64;
+
+/// A piece of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Event<'a> {
+    /// An element begins.
+    Open(Tag<'a>),
+    /// The innermost element ends. Also behind the `Open` of an empty-element tag.
+    Close,
+    /// Text inside an element.
+    Text {
+        /// Whether it is white space only, none of it by reference.
+        blank: bool,
+    },
+    /// A CDATA section.
+    Cdata,
+    /// A comment.
+    Comment,
+    /// A processing instruction; the XML declaration is none.
+    Instruction,
+}
+
+/// A start tag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Tag<'a> {
+    name: Text<'a>,
+    attributes: Attributes<'a>,
+}
+
+impl<'a> Tag<'a> {
+    /// The name, with its prefix.
+    #[must_use]
+    pub const fn name(&self) -> Text<'a> {
+        self.name
+    }
+
+    /// Whether the name, without its prefix, is `local`.
+    #[must_use]
+    pub fn is(&self, local: &str) -> bool {
+        let raw = self.name.raw();
+        let prefix = raw.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon.saturating_add(1));
+        raw.get(prefix..) == Some(local.as_bytes())
+    }
+
+    /// The attributes, in their order.
+    #[must_use]
+    pub const fn attributes(&self) -> Attributes<'a> {
+        self.attributes
+    }
+}
+
+/// An attribute.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attribute<'a> {
+    /// The name, with its prefix.
+    pub name: Text<'a>,
+    /// The value, resolved and normalised.
+    pub value: Text<'a>,
+}
+
+/// The attributes of a tag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Attributes<'a> {
+    scan: Scan<'a>,
+}
+
+impl<'a> Iterator for Attributes<'a> {
+    type Item = Attribute<'a>;
+
+    fn next(&mut self) -> Option<Attribute<'a>> {
+        // Checked when the tag was read, so there is no error to pass on.
+        self.scan.attribute().ok().flatten()
+    }
+}
+
+/// A walk over a document.
+#[derive(Clone, Debug)]
+pub struct Xml<'a> {
+    scan: Scan<'a>,
+    place: Place,
+    /// Names of the elements that are open.
+    open: [&'a [u8]; MAX_DEPTH],
+    depth: usize,
+    /// An empty-element tag was given; its end comes next.
+    closing: bool,
+    /// A document type has been seen.
+    doctype: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Place {
+    Start,
+    BeforeRoot,
+    InRoot,
+    BehindRoot,
+    /// Behind an error.
+    Lost,
+}
+
+impl<'a> Xml<'a> {
+    /// At the start of `document`.
+    #[must_use]
+    pub const fn new(document: &'a [u8]) -> Self {
+        Xml {
+            scan: Scan { rest: document, at: 0, charset: Charset::Utf8 },
+            place: Place::Start,
+            open: [&[]; MAX_DEPTH],
+            depth: 0,
+            closing: false,
+            doctype: false,
+        }
+    }
+
+    /// How many elements are open.
+    #[must_use]
+    pub const fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// Offset in the document of what comes next.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.scan.at
+    }
+
+    /// The next piece; `None` behind the last, and after an error.
+    ///
+    /// # Errors
+    /// What the [module](self) says.
+    #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
+    pub fn next(&mut self) -> Result<Option<Event<'a>>> {
+        let event = self.event();
+        if event.is_err() {
+            self.place = Place::Lost;
+            self.closing = false;
+        }
+        event
+    }
+
+    fn event(&mut self) -> Result<Option<Event<'a>>> {
+        if self.closing {
+            self.closing = false;
+            return Ok(Some(self.leave()));
+        }
+        if self.place == Place::Start {
+            self.scan.begin()?;
+            self.place = Place::BeforeRoot;
+        }
+        match self.place {
+            Place::Start | Place::Lost => Ok(None),
+            Place::InRoot => self.inside().map(Some),
+            Place::BeforeRoot | Place::BehindRoot => self.outside(),
+        }
+    }
+
+    /// Beside the root element: comments, instructions, white space.
+    fn outside(&mut self) -> Result<Option<Event<'a>>> {
+        loop {
+            self.scan.spaces();
+            let behind = self.place == Place::BehindRoot;
+            return match self.scan.rest {
+                [] if behind => Ok(None),
+                [] => Err(self.scan.truncated(What::XmlTag)),
+                // Some writers store the end of a C string.
+                rest if behind && rest.iter().all(|byte| *byte == 0) => {
+                    self.scan.skip(rest.len());
+                    Ok(None)
+                }
+                [b'<', b'!', b'-', b'-', ..] => self.comment().map(Some),
+                [b'<', b'?', ..] => self.instruction().map(Some),
+                rest if behind => {
+                    Err(Error::new(Kind::Trailing, What::XmlTag, self.scan.at).with_need(rest.len() as u64))
+                }
+                rest if rest.starts_with(b"<!DOCTYPE") && !self.doctype => {
+                    self.doctype = true;
+                    self.scan.doctype()?;
+                    continue;
+                }
+                [b'<', ..] => {
+                    self.place = Place::InRoot;
+                    self.start().map(Some)
+                }
+                _ => Err(self.scan.invalid(What::XmlTag)),
+            };
+        }
+    }
+
+    /// Inside the root element.
+    fn inside(&mut self) -> Result<Event<'a>> {
+        match self.scan.rest {
+            [b'<', b'/', ..] => self.end(),
+            [b'<', b'?', ..] => self.instruction(),
+            [b'<', b'!', b'-', b'-', ..] => self.comment(),
+            rest if rest.starts_with(b"<![CDATA[") => {
+                self.scan.skip(9);
+                self.scan.until(b"]]>", What::XmlText)?;
+                Ok(Event::Cdata)
+            }
+            [b'<', ..] => self.start(),
+            _ => self.text(),
+        }
+    }
+
+    fn start(&mut self) -> Result<Event<'a>> {
+        let scan = &mut self.scan;
+        let at = scan.at;
+        scan.skip(1);
+        let name = scan.name(What::XmlTag)?;
+        let mut attributes = Attributes { scan: *scan };
+        let mut names = [&[][..]; MAX_ATTRIBUTES];
+        let mut count = 0usize;
+        while let Some(attribute) = scan.attribute()? {
+            let (name, at) = (attribute.name.raw(), attribute.name.at());
+            if names.iter().take(count).any(|known| *known == name) {
+                return Err(Error::new(Kind::Invalid, What::XmlAttribute, at));
+            }
+            let Some(place) = names.get_mut(count) else {
+                return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
+            };
+            *place = name;
+            count = count.saturating_add(1);
+        }
+        let len = attributes.scan.rest.len().saturating_sub(scan.rest.len());
+        attributes.scan.rest = attributes.scan.rest.get(..len).unwrap_or_default();
+
+        self.closing = scan.eat(b"/");
+        if !scan.eat(b">") {
+            return Err(scan.unexpected(What::XmlTag));
+        }
+        let Some(place) = self.open.get_mut(self.depth) else {
+            return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH as u64));
+        };
+        *place = name.raw();
+        self.depth = self.depth.saturating_add(1);
+        Ok(Event::Open(Tag { name, attributes }))
+    }
+
+    fn end(&mut self) -> Result<Event<'a>> {
+        self.scan.skip(2);
+        let at = self.scan.at;
+        let name = self.scan.name(What::XmlTag)?;
+        if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
+            return Err(Error::new(Kind::Invalid, What::XmlTag, at));
+        }
+        self.scan.spaces();
+        if !self.scan.eat(b">") {
+            return Err(self.scan.unexpected(What::XmlTag));
+        }
+        Ok(self.leave())
+    }
+
+    fn leave(&mut self) -> Event<'a> {
+        self.depth = self.depth.saturating_sub(1);
+        if self.depth == 0 {
+            self.place = Place::BehindRoot;
+        }
+        Event::Close
+    }
+
+    fn comment(&mut self) -> Result<Event<'a>> {
+        self.scan.skip(4);
+        self.scan.until(b"--", What::XmlText)?;
+        if self.scan.eat(b">") { Ok(Event::Comment) } else { Err(self.scan.unexpected(What::XmlText)) }
+    }
+
+    fn instruction(&mut self) -> Result<Event<'a>> {
+        self.scan.skip(2);
+        let name = self.scan.name(What::XmlTag)?;
+        // The declaration has its place at the very start.
+        if name.raw() == b"xml" {
+            return Err(Error::new(Kind::Invalid, What::XmlDeclaration, name.at()));
+        }
+        if !self.scan.rest.starts_with(b"?>") && !self.scan.spaces() {
+            return Err(self.scan.unexpected(What::XmlTag));
+        }
+        self.scan.until(b"?>", What::XmlText)?;
+        Ok(Event::Instruction)
+    }
+
+    fn text(&mut self) -> Result<Event<'a>> {
+        let scan = &mut self.scan;
+        let mut blank = true;
+        loop {
+            match scan.rest {
+                [] => return Err(scan.truncated(What::XmlTag)),
+                [b'<', ..] => return Ok(Event::Text { blank }),
+                [b']', b']', b'>', ..] => return Err(scan.invalid(What::XmlText)),
+                [b'&', ..] => {
+                    blank = false;
+                    scan.reference()?;
+                }
+                [byte, ..] => {
+                    blank &= is_space(*byte);
+                    scan.char(What::XmlText)?;
+                }
+            }
+        }
+    }
+}
+
+/// The bytes that are left of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Scan<'a> {
+    rest: &'a [u8],
+    at: u64,
+    charset: Charset,
+}
+
+impl<'a> Scan<'a> {
+    fn skip(&mut self, n: usize) {
+        self.rest = self.rest.get(n..).unwrap_or_default();
+        self.at = self.at.saturating_add(n as u64);
+    }
+
+    fn eat(&mut self, bytes: &[u8]) -> bool {
+        let there = self.rest.starts_with(bytes);
+        if there {
+            self.skip(bytes.len());
+        }
+        there
+    }
+
+    /// Passes over white space; whether there was any.
+    fn spaces(&mut self) -> bool {
+        let n = self.rest.iter().take_while(|byte| is_space(**byte)).count();
+        self.skip(n);
+        n > 0
+    }
+
+    fn char(&mut self, what: What) -> Result<char> {
+        let Some((c, len)) = self.charset.first(self.rest) else { return Err(self.unexpected(what)) };
+        self.skip(len);
+        Ok(c)
+    }
+
+    fn reference(&mut self) -> Result<()> {
+        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XmlEntity, self.at))?;
+        self.skip(len);
+        Ok(())
+    }
+
+    /// Passes over everything up to `end`, and over `end`.
+    fn until(&mut self, end: &[u8], what: What) -> Result<()> {
+        while !self.eat(end) {
+            self.char(what)?;
+        }
+        Ok(())
+    }
+
+    fn name(&mut self, what: What) -> Result<Text<'a>> {
+        let start = *self;
+        match self.charset.first(self.rest) {
+            Some((c, len)) if starts_name(c) => self.skip(len),
+            _ => return Err(self.unexpected(what)),
+        }
+        while let Some((_, len)) = self.charset.first(self.rest).filter(|(c, _)| continues_name(*c)) {
+            self.skip(len);
+        }
+        Ok(start.text_to(self))
+    }
+
+    /// What lies between here and `end`.
+    fn text_to(&self, end: &Scan<'a>) -> Text<'a> {
+        let len = self.rest.len().saturating_sub(end.rest.len());
+        Text::new(self.rest.get(..len).unwrap_or_default(), self.charset, self.at)
+    }
+
+    /// The next attribute of a tag; `None` where it ends.
+    fn attribute(&mut self) -> Result<Option<Attribute<'a>>> {
+        let apart = self.spaces();
+        if matches!(self.rest, [] | [b'/' | b'>' | b'?', ..]) {
+            return Ok(None);
+        }
+        if !apart {
+            return Err(self.invalid(What::XmlTag));
+        }
+        let name = self.name(What::XmlAttribute)?;
+        self.spaces();
+        if !self.eat(b"=") {
+            return Err(self.unexpected(What::XmlAttribute));
+        }
+        self.spaces();
+        let quote = match self.rest {
+            [quote @ (b'"' | b'\''), ..] => *quote,
+            _ => return Err(self.unexpected(What::XmlAttribute)),
+        };
+        self.skip(1);
+        let start = *self;
+        let value = loop {
+            match self.rest {
+                [byte, ..] if *byte == quote => break start.text_to(self),
+                [b'<', ..] => return Err(self.invalid(What::XmlAttribute)),
+                [b'&', ..] => self.reference()?,
+                _ => {
+                    self.char(What::XmlAttribute)?;
+                }
+            }
+        };
+        self.skip(1);
+        Ok(Some(Attribute { name, value }))
+    }
+
+    /// Byte order mark and declaration.
+    fn begin(&mut self) -> Result<()> {
+        if matches!(self.rest, [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0, b'<', ..] | [b'<', 0, ..]) {
+            return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at).with_need(16));
+        }
+        let marked = self.eat(b"\xef\xbb\xbf");
+        let [b'<', b'?', b'x', b'm', b'l', space, ..] = self.rest else { return Ok(()) };
+        if !is_space(*space) {
+            return Ok(());
+        }
+        self.skip(5);
+        let mut charset = self.charset;
+        for (k, known) in ["version", "encoding", "standalone"].into_iter().enumerate() {
+            let before = *self;
+            let Some(attribute) = self.attribute()? else { break };
+            if attribute.name.raw() != known.as_bytes() {
+                // The second and third may be left out, the first not.
+                if k == 0 {
+                    return Err(before.invalid(What::XmlDeclaration));
+                }
+                *self = before;
+                continue;
+            }
+            if known == "encoding" {
+                charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
+                    Kind::Unsupported,
+                    What::XmlEncoding,
+                    attribute.value.at(),
+                ))?;
+            }
+        }
+        self.spaces();
+        if !self.eat(b"?>") {
+            return Err(self.unexpected(What::XmlDeclaration));
+        }
+        // A byte order mark says more than a declaration.
+        self.charset = if marked { Charset::Utf8 } else { charset };
+        Ok(())
+    }
+
+    /// Passes over a document type that declares nothing itself.
+    fn doctype(&mut self) -> Result<()> {
+        self.skip(9);
+        if !self.spaces() {
+            return Err(self.unexpected(What::XmlDoctype));
+        }
+        self.name(What::XmlDoctype)?;
+        loop {
+            match self.rest {
+                [b'>', ..] => {
+                    self.skip(1);
+                    return Ok(());
+                }
+                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at)),
+                [b'<', ..] => return Err(self.invalid(What::XmlDoctype)),
+                [quote @ (b'"' | b'\''), ..] => {
+                    let quote = [*quote];
+                    self.skip(1);
+                    self.until(&quote, What::XmlDoctype)?;
+                }
+                _ => {
+                    self.char(What::XmlDoctype)?;
+                }
+            }
+        }
+    }
+
+    /// The error about the next byte, or about the end.
+    #[cold]
+    fn unexpected(&self, what: What) -> Error {
+        if self.rest.is_empty() { self.truncated(what) } else { self.invalid(what) }
+    }
+
+    #[cold]
+    fn invalid(&self, what: What) -> Error {
+        Error::new(Kind::Invalid, what, self.at).with_need(self.rest.first().map_or(0, |byte| u64::from(*byte)))
+    }
+
+    #[cold]
+    fn truncated(&self, what: What) -> Error {
+        Error::new(Kind::Truncated, what, self.at).with_need(1)
+    }
+}

@@ -1,0 +1,228 @@
+//! Characters of a document, and the names and attribute values made of them.
+
+use core::fmt;
+
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// How bytes stand for characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub(super) enum Charset {
+    /// Also ASCII.
+    Utf8,
+    /// ISO 8859-1: a byte is the code point.
+    Latin1,
+}
+
+impl Charset {
+    /// The charset of an `encoding` attribute, in any case of letters.
+    pub(super) fn named(name: &[u8]) -> Option<Charset> {
+        let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
+        if ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(|known| is(known)) {
+            Some(Charset::Utf8)
+        } else {
+            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"]
+                .iter()
+                .any(|known| is(known))
+                .then_some(Charset::Latin1)
+        }
+    }
+
+    /// The first character of `bytes` and how many bytes it takes; `None` at the end, or where they
+    /// are no character that XML allows.
+    #[inline]
+    pub(super) fn first(self, bytes: &[u8]) -> Option<(char, usize)> {
+        let first = *bytes.first()?;
+        let (c, len) = match first {
+            0..0x80 => (char::from(first), 1),
+            _ if self == Charset::Latin1 => (char::from(first), 1),
+            0xf0.. => (utf8(bytes, 4)?, 4),
+            0xe0.. => (utf8(bytes, 3)?, 3),
+            _ => (utf8(bytes, 2)?, 2),
+        };
+        is_char(c).then_some((c, len))
+    }
+}
+
+fn utf8(bytes: &[u8], len: usize) -> Option<char> {
+    core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+}
+
+/// Whether XML 1.0 allows the character at all; surrogates are no `char` to begin with.
+const fn is_char(c: char) -> bool {
+    matches!(c, '\t' | '\n' | '\r' | ' '..='\u{fffd}' | '\u{10000}'..)
+}
+
+/// White space between the parts of a tag.
+pub(super) const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r')
+}
+
+/// Whether a name may begin with the character.
+pub(super) const fn starts_name(c: char) -> bool {
+    matches!(c, ':' | '_' | 'A'..='Z' | 'a'..='z' | '\u{c0}'..='\u{d6}' | '\u{d8}'..='\u{f6}' | '\u{f8}'..='\u{2ff}'
+        | '\u{370}'..='\u{37d}' | '\u{37f}'..='\u{1fff}' | '\u{200c}' | '\u{200d}' | '\u{2070}'..='\u{218f}'
+        | '\u{2c00}'..='\u{2fef}' | '\u{3001}'..='\u{d7ff}' | '\u{f900}'..='\u{fdcf}' | '\u{fdf0}'..='\u{fffd}'
+        | '\u{10000}'..='\u{effff}')
+}
+
+/// Whether a name may go on with the character.
+pub(super) const fn continues_name(c: char) -> bool {
+    starts_name(c) || matches!(c, '-' | '.' | '0'..='9' | '\u{b7}' | '\u{300}'..='\u{36f}' | '\u{203f}' | '\u{2040}')
+}
+
+/// The longest reference, `&#x10FFFF;` behind any zeros that somebody may put there.
+const LONGEST: usize = 64;
+
+/// What a reference (`bytes` begin with `&`) stands for, and its length.
+pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
+    let end = bytes.iter().take(LONGEST).position(|byte| *byte == b';').ok_or(Kind::Invalid)?;
+    let c = match bytes.get(1..end).unwrap_or_default() {
+        b"amp" => '&',
+        b"lt" => '<',
+        b"gt" => '>',
+        b"quot" => '"',
+        b"apos" => '\'',
+        [b'#', b'x', digits @ ..] => numbered(digits, 16)?,
+        [b'#', digits @ ..] => numbered(digits, 10)?,
+        // An entity that only a document type could declare.
+        _ => return Err(Kind::Unsupported),
+    };
+    Ok((c, end.saturating_add(1)))
+}
+
+fn numbered(digits: &[u8], radix: u32) -> Result<char, Kind> {
+    let digit = |n: u32, byte: &u8| n.checked_mul(radix)?.checked_add(char::from(*byte).to_digit(radix)?);
+    let number = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty());
+    number.and_then(char::from_u32).filter(|c| is_char(*c)).ok_or(Kind::Invalid)
+}
+
+/// A name or an attribute value, with references resolved and white space normalised.
+///
+/// It borrows the document. What it says is read character by character ([`chars`](Self::chars)),
+/// taken as the `str` that it already is ([`as_str`](Self::as_str)), or put into lent memory.
+#[derive(Clone, Copy)]
+pub struct Text<'a> {
+    raw: &'a [u8],
+    charset: Charset,
+    at: u64,
+}
+
+impl<'a> Text<'a> {
+    pub(super) const fn new(raw: &'a [u8], charset: Charset, at: u64) -> Self {
+        Text { raw, charset, at }
+    }
+
+    /// Offset of the first byte in the document.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The bytes as they stand in the document.
+    #[must_use]
+    pub const fn raw(&self) -> &'a [u8] {
+        self.raw
+    }
+
+    /// The text, character by character.
+    #[must_use]
+    pub const fn chars(&self) -> Chars<'a> {
+        Chars { rest: self.raw, charset: self.charset }
+    }
+
+    /// The text, if it stands so in the document.
+    #[must_use]
+    pub fn as_str(&self) -> Option<&'a str> {
+        let replaced = |byte: &u8| {
+            matches!(byte, b'&' | b'\t' | b'\n' | b'\r' | 0x80..) && (*byte < 0x80 || self.charset == Charset::Latin1)
+        };
+        if self.raw.iter().any(replaced) { None } else { core::str::from_utf8(self.raw).ok() }
+    }
+
+    /// Bytes that the text takes as UTF-8.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.chars().fold(0, |n, c| n.saturating_add(c.len_utf8()))
+    }
+
+    /// Whether there is no text.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// The text: borrowed from the document if it stands there so, else put into `scratch`.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`].
+    pub fn decode<'s>(&self, scratch: &mut Scratch<'s>) -> Result<&'s str>
+    where
+        'a: 's,
+    {
+        if let Some(text) = self.as_str() {
+            return Ok(text);
+        }
+        let to = scratch.take::<u8>(self.len())?;
+        let mut rest = &mut *to;
+        for c in self.chars() {
+            let mut buffer = [0; 4];
+            let bytes = c.encode_utf8(&mut buffer).as_bytes();
+            let Some((head, tail)) = rest.split_at_mut_checked(bytes.len()) else { break };
+            head.copy_from_slice(bytes);
+            rest = tail;
+        }
+        core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XmlText, self.at))
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.chars().eq(other.chars())
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.chars().eq(other.chars())
+    }
+}
+
+impl fmt::Display for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.chars().try_for_each(|c| fmt::Write::write_char(f, c))
+    }
+}
+
+impl fmt::Debug for Text<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\"{self}\"")
+    }
+}
+
+/// The characters of a [`Text`].
+#[derive(Clone, Debug)]
+pub struct Chars<'a> {
+    rest: &'a [u8],
+    charset: Charset,
+}
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    #[inline]
+    fn next(&mut self) -> Option<char> {
+        // The document was checked when the tag was read, so the failures below do not happen.
+        let (c, len) = match self.rest {
+            [] => return None,
+            [b'&', ..] => reference(self.rest).ok()?,
+            // The end of a line is one space, however it is written.
+            [b'\r', b'\n', ..] => (' ', 2),
+            [b'\t' | b'\n' | b'\r', ..] => (' ', 1),
+            bytes => self.charset.first(bytes)?,
+        };
+        self.rest = self.rest.get(len..).unwrap_or_default();
+        Some(c)
+    }
+}
