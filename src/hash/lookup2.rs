@@ -20,18 +20,74 @@ pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
         state.add(block);
         state.mix();
     }
-    state.c = state.c.wrapping_add(low_word(bytes.len()));
-    // The lowest byte of the third word is the length's, so its bytes move up by one.
-    let mut last = [0u8; 12];
-    for (i, byte) in rest.iter().enumerate() {
-        let at = if i < 8 { i } else { i.wrapping_add(1) };
-        if let Some(to) = last.get_mut(at) {
-            *to = *byte;
-        }
+    state.end(rest, bytes.len())
+}
+
+/// A [`lookup2`] in the making, for bytes that come in pieces.
+///
+/// ```
+/// use pilaster::hash::{Lookup2, lookup2};
+///
+/// let mut state = Lookup2::new(1972);
+/// for piece in [&b"a pool without"[..], b"", b" its", b" first bytes"] {
+///     state.update(piece);
+/// }
+/// assert_eq!(state.value(), lookup2(1972, b"a pool without its first bytes"));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Lookup2 {
+    state: State,
+    /// The front of it waits for the rest of its block.
+    block: [u8; 12],
+    waiting: usize,
+    len: usize,
+}
+
+impl Lookup2 {
+    /// Of no bytes yet, chained behind `initial`.
+    #[must_use]
+    pub const fn new(initial: u32) -> Self {
+        Lookup2 { state: State { c: initial, ..State::START }, block: [0; 12], waiting: 0, len: 0 }
     }
-    state.add(&last);
-    state.mix();
-    state.c
+
+    /// Takes the next bytes.
+    #[inline]
+    pub fn update(&mut self, bytes: &[u8]) {
+        self.len = self.len.wrapping_add(bytes.len());
+        let mut rest = bytes;
+        if self.waiting > 0 || rest.len() < 12 {
+            let room = self.block.get_mut(self.waiting..).unwrap_or_default();
+            let (head, tail) = rest.split_at_checked(room.len()).unwrap_or((rest, &[]));
+            for (to, from) in room.iter_mut().zip(head) {
+                *to = *from;
+            }
+            self.waiting = self.waiting.wrapping_add(head.len());
+            if self.waiting < 12 {
+                return;
+            }
+            self.state.add(&self.block);
+            self.state.mix();
+            (self.waiting, rest) = (0, tail);
+        }
+        let (blocks, rest) = rest.as_chunks::<12>();
+        let mut state = self.state;
+        for block in blocks {
+            state.add(block);
+            state.mix();
+        }
+        self.state = state;
+        for (to, from) in self.block.iter_mut().zip(rest) {
+            *to = *from;
+        }
+        self.waiting = rest.len();
+    }
+
+    /// The hash of all bytes so far.
+    #[must_use]
+    pub fn value(&self) -> u32 {
+        let mut state = self.state;
+        state.end(self.block.get(..self.waiting).unwrap_or_default(), self.len)
+    }
 }
 
 /// One mixing of three words: how a DataSeries trailer chains the extents.
@@ -46,6 +102,7 @@ pub const fn mix3(a: u32, b: u32, c: u32) -> u32 {
     state.c
 }
 
+#[derive(Clone, Copy, Debug)]
 struct State {
     a: u32,
     b: u32,
@@ -62,6 +119,22 @@ impl State {
         self.a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
         self.b = self.b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
         self.c = self.c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
+    }
+
+    /// The last bytes, fewer than a block, and the length of all.
+    fn end(&mut self, rest: &[u8], len: usize) -> u32 {
+        self.c = self.c.wrapping_add(low_word(len));
+        // The lowest byte of the third word is the length's, so its bytes move up by one.
+        let mut last = [0u8; 12];
+        for (i, byte) in rest.iter().enumerate() {
+            let at = if i < 8 { i } else { i.wrapping_add(1) };
+            if let Some(to) = last.get_mut(at) {
+                *to = *byte;
+            }
+        }
+        self.add(&last);
+        self.mix();
+        self.c
     }
 
     #[inline]
@@ -154,6 +227,20 @@ mod tests {
         for n in 0..bytes.len() {
             for initial in [0, 1972, u32::MAX] {
                 assert_eq!(lookup2(initial, &bytes[..n]), naive(initial, &bytes[..n]), "{n} bytes behind {initial}");
+            }
+        }
+    }
+
+    #[test]
+    fn pieces_of_any_size_make_the_same_hash() {
+        let bytes: Vec<u8> = (0..200u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 11) as u8).collect();
+        for size in 1..40 {
+            let mut state = Lookup2::new(7);
+            let mut done = 0;
+            for piece in bytes.chunks(size) {
+                state.update(piece);
+                done += piece.len();
+                assert_eq!(state.value(), lookup2(7, &bytes[..done]), "{done} bytes in pieces of {size}");
             }
         }
     }

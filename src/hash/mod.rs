@@ -3,7 +3,7 @@
 //! | item | who uses it |
 //! |---|---|
 //! | [`Adler32`], [`adler32`] | DataSeries extents, zlib streams |
-//! | [`lookup2`], [`mix3`] | DataSeries extents and trailers |
+//! | [`Lookup2`], [`lookup2`], [`mix3`] | DataSeries extents and trailers |
 //! | [`Crc32c`], [`BzipCrc`] | checks of our own, bzip2 blocks |
 //!
 //! All of them are for damage, none of them is for an adversary.
@@ -26,4 +26,4 @@ mod lookup2;
 
 pub use adler32::{Adler32, adler32};
 pub use crc::{BzipCrc, Crc32c};
-pub use lookup2::{lookup2, mix3};
+pub use lookup2::{Lookup2, lookup2, mix3};
