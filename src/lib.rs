@@ -107,6 +107,8 @@ pub mod hash;
 pub mod limits;
 pub mod meta;
 
+#[cfg(feature = "dataseries")]
+pub mod dataseries;
 #[cfg(feature = "filo")]
 pub mod filo;
 

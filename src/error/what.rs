@@ -89,4 +89,19 @@ fields! {
     FiloWords = "filo utf8 words",
     FiloString = "filo string",
     FiloSlot = "filo fixed-max slot",
+
+    // DataSeries.
+    DsHeader = "dataseries file header",
+    DsExtent = "dataseries extent",
+    DsTypeName = "dataseries type name",
+    DsType = "dataseries extent type",
+    DsField = "dataseries field",
+    DsMode = "dataseries compression mode",
+    DsFixed = "dataseries fixed part",
+    DsPool = "dataseries string pool",
+    DsCell = "dataseries string cell",
+    DsAdler = "dataseries extent adler32",
+    DsHash = "dataseries extent hash",
+    DsIndex = "dataseries index",
+    DsTrailer = "dataseries trailer",
 }

@@ -1,0 +1,404 @@
+//! Where each field lies in a record (DataSeries section 6), also at compile time.
+//!
+//! Fields of one kind lie together, so a position follows from how many fields of each kind there
+//! are. Two passes over the fields in their order give it, with no table in between: [`Counts`]
+//! counts, and [`Places`] hands out a [`Slot`] for each field.
+//!
+//! ```
+//! use pilaster::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
+//!
+//! // Section 13: flag bool, b byte, i int32 nullable, s variable32, d double.
+//! const FIELDS: [(FieldType, bool); 5] = [
+//!     (FieldType::Bool, false),
+//!     (FieldType::Byte, false),
+//!     (FieldType::Int32, true),
+//!     (FieldType::Variable32, false),
+//!     (FieldType::Double, false),
+//! ];
+//! const LAYOUT: Layout = Counts::of(&FIELDS).layout(Options::DEFAULT).unwrap();
+//! const SLOTS: [Slot; 5] = LAYOUT.slots(&FIELDS);
+//!
+//! assert_eq!(LAYOUT.record_len(), 24);
+//! assert_eq!(SLOTS.map(|slot| slot.at), [0, 1, 4, 8, 16]);
+//! assert_eq!(SLOTS[2].null, Some(pilaster::dataseries::layout::Bit { at: 0, mask: 0b10 }));
+//! ```
+
+use super::raw::{MAX_PART, align};
+
+/// The type of a field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum FieldType {
+    /// One bit.
+    Bool,
+    /// A `u8`.
+    Byte,
+    /// An `i32`.
+    Int32,
+    /// An `i64`.
+    Int64,
+    /// An `f64`.
+    Double,
+    /// Bytes of any length, in the pool; the cell is an offset.
+    Variable32,
+    /// So many bytes, never swapped.
+    FixedWidth(u32),
+}
+
+impl FieldType {
+    /// The name that the XML uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            FieldType::Bool => "bool",
+            FieldType::Byte => "byte",
+            FieldType::Int32 => "int32",
+            FieldType::Int64 => "int64",
+            FieldType::Double => "double",
+            FieldType::Variable32 => "variable32",
+            FieldType::FixedWidth(_) => "fixedwidth",
+        }
+    }
+
+    /// Bytes of a cell; 0 for a bool, which is a bit.
+    #[must_use]
+    pub const fn size(self) -> u32 {
+        match self {
+            FieldType::Bool => 0,
+            FieldType::Byte => 1,
+            FieldType::Int32 | FieldType::Variable32 => 4,
+            FieldType::Int64 | FieldType::Double => 8,
+            FieldType::FixedWidth(size) => size,
+        }
+    }
+}
+
+/// `pack_field_ordering`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Ordering {
+    /// `small_to_big_sep_var32` (section 6.3).
+    #[default]
+    SmallToBig,
+    /// `big_to_small_sep_var32` (section 6.4).
+    BigToSmall,
+}
+
+/// `pack_pad_record`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Pad {
+    /// `original`: records are multiples of 8.
+    #[default]
+    Original,
+    /// `max_column_size`: records are multiples of their largest cell.
+    MaxColumnSize,
+}
+
+/// The options of a type that its packing depends on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Options {
+    /// The order of the groups in a record.
+    pub ordering: Ordering,
+    /// How records are padded.
+    pub pad: Pad,
+    /// `pack_null_compact="non_bool"`: null cells are not stored (section 8.6).
+    pub compact: bool,
+}
+
+impl Options {
+    /// What holds where a type says nothing.
+    pub const DEFAULT: Options = Options { ordering: Ordering::SmallToBig, pad: Pad::Original, compact: false };
+}
+
+/// One bit of a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Bit {
+    /// Its byte.
+    pub at: u32,
+    /// Its one bit in there.
+    pub mask: u8,
+}
+
+/// Where a field lies in a record.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Slot {
+    /// Its first byte.
+    pub at: u32,
+    /// The bit of a bool; 0 for all other types.
+    pub mask: u8,
+    /// The hidden bit that says null, for a nullable field.
+    pub null: Option<Bit>,
+}
+
+/// How many fields of each kind a type has: the first pass.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Visible and hidden bools.
+    bits: u64,
+    /// Bytes of byte and fixedwidth fields together.
+    small: u64,
+    int32: u64,
+    variable32: u64,
+    /// int64 and double.
+    big: u64,
+}
+
+impl Counts {
+    /// No fields yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Counts { bits: 0, small: 0, int32: 0, variable32: 0, big: 0 }
+    }
+
+    /// One field more.
+    #[must_use]
+    pub const fn with(mut self, ty: FieldType, nullable: bool) -> Self {
+        match ty {
+            FieldType::Bool => self.bits = self.bits.saturating_add(1),
+            FieldType::Byte | FieldType::FixedWidth(_) => self.small = self.small.saturating_add(ty.size() as u64),
+            FieldType::Int32 => self.int32 = self.int32.saturating_add(1),
+            FieldType::Variable32 => self.variable32 = self.variable32.saturating_add(1),
+            FieldType::Int64 | FieldType::Double => self.big = self.big.saturating_add(1),
+        }
+        if nullable {
+            self.bits = self.bits.saturating_add(1);
+        }
+        self
+    }
+
+    /// All of `fields`: type, and whether nullable.
+    #[must_use]
+    pub const fn of(mut fields: &[(FieldType, bool)]) -> Self {
+        let mut counts = Counts::new();
+        while let [(ty, nullable), rest @ ..] = fields {
+            counts = counts.with(*ty, *nullable);
+            fields = rest;
+        }
+        counts
+    }
+
+    /// Where the groups lie. `None` if a record is larger than an extent can be.
+    #[must_use]
+    pub const fn layout(self, options: Options) -> Option<Layout> {
+        let original = matches!(options.pad, Pad::Original);
+        let bit_bytes = self.bits.div_ceil(8);
+        let (int32_len, variable32_len) = (self.int32.saturating_mul(4), self.variable32.saturating_mul(4));
+        let (fours, eights) = (int32_len.saturating_add(variable32_len), self.big.saturating_mul(8));
+        let (bits, small, int32, big, end);
+        match options.ordering {
+            Ordering::SmallToBig => {
+                bits = 0;
+                small = bit_bytes;
+                let p = small.saturating_add(self.small);
+                int32 = if original || fours > 0 { align(p, 4) } else { p };
+                let p = int32.saturating_add(fours);
+                big = if original || eights > 0 { align(p, 8) } else { p };
+                end = big.saturating_add(eights);
+            }
+            Ordering::BigToSmall => {
+                big = 0;
+                int32 = eights;
+                small = int32.saturating_add(fours);
+                bits = small.saturating_add(self.small);
+                let to = if original || eights > 0 {
+                    8
+                } else if fours > 0 {
+                    4
+                } else {
+                    1
+                };
+                end = align(bits.saturating_add(bit_bytes), to);
+            }
+        }
+        if end > MAX_PART {
+            return None;
+        }
+        Some(Layout {
+            record_len: cut(end),
+            bits: cut(bits),
+            bools: self.bits > 0,
+            bits_end: cut(bits.saturating_add(bit_bytes)),
+            small: cut(small),
+            int32: cut(int32),
+            variable32: cut(int32.saturating_add(int32_len)),
+            big: cut(big),
+        })
+    }
+}
+
+/// Where the groups of a record lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Layout {
+    record_len: u32,
+    bits: u32,
+    bits_end: u32,
+    bools: bool,
+    small: u32,
+    int32: u32,
+    variable32: u32,
+    big: u32,
+}
+
+impl Layout {
+    /// Bytes of a record.
+    #[must_use]
+    pub const fn record_len(&self) -> u32 {
+        self.record_len
+    }
+
+    /// Bytes that null compaction copies of every record: up to the last byte that has a bool, visible
+    /// or hidden. 0 if there is none; then a type cannot be compacted.
+    #[must_use]
+    pub const fn compact_prefix(&self) -> u32 {
+        if self.bools { self.bits_end } else { 0 }
+    }
+
+    /// The second pass: a slot for each field, in their order.
+    #[must_use]
+    pub const fn places(&self) -> Places {
+        Places {
+            bit: 0,
+            bits: self.bits,
+            small: self.small,
+            int32: self.int32,
+            variable32: self.variable32,
+            big: self.big,
+        }
+    }
+
+    /// The slots of `fields`, which are those that were counted.
+    #[must_use]
+    #[allow(clippy::indexing_slicing, reason = "`i` is below `N`, and iterators are not const")]
+    pub const fn slots<const N: usize>(&self, fields: &[(FieldType, bool); N]) -> [Slot; N] {
+        let mut slots = [Slot { at: 0, mask: 0, null: None }; N];
+        let mut places = self.places();
+        let mut i = 0usize;
+        while i < N {
+            let (ty, nullable) = fields[i];
+            slots[i] = places.next(ty, nullable);
+            i = i.saturating_add(1);
+        }
+        slots
+    }
+}
+
+/// Hands out slots in the order of the fields. More fields than were counted get places that overlap
+/// others or lie behind the record, nothing worse.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Number of the next bit.
+    bit: u32,
+    /// Byte of bit 0.
+    bits: u32,
+    small: u32,
+    int32: u32,
+    variable32: u32,
+    big: u32,
+}
+
+impl Places {
+    /// The slot of the next field. The hidden bit of a nullable field comes right after its own, so a
+    /// nullable bool takes two neighbours (section 15, item 5).
+    #[must_use]
+    pub const fn next(&mut self, ty: FieldType, nullable: bool) -> Slot {
+        let cursor = match ty {
+            FieldType::Bool => {
+                let Bit { at, mask } = self.next_bit();
+                return Slot { at, mask, null: self.null(nullable) };
+            }
+            FieldType::Byte | FieldType::FixedWidth(_) => &mut self.small,
+            FieldType::Int32 => &mut self.int32,
+            FieldType::Variable32 => &mut self.variable32,
+            FieldType::Int64 | FieldType::Double => &mut self.big,
+        };
+        let at = *cursor;
+        *cursor = at.saturating_add(ty.size());
+        Slot { at, mask: 0, null: self.null(nullable) }
+    }
+
+    const fn null(&mut self, nullable: bool) -> Option<Bit> {
+        if nullable { Some(self.next_bit()) } else { None }
+    }
+
+    const fn next_bit(&mut self) -> Bit {
+        let bit = Bit { at: self.bits.saturating_add(self.bit >> 3), mask: 1 << (self.bit & 7) };
+        self.bit = self.bit.saturating_add(1);
+        bit
+    }
+}
+
+/// A number that was compared with [`MAX_PART`].
+#[allow(clippy::cast_possible_truncation, reason = "at most MAX_PART, as every caller has checked")]
+const fn cut(n: u64) -> u32 {
+    n as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    const ALL: [(FieldType, bool); 9] = [
+        (FieldType::Double, true),
+        (FieldType::Bool, true),
+        (FieldType::Byte, false),
+        (FieldType::Variable32, false),
+        (FieldType::FixedWidth(3), true),
+        (FieldType::Int32, false),
+        (FieldType::Int64, false),
+        (FieldType::Bool, false),
+        (FieldType::Int32, true),
+    ];
+
+    fn places(fields: &[(FieldType, bool)], ordering: Ordering, pad: Pad) -> (u32, Vec<u32>) {
+        let options = Options { ordering, pad, compact: false };
+        let layout = Counts::of(fields).layout(options).unwrap();
+        let mut places = layout.places();
+        (layout.record_len(), fields.iter().map(|(ty, nullable)| places.next(*ty, *nullable).at).collect())
+    }
+
+    #[test]
+    fn groups_in_both_orders() {
+        // Bits: null(0)=0, bool 1=1, null=2, null(4)=3, bool 7=4, null(8)=5: one byte.
+        let (len, at) = places(&ALL, Ordering::SmallToBig, Pad::Original);
+        assert_eq!((len, at), (40, Vec::from([24, 0, 1, 16, 2, 8, 32, 0, 12])));
+        let (len, at) = places(&ALL, Ordering::BigToSmall, Pad::Original);
+        assert_eq!((len, at), (40, Vec::from([0, 32, 28, 24, 29, 16, 8, 32, 20])));
+    }
+
+    #[test]
+    fn hidden_bits_follow_their_field() {
+        let layout = Counts::of(&ALL).layout(Options::DEFAULT).unwrap();
+        let slots = layout.slots(&ALL);
+        assert_eq!(slots[0].null, Some(Bit { at: 0, mask: 1 }));
+        assert_eq!((slots[1].mask, slots[1].null), (2, Some(Bit { at: 0, mask: 4 })));
+        assert_eq!(slots[4].null, Some(Bit { at: 0, mask: 8 }));
+        assert_eq!((slots[7].mask, slots[7].null), (16, None));
+        assert_eq!(layout.compact_prefix(), 1);
+    }
+
+    #[test]
+    fn padding() {
+        let bytes = [(FieldType::Byte, false); 3];
+        assert_eq!(places(&bytes, Ordering::SmallToBig, Pad::Original).0, 8);
+        assert_eq!(places(&bytes, Ordering::SmallToBig, Pad::MaxColumnSize).0, 3);
+        assert_eq!(places(&bytes, Ordering::BigToSmall, Pad::MaxColumnSize).0, 3);
+        let fours = [(FieldType::Byte, false), (FieldType::Int32, false)];
+        assert_eq!(places(&fours, Ordering::SmallToBig, Pad::MaxColumnSize), (8, Vec::from([0, 4])));
+        assert_eq!(places(&fours, Ordering::BigToSmall, Pad::MaxColumnSize), (8, Vec::from([4, 0])));
+        assert_eq!(places(&[], Ordering::SmallToBig, Pad::Original).0, 0);
+    }
+
+    #[test]
+    fn nine_bits_take_two_bytes_and_a_record_has_a_limit() {
+        let layout = Counts::of(&[(FieldType::Bool, false); 9]).layout(Options::DEFAULT).unwrap();
+        assert_eq!((layout.compact_prefix(), layout.record_len()), (2, 8));
+        let huge = [(FieldType::FixedWidth(u32::MAX), false)];
+        assert_eq!(Counts::of(&huge).layout(Options::DEFAULT), None);
+    }
+}

@@ -1,0 +1,287 @@
+//! The numbers of the wire format, each written once (DataSeries sections 2, 3, 4, 10 and 12).
+//!
+//! Structures are generic over the byte order of the file, which holds from its first byte to its last.
+
+use zerocopy::byteorder::{I32, I64, U32, U64};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::bytes::Endian;
+
+/// The first four bytes of every file.
+pub const MAGIC: [u8; 4] = *b"DSv1";
+
+/// The check value that decides the byte order.
+pub const CHECK_I32: i32 = 0x1234_5678;
+/// The second check value.
+pub const CHECK_I64: i64 = 0x1234_5678_9abc_def0;
+/// Bits of the third check value, pi.
+pub const CHECK_PI: u64 = 0x4009_21fb_5444_2d18;
+/// Bits of the fourth check value, positive infinity.
+pub const CHECK_INF: u64 = 0x7ff0_0000_0000_0000;
+/// Bits of the fifth check value, a NaN. Readers accept any NaN.
+pub const CHECK_NAN: u64 = 0x7ff8_0000_0000_0000;
+
+/// Bytes of the file header; the type extent follows.
+pub const HEADER_LEN: usize = 40;
+/// Bytes of an extent in front of its type name.
+pub const EXTENT_HEADER_LEN: usize = 28;
+/// Bytes of the trailer: as many as an extent's header, so that 28 bytes tell the two apart.
+pub const TRAILER_LEN: usize = 28;
+/// Every part of an extent begins at a multiple of this, counted from the extent's start.
+pub const ALIGN: usize = 4;
+
+/// Name of the built-in type of the type extent: one field, `xmltype`, variable32.
+pub const XML_TYPE: &str = "DataSeries: XmlType";
+/// Bytes of its records.
+pub const XML_RECORD: usize = 8;
+/// Name of the built-in type of the index extent: `offset`, int64, and `extenttype`, variable32.
+pub const INDEX_TYPE: &str = "DataSeries: ExtentIndex";
+/// Bytes of its records.
+pub const INDEX_RECORD: usize = 16;
+
+/// Longest name of a type or field, in bytes.
+pub const MAX_NAME: usize = 255;
+/// A stored part must be smaller than this.
+pub const MAX_STORED: u64 = 512 << 20;
+/// Most bytes of all records of an extent, and of a pool: sizes are `i32`.
+pub const MAX_PART: u64 = i32::MAX as u64;
+
+/// Bytes of a pool in front of its first entry, all zero: the empty string that all share.
+pub const POOL_START: usize = 4;
+/// Length words that step 3 of the hash takes at once (section 3.4).
+pub const HASH_BATCH: usize = 1024;
+/// Initial value of an extent's hash, and the constant of the trailer's chain.
+pub const EXTENT_SEED: u32 = 1972;
+/// Initial value of the trailer's hash.
+pub const TRAILER_SEED: u32 = 1776;
+
+/// The header of a file (section 2).
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct FileHeader<E: Endian> {
+    /// [`MAGIC`].
+    pub magic: [u8; 4],
+    /// [`CHECK_I32`].
+    pub check32: I32<E>,
+    /// [`CHECK_I64`].
+    pub check64: I64<E>,
+    /// [`CHECK_PI`].
+    pub pi: U64<E>,
+    /// [`CHECK_INF`].
+    pub inf: U64<E>,
+    /// Any NaN; [`CHECK_NAN`] when written.
+    pub nan: U64<E>,
+}
+
+impl<E: Endian> FileHeader<E> {
+    /// The header that every writer stores.
+    #[must_use]
+    pub fn standard() -> Self {
+        FileHeader {
+            magic: MAGIC,
+            check32: I32::new(CHECK_I32),
+            check64: I64::new(CHECK_I64),
+            pi: U64::new(CHECK_PI),
+            inf: U64::new(CHECK_INF),
+            nan: U64::new(CHECK_NAN),
+        }
+    }
+}
+
+/// The header of an extent, in front of its type name (section 3.1).
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ExtentHeader<E: Endian> {
+    /// Stored size of the fixed part; -1 in a [`Trailer`].
+    pub fixed: I32<E>,
+    /// Stored size of the variable part.
+    pub variable: I32<E>,
+    /// Number of records.
+    pub rows: I32<E>,
+    /// Size of the unpacked pool, its four zero bytes included.
+    pub pool: I32<E>,
+    /// Adler-32 of the stored extent without this field (section 3.3).
+    pub adler: U32<E>,
+    /// lookup2 of the partly unpacked parts (section 3.4).
+    pub hash: U32<E>,
+    /// Compression [`Mode`] of the fixed part; means nothing if that is empty.
+    pub fixed_mode: u8,
+    /// Compression [`Mode`] of the variable part; means nothing if that is empty.
+    pub variable_mode: u8,
+    /// Length of the type name.
+    pub name_len: u8,
+    /// Zero.
+    pub zero: u8,
+}
+
+/// Offset of [`ExtentHeader::adler`]: the bytes that it does not cover.
+pub const ADLER_AT: usize = 16;
+
+/// The last 28 bytes of a finished file (section 10).
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct Trailer<E: Endian> {
+    /// -1, which no extent begins with.
+    pub marker: I32<E>,
+    /// Size of the index extent.
+    pub index_size: I32<E>,
+    /// Its bitwise complement.
+    pub not_index_size: I32<E>,
+    /// The chain of all extents' check values; anything in files of older writers.
+    pub chain: U32<E>,
+    /// Offset of the index extent.
+    pub index_at: I64<E>,
+    /// lookup2 of the 24 bytes before.
+    pub hash: U32<E>,
+}
+
+const _: () = assert!(size_of::<FileHeader<crate::bytes::LittleEndian>>() == HEADER_LEN);
+const _: () = assert!(size_of::<ExtentHeader<crate::bytes::LittleEndian>>() == EXTENT_HEADER_LEN);
+const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILER_LEN);
+
+/// How a part of an extent is stored (section 4). Data, not failure, until the part must be unpacked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Mode {
+    /// As it is.
+    None,
+    /// LZO1X with its end marker.
+    Lzo,
+    /// An RFC 1950 stream.
+    Zlib,
+    /// A bzip2 stream.
+    Bz2,
+    /// Raw LibLZF.
+    Lzf,
+    /// A raw Snappy block.
+    Snappy,
+    /// A raw LZ4 block.
+    Lz4,
+    /// The same, by a slower compressor.
+    Lz4hc,
+    /// A number that the format does not know.
+    Unknown(u8),
+}
+
+impl Mode {
+    /// Every mode, in the order in which the original tries them.
+    pub const ALL: [Mode; 8] =
+        [Mode::None, Mode::Lzo, Mode::Zlib, Mode::Bz2, Mode::Lzf, Mode::Snappy, Mode::Lz4, Mode::Lz4hc];
+
+    /// The mode of a stored number.
+    #[must_use]
+    pub const fn of(id: u8) -> Mode {
+        match id {
+            0 => Mode::None,
+            1 => Mode::Lzo,
+            2 => Mode::Zlib,
+            3 => Mode::Bz2,
+            4 => Mode::Lzf,
+            5 => Mode::Snappy,
+            6 => Mode::Lz4,
+            7 => Mode::Lz4hc,
+            other => Mode::Unknown(other),
+        }
+    }
+
+    /// The stored number.
+    #[must_use]
+    pub const fn id(self) -> u8 {
+        match self {
+            Mode::None => 0,
+            Mode::Lzo => 1,
+            Mode::Zlib => 2,
+            Mode::Bz2 => 3,
+            Mode::Lzf => 4,
+            Mode::Snappy => 5,
+            Mode::Lz4 => 6,
+            Mode::Lz4hc => 7,
+            Mode::Unknown(id) => id,
+        }
+    }
+
+    /// The name that the original's tools use.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Mode::None => "none",
+            Mode::Lzo => "lzo",
+            Mode::Zlib => "zlib",
+            Mode::Bz2 => "bz2",
+            Mode::Lzf => "lzf",
+            Mode::Snappy => "snappy",
+            Mode::Lz4 => "lz4",
+            Mode::Lz4hc => "lz4hc",
+            Mode::Unknown(_) => "unknown",
+        }
+    }
+
+    /// The mode of a name; `gz` is the old name of zlib.
+    #[must_use]
+    pub fn of_name(name: &str) -> Option<Mode> {
+        if name == "gz" {
+            return Some(Mode::Zlib);
+        }
+        Mode::ALL.into_iter().find(|mode| mode.name() == name)
+    }
+}
+
+/// `n` rounded up to a multiple of `to`, which is a power of two.
+#[must_use]
+pub const fn align(n: u64, to: u64) -> u64 {
+    let mask = to.saturating_sub(1);
+    n.saturating_add(mask) & !mask
+}
+
+/// Zero bytes behind the `len` bytes of a pool entry (section 7.1): the whole entry, its length word
+/// included, is a multiple of 8.
+#[must_use]
+pub const fn entry_pad(len: u64) -> u64 {
+    12u64.wrapping_sub(len & 7) & 7
+}
+
+/// Bytes of a whole pool entry: length word, `len` bytes, padding.
+#[must_use]
+pub const fn entry_len(len: u64) -> u64 {
+    len.saturating_add(POOL_START as u64).saturating_add(entry_pad(len))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{BigEndian, LittleEndian};
+
+    #[test]
+    fn modes_have_the_numbers_of_section_4() {
+        for (id, mode) in (0u8..).zip(Mode::ALL) {
+            assert_eq!((Mode::of(id), mode.id()), (mode, id));
+            assert_eq!(Mode::of_name(mode.name()), Some(mode));
+        }
+        assert_eq!(Mode::of(9), Mode::Unknown(9));
+        assert_eq!(Mode::of(9).id(), 9);
+        assert_eq!(Mode::of_name("gz"), Some(Mode::Zlib));
+        assert_eq!(Mode::of_name("unknown"), None);
+    }
+
+    #[test]
+    fn entries_are_padded_by_the_rule_of_section_7() {
+        let pads = [4, 3, 2, 1, 0, 7, 6, 5];
+        for len in 0..40u64 {
+            assert_eq!(entry_pad(len), pads[len as usize % 8]);
+            assert_eq!(entry_len(len) % 8, 0);
+        }
+        assert_eq!((entry_len(1), entry_len(4), entry_len(5)), (8, 8, 16));
+    }
+
+    #[test]
+    fn the_header_of_the_worked_example() {
+        let little = [
+            0x44, 0x53, 0x76, 0x31, 0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0x18, 0x2d,
+            0x44, 0x54, 0xfb, 0x21, 0x09, 0x40, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f,
+        ];
+        assert_eq!(FileHeader::<LittleEndian>::standard().as_bytes(), little);
+        let header = FileHeader::<BigEndian>::standard();
+        let big = header.as_bytes();
+        assert_eq!(big[4..8], [0x12, 0x34, 0x56, 0x78]);
+    }
+}

@@ -1,0 +1,362 @@
+//! Extent types: what the rows of an extent are, with all options, without a heap.
+//!
+//! An [`ExtentType`] is a view: fields are a slice of plain [`FieldRecord`]s in memory of the caller
+//! (a scratch, an array, a `static`), and their names are spans. A name that the XML text holds as it
+//! is lies in that text; one with references or normalised space was decoded beside it.
+
+use super::layout::{Bit, Counts, FieldType, Layout, Options, Places, Slot};
+use super::raw::{INDEX_TYPE, XML_TYPE};
+
+/// What a field is relative to (`pack_relative`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Relative {
+    /// Nothing.
+    #[default]
+    No,
+    /// Its own value in the record before.
+    Own,
+    /// The field of that number, in the same record. It comes earlier and has the same type.
+    To(u32),
+}
+
+/// A field of an extent type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type.
+    pub ty: FieldType,
+    /// Whether rows can be null.
+    pub nullable: bool,
+    /// Where it lies in the record.
+    pub slot: Slot,
+    /// `pack_unique`: equal strings of unique fields share an entry.
+    pub unique: bool,
+    /// `pack_scale`: cells are multiples of this.
+    pub scale: Option<f64>,
+    /// `pack_relative`.
+    pub relative: Relative,
+    /// `opt_doublebase`: what the value meant is relative to; 0 if nothing was said.
+    pub base: f64,
+}
+
+/// A field as it is kept: plain old data, so that it can lie in memory that the caller lent.
+#[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub struct FieldRecord {
+    scale: f64,
+    base: f64,
+    name_at: u32,
+    name_len: u32,
+    size: u32,
+    at: u32,
+    null_at: u32,
+    /// 0 for nothing, else one more than the field's number.
+    relative: u32,
+    kind: u8,
+    mask: u8,
+    /// 0 for a field that is not nullable.
+    null_mask: u8,
+    flags: u8,
+    zero: [u8; 4],
+}
+
+const UNIQUE: u8 = 1;
+const SCALED: u8 = 2;
+const DECODED: u8 = 4;
+
+/// Where the name of a field lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NameAt {
+    /// Offset of its first byte.
+    pub at: u32,
+    /// How many bytes.
+    pub len: u32,
+    /// In the decoded names, and not in the XML text.
+    pub decoded: bool,
+}
+
+impl FieldRecord {
+    /// The record of `field`, the `own`-th, whose name lies at `name`; [`Field::name`] is not looked at.
+    #[must_use]
+    pub const fn new(field: &Field<'_>, own: u32, name: NameAt) -> Self {
+        let mut flags = 0;
+        if field.unique {
+            flags |= UNIQUE;
+        }
+        if name.decoded {
+            flags |= DECODED;
+        }
+        let scale = match field.scale {
+            Some(scale) => {
+                flags |= SCALED;
+                scale
+            }
+            None => 0.0,
+        };
+        let null = match field.slot.null {
+            Some(bit) => bit,
+            None => Bit { at: 0, mask: 0 },
+        };
+        FieldRecord {
+            scale,
+            base: field.base,
+            name_at: name.at,
+            name_len: name.len,
+            size: field.ty.size(),
+            at: field.slot.at,
+            null_at: null.at,
+            relative: match field.relative {
+                Relative::No => 0,
+                Relative::Own => own.saturating_add(1),
+                Relative::To(k) => k.saturating_add(1),
+            },
+            kind: match field.ty {
+                FieldType::Bool => 0,
+                FieldType::Byte => 1,
+                FieldType::Int32 => 2,
+                FieldType::Int64 => 3,
+                FieldType::Double => 4,
+                FieldType::Variable32 => 5,
+                FieldType::FixedWidth(_) => 6,
+            },
+            mask: field.slot.mask,
+            null_mask: null.mask,
+            flags,
+            zero: [0; 4],
+        }
+    }
+
+    /// The type.
+    #[must_use]
+    pub const fn ty(&self) -> FieldType {
+        match self.kind {
+            0 => FieldType::Bool,
+            1 => FieldType::Byte,
+            2 => FieldType::Int32,
+            3 => FieldType::Int64,
+            4 => FieldType::Double,
+            5 => FieldType::Variable32,
+            _ => FieldType::FixedWidth(self.size),
+        }
+    }
+
+    /// Where the field lies.
+    #[must_use]
+    pub const fn slot(&self) -> Slot {
+        Slot { at: self.at, mask: self.mask, null: self.null() }
+    }
+
+    /// The bit that says null.
+    #[must_use]
+    pub const fn null(&self) -> Option<Bit> {
+        if self.null_mask == 0 { None } else { Some(Bit { at: self.null_at, mask: self.null_mask }) }
+    }
+
+    /// Whether equal strings share an entry.
+    #[must_use]
+    pub const fn unique(&self) -> bool {
+        self.flags & UNIQUE != 0
+    }
+
+    /// The unit of a scaled double.
+    #[must_use]
+    pub const fn scale(&self) -> Option<f64> {
+        if self.flags & SCALED == 0 { None } else { Some(self.scale) }
+    }
+
+    /// What the `own`-th field, this one, is relative to.
+    #[must_use]
+    pub const fn relative(&self, own: usize) -> Relative {
+        match self.relative.checked_sub(1) {
+            None => Relative::No,
+            Some(k) if k as usize == own => Relative::Own,
+            Some(k) => Relative::To(k),
+        }
+    }
+}
+
+/// An extent type.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ExtentType<'a> {
+    pub(crate) xml: &'a [u8],
+    /// Names that the XML text does not hold as they are.
+    pub(crate) decoded: &'a [u8],
+    pub(crate) name: &'a str,
+    pub(crate) namespace: &'a str,
+    pub(crate) version: (i32, i32),
+    pub(crate) options: Options,
+    pub(crate) layout: Layout,
+    pub(crate) fields: &'a [FieldRecord],
+}
+
+impl<'a> ExtentType<'a> {
+    /// The name.
+    #[must_use]
+    pub const fn name(&self) -> &'a str {
+        self.name
+    }
+
+    /// The namespace, empty if nothing was said.
+    #[must_use]
+    pub const fn namespace(&self) -> &'a str {
+        self.namespace
+    }
+
+    /// Major and minor version, 0.0 if nothing was said.
+    #[must_use]
+    pub const fn version(&self) -> (i32, i32) {
+        self.version
+    }
+
+    /// The options that packing depends on.
+    #[must_use]
+    pub const fn options(&self) -> Options {
+        self.options
+    }
+
+    /// Where the groups of a record lie.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Bytes of a record.
+    #[must_use]
+    pub const fn record_len(&self) -> usize {
+        self.layout.record_len() as usize
+    }
+
+    /// The description that the file holds, byte for byte; empty for a built-in type.
+    #[must_use]
+    pub const fn xml(&self) -> &'a [u8] {
+        self.xml
+    }
+
+    /// The fields as they are kept.
+    #[must_use]
+    pub const fn records(&self) -> &'a [FieldRecord] {
+        self.fields
+    }
+
+    /// Field `k`.
+    #[must_use]
+    pub fn field(&self, k: usize) -> Option<Field<'a>> {
+        let record = self.fields.get(k)?;
+        Some(Field {
+            name: self.name_of(record)?,
+            ty: record.ty(),
+            nullable: record.null_mask != 0,
+            slot: record.slot(),
+            unique: record.unique(),
+            scale: record.scale(),
+            relative: record.relative(k),
+            base: record.base,
+        })
+    }
+
+    /// The fields, in their order.
+    pub fn fields(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let ty = *self;
+        (0..ty.fields.len()).map_while(move |k| ty.field(k))
+    }
+
+    /// The number of the field named `name`.
+    #[must_use]
+    pub fn find(&self, name: &str) -> Option<usize> {
+        self.fields.iter().position(|record| self.name_of(record) == Some(name))
+    }
+
+    fn name_of(&self, record: &FieldRecord) -> Option<&'a str> {
+        let from = if record.flags & DECODED == 0 { self.xml } else { self.decoded };
+        let at = usize::try_from(record.name_at).ok()?;
+        let end = at.checked_add(usize::try_from(record.name_len).ok()?)?;
+        core::str::from_utf8(from.get(at..end)?).ok()
+    }
+
+    /// The built-in type of the type extent (section 5).
+    pub const XML: ExtentType<'static> = ExtentType {
+        xml: &[],
+        decoded: b"xmltype",
+        name: XML_TYPE,
+        namespace: "",
+        version: (0, 0),
+        options: Options::DEFAULT,
+        layout: XML_LAYOUT,
+        fields: &[built_in(FieldType::Variable32, &mut XML_LAYOUT.places(), 0, 7)],
+    };
+
+    /// The built-in type of the index extent (section 5).
+    pub const INDEX: ExtentType<'static> = ExtentType {
+        xml: &[],
+        decoded: b"offsetextenttype",
+        name: INDEX_TYPE,
+        namespace: "",
+        version: (0, 0),
+        options: Options::DEFAULT,
+        layout: INDEX_LAYOUT,
+        fields: &[
+            built_in(FieldType::Int64, &mut INDEX_LAYOUT.places(), 0, 6),
+            built_in(FieldType::Variable32, &mut INDEX_LAYOUT.places(), 6, 10),
+        ],
+    };
+}
+
+const XML_LAYOUT: Layout = built_in_layout(&[(FieldType::Variable32, false)]);
+const INDEX_LAYOUT: Layout = built_in_layout(&[(FieldType::Int64, false), (FieldType::Variable32, false)]);
+
+#[allow(clippy::panic, reason = "runs in the compiler only")]
+const fn built_in_layout(fields: &[(FieldType, bool)]) -> Layout {
+    match Counts::of(fields).layout(Options::DEFAULT) {
+        Some(layout) => layout,
+        None => panic!("two fields fit a record"),
+    }
+}
+
+/// A field of a built-in type: each of them is the first of its group.
+const fn built_in(ty: FieldType, places: &mut Places, name_at: u32, name_len: u32) -> FieldRecord {
+    let slot = places.next(ty, false);
+    let field =
+        Field { name: "", ty, nullable: false, slot, unique: false, scale: None, relative: Relative::No, base: 0.0 };
+    FieldRecord::new(&field, 0, NameAt { at: name_at, len: name_len, decoded: true })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::raw::{INDEX_RECORD, XML_RECORD};
+    use super::*;
+
+    #[test]
+    fn the_built_in_types() {
+        assert_eq!(ExtentType::XML.record_len(), XML_RECORD);
+        assert_eq!(ExtentType::INDEX.record_len(), INDEX_RECORD);
+        let field = |ty: ExtentType<'static>, k| ty.field(k).map(|f| (f.name, f.ty, f.slot.at, f.nullable));
+        assert_eq!(field(ExtentType::XML, 0), Some(("xmltype", FieldType::Variable32, 0, false)));
+        assert_eq!(field(ExtentType::INDEX, 0), Some(("offset", FieldType::Int64, 8, false)));
+        assert_eq!(field(ExtentType::INDEX, 1), Some(("extenttype", FieldType::Variable32, 0, false)));
+        assert_eq!(field(ExtentType::INDEX, 2), None);
+        assert_eq!(ExtentType::INDEX.find("extenttype"), Some(1));
+    }
+
+    #[test]
+    fn a_record_keeps_a_field() {
+        let field = Field {
+            name: "d",
+            ty: FieldType::Double,
+            nullable: true,
+            slot: Slot { at: 8, mask: 0, null: Some(Bit { at: 1, mask: 4 }) },
+            unique: false,
+            scale: Some(0.5),
+            relative: Relative::Own,
+            base: 3.0,
+        };
+        let (near, far) = (Field { relative: Relative::To(0), ..field }, Field { scale: None, ..field });
+        let name = NameAt { at: 1, len: 1, decoded: false };
+        let records = [&field, &near, &far].map(|f| FieldRecord::new(f, 2, name));
+        let ty = ExtentType { xml: b"<d>", fields: &records, ..ExtentType::XML };
+        assert_eq!(ty.field(1), Some(near));
+        assert_eq!(ty.field(2), Some(far));
+        assert_eq!(ty.field(0), Some(Field { relative: Relative::To(2), ..field }), "own is by number");
+    }
+}
