@@ -16,7 +16,13 @@
 
 pub mod layout;
 pub mod raw;
+mod read;
 pub mod types;
 
 pub use layout::{FieldType, Options};
+pub use raw::Mode;
+pub use read::{
+    AnyFile, AnyTable, Column, End, Extent, Extents, File, Header, Index, IndexRow, Next, Order, Part, ReadOptions,
+    Table, Trailer, Types,
+};
 pub use types::{ExtentType, Field};

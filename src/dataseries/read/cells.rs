@@ -51,7 +51,13 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
 
 /// Puts one bit of each record into a bitmap, turned over if `not`; also how many bits are 1.
 #[inline(never)]
-pub(super) fn gather_bits<'s>(records: &[u8], size: usize, bit: Bit, not: bool, to: &'s mut [u8]) -> Result<(Bits<'s>, usize)> {
+pub(super) fn gather_bits<'s>(
+    records: &[u8],
+    size: usize,
+    bit: Bit,
+    not: bool,
+    to: &'s mut [u8],
+) -> Result<(Bits<'s>, usize)> {
     let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
     let (mut rows, mut ones) = (0usize, 0u32);
@@ -157,9 +163,7 @@ pub(super) fn undo_self<T: Number>(records: &mut [u8], size: usize, at: usize, s
 /// Differences to the cell at `base` of the same record become values (section 8.2).
 #[inline(never)]
 pub(super) fn undo_other<T: Number>(records: &mut [u8], size: usize, at: usize, base: usize, skip: Option<Bit>) {
-    each(records, size, at, skip, |record, cell: T| {
-        cell.plus(record.get(base..).and_then(T::load).unwrap_or(T::ZERO))
-    });
+    each(records, size, at, skip, |record, cell: T| cell.plus(record.get(base..).and_then(T::load).unwrap_or(T::ZERO)));
 }
 
 /// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
@@ -223,10 +227,31 @@ mod tests {
 
     #[test]
     fn rounds_as_the_standard_library_does() {
-        let mut numbers = std::vec![0.0, 0.3, 0.5, 0.499_999_999_999_999_94, 1.5, 2.5, 1e15, 4.5e15, 1e300, f64::MIN_POSITIVE, f64::INFINITY];
+        let mut numbers = std::vec![
+            0.0,
+            0.3,
+            0.5,
+            0.499_999_999_999_999_94,
+            1.5,
+            2.5,
+            1e15,
+            4.5e15,
+            1e300,
+            f64::MIN_POSITIVE,
+            f64::INFINITY
+        ];
         for power in 0..64 {
             let two = (1u64 << power) as f64;
-            numbers.extend([two, two - 0.5, two + 0.5, two - 0.25, two * 1.1, two / 3.0, two.next_down(), two.next_up()]);
+            numbers.extend([
+                two,
+                two - 0.5,
+                two + 0.5,
+                two - 0.25,
+                two * 1.1,
+                two / 3.0,
+                two.next_down(),
+                two.next_up(),
+            ]);
         }
         for x in numbers.iter().flat_map(|x| [*x, -x]) {
             assert_eq!(round(x).to_bits(), x.round().to_bits(), "{x:e}");

@@ -1,9 +1,9 @@
 //! Extent types from their XML descriptions (section 5.1).
 
+use crate::bytes::Scratch;
 use crate::dataseries::layout::{Counts, FieldType, Options, Ordering, Pad, Places};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{ExtentType, Field, FieldRecord, NameAt, Relative};
-use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::meta::xml::{Attribute, Event, Tag, Text, Xml};
@@ -200,7 +200,8 @@ fn each<'a>(xml: &'a [u8], mut take: impl FnMut(Element<'a>) -> Result<()>) -> R
         match (reader.depth(), event) {
             (1, Event::Open(tag)) => take(Element::Root(tag))?,
             (2, Event::Open(tag)) if tag.is("field") => take(Element::Field(tag))?,
-            (2, Event::Open(_)) | (1, Event::Text { blank: false } | Event::Cdata | Event::Comment | Event::Instruction) => {
+            (2, Event::Open(_))
+            | (1, Event::Text { blank: false } | Event::Cdata | Event::Comment | Event::Instruction) => {
                 return Err(Error::new(Kind::Invalid, What::DsType, at));
             }
             _ => {}

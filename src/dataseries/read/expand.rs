@@ -32,7 +32,8 @@ pub(super) fn expand(
     let ones = || cells(|ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_)));
     let fours = || cells(|ty| ty == FieldType::Int32).chain(cells(|ty| ty == FieldType::Variable32));
     let eights = || cells(|ty| matches!(ty, FieldType::Int64 | FieldType::Double));
-    let steps = scratch.take::<Step>(ones().count().saturating_add(fours().count()).saturating_add(eights().count()))?;
+    let steps =
+        scratch.take::<Step>(ones().count().saturating_add(fours().count()).saturating_add(eights().count()))?;
     for (step, field) in steps.iter_mut().zip(ones().chain(fours()).chain(eights())) {
         *step = Step::of(field);
     }

@@ -36,7 +36,8 @@ fn strtod(text: &str) -> Option<f64> {
         b'+' => (false, text.get(1..)?),
         _ => (false, text),
     };
-    let lower = |n: usize| size.get(..n).is_some_and(|front| front.eq_ignore_ascii_case(if n == 2 { "0x" } else { "nan" }));
+    let lower =
+        |n: usize| size.get(..n).is_some_and(|front| front.eq_ignore_ascii_case(if n == 2 { "0x" } else { "nan" }));
     let value = if lower(2) {
         hexadecimal(size.get(2..)?)?
     } else if lower(3) {
@@ -121,7 +122,8 @@ mod tests {
         for text in ["nan", "-NaN", "nan(x_1)"] {
             assert!(strtod(text).is_some_and(f64::is_nan), "{text}");
         }
-        for text in ["", "-", "+-1", "1 ", "1e", "e5", ".", "0x", "0x.p1", "1f", "nan(", "nan)", "--1", "1_0", "\u{e9}"] {
+        for text in ["", "-", "+-1", "1 ", "1e", "e5", ".", "0x", "0x.p1", "1f", "nan(", "nan)", "--1", "1_0", "\u{e9}"]
+        {
             assert_eq!(strtod(text), None, "{text}");
         }
     }

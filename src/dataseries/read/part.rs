@@ -36,14 +36,28 @@ impl<'s> Part<'s> {
         self.records
     }
 
+    /// Where the string of the first variable32 field of record `row` lies; for the built-in types, which
+    /// have it in front.
+    pub(super) fn string_at(&self, row: usize) -> Result<Span> {
+        let cell = cells::cells::<4>(self.records, self.ty.record_len(), 0).nth(row);
+        self.pool.span(cell.map_or(0, |cell| u32::from_ne_bytes(*cell)))
+    }
+
+    pub(super) fn slice(&self, span: Span) -> Result<&'s [u8]> {
+        let span = crate::bytes::Span { at: span.at.into(), len: span.len.into() };
+        span.of(self.pool.bytes(), What::DsCell)
+    }
+
+    pub(super) const fn pool_bytes(&self) -> &'s [u8] {
+        self.pool.bytes()
+    }
+
     /// The string of a variable32 cell.
     ///
     /// # Errors
     /// [`Kind::Invalid`] if the cell names no string of the pool.
     pub fn string(&self, cell: u32) -> Result<&'s [u8]> {
-        let Span { at, len } = self.pool.span(cell)?;
-        let span = crate::bytes::Span { at: at.into(), len: len.into() };
-        span.of(self.pool.bytes(), What::DsCell)
+        self.slice(self.pool.span(cell)?)
     }
 }
 
@@ -136,7 +150,8 @@ impl<'c> Column<'c> {
         'c: 's,
     {
         let spans = scratch.take::<Span>(len)?;
-        for (span, cell) in spans.iter_mut().zip(cells::cells::<4>(records, self.size as usize, self.slot.at as usize)) {
+        for (span, cell) in spans.iter_mut().zip(cells::cells::<4>(records, self.size as usize, self.slot.at as usize))
+        {
             *span = self.pool.span(u32::from_ne_bytes(*cell))?;
         }
         Ok(VarBytes { data: self.pool.bytes(), spans: Spans::Each(spans) })

@@ -72,6 +72,10 @@ impl<'s> Pool<'s> {
         if rest.is_empty() { Ok(()) } else { Err(self.bad_entry(rest)) }
     }
 
+    fn holds(&self, at: u32, len: u32) -> bool {
+        u64::from(at).saturating_add(len.into()) <= self.tail.len() as u64
+    }
+
     /// Where the string of a cell lies in [`bytes`](Self::bytes).
     #[inline]
     pub(super) fn span(&self, cell: u32) -> Result<Span> {
@@ -83,7 +87,7 @@ impl<'s> Pool<'s> {
         let at = (cell as usize).checked_sub(POOL_START);
         let word = at.and_then(|at| self.tail.get(at..)).and_then(|entry| entry.first_chunk());
         match word.and_then(|word| self.length(*word)) {
-            Some(len) if u64::from(cell).saturating_add(len.into()) <= self.tail.len() as u64 => Ok(Span { at: cell, len }),
+            Some(len) if cell & 7 == 4 && self.holds(cell, len) => Ok(Span { at: cell, len }),
             _ => Err(bad_cell(cell)),
         }
     }
@@ -101,7 +105,7 @@ impl<'s> Pool<'s> {
         let last = entry.and_then(|entry| entry.last_chunk::<8>()).map(|last| u64::from_le_bytes(*last));
         let pad = entry_pad(len.into());
         let clean = |last: u64| pad == 0 || last >> (8u64.wrapping_sub(pad).wrapping_mul(8) & 63) == 0;
-        if cell & 7 == 4 && last.is_some_and(clean) { Ok(()) } else { Err(bad_cell(cell)) }
+        if last.is_some_and(clean) { Ok(()) } else { Err(bad_cell(cell)) }
     }
 
     #[cold]

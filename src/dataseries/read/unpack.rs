@@ -99,9 +99,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 
     /// Whether the stored records are the values.
     fn stays(&self, ty: &ExtentType<'_>) -> bool {
-        let plain = |(k, field): (usize, &FieldRecord)| {
-            field.scale().is_none() && field.relative(k) == Relative::No
-        };
+        let plain = |(k, field): (usize, &FieldRecord)| field.scale().is_none() && field.relative(k) == Relative::No;
         self.header().fixed_mode == Mode::None
             && E::IS_NATIVE
             && !ty.options().compact
