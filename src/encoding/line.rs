@@ -11,6 +11,7 @@
 //! assert_eq!(words, [77, 186, 290]);
 //! ```
 
+use super::range::Range;
 use super::{Out, low32};
 
 /// A line through the values of a vector.
@@ -31,6 +32,64 @@ impl Line {
     #[must_use]
     pub const fn at(self, i: usize) -> u64 {
         (self.slope as i64).wrapping_mul(i as i64).wrapping_add(self.base).cast_unsigned()
+    }
+
+    /// The line from the first of `values` to the last, its slope cut to a whole number; a flat one
+    /// through a single value. `None` if it is steeper than 32 bits can say.
+    ///
+    /// ```
+    /// use pilaster::encoding::line::Line;
+    ///
+    /// assert_eq!(Line::through(&[77, 170, 290]), Some(Line { base: 77, slope: 106 }));
+    /// assert_eq!(Line::through(&[i64::MIN, i64::MAX]), None);
+    /// ```
+    #[must_use]
+    pub fn through(values: &[i64]) -> Option<Line> {
+        let (Some(base), Some(last)) = (values.first(), values.last()) else { return Some(Line::ZERO) };
+        let steps = i64::try_from(values.len().saturating_sub(1).max(1)).ok()?;
+        let slope = last.checked_sub(*base)?.checked_div(steps)?;
+        Some(Line { base: *base, slope: i32::try_from(slope).ok()? })
+    }
+
+    /// The line moved down, by a distance of 0 or less.
+    #[must_use]
+    pub const fn lowered(self, distance: i32) -> Line {
+        Line { base: self.base.wrapping_add(distance as i64), ..self }
+    }
+
+    /// How far `values`, the first of which is value 0, are from the line; `None` if one of them is
+    /// further than 32 bits can say, or if there is none.
+    ///
+    /// ```
+    /// use pilaster::encoding::{line::Line, range::Range};
+    ///
+    /// let line = Line { base: 77, slope: 100 };
+    /// assert_eq!(line.distances(&[77, 186, 270]), Some(Range { min: -7, max: 9 }));
+    /// ```
+    #[must_use]
+    pub fn distances(self, values: &[i64]) -> Option<Range<i32>> {
+        const BLOCK: usize = 64;
+        let step = Line { base: 0, slope: self.slope };
+        let steps: [u64; BLOCK] = core::array::from_fn(|i| step.at(i));
+        let mut start = self.base.cast_unsigned();
+        let mut range = None;
+        for block in values.chunks(BLOCK) {
+            let mut wrong = 0;
+            // Behind the last value the first one's distance stands in.
+            let filler = block.first()?.cast_unsigned().wrapping_sub(start);
+            let mut ints = [low32(filler).cast_signed(); BLOCK];
+            for ((int, value), step) in ints.iter_mut().zip(block).zip(&steps) {
+                let distance = value.cast_unsigned().wrapping_sub(start).wrapping_sub(*step);
+                *int = low32(distance).cast_signed();
+                wrong |= i64::from(*int).cast_unsigned() ^ distance;
+            }
+            if wrong != 0 {
+                return None;
+            }
+            range.get_or_insert(Range::of(*ints.first()?)).widen(&ints);
+            start = start.wrapping_add(step.at(BLOCK));
+        }
+        range
     }
 
     /// Adds the line to differences, the first of which belongs to value `first`.
@@ -69,6 +128,27 @@ mod tests {
         let mut words = [0u64; 2];
         line.add(3, Out::W8(&mut words));
         assert_eq!(words, [3_000_000_000, 4_000_000_000]);
+    }
+
+    #[test]
+    fn distances_agree_with_the_definition() {
+        let noise = |i: usize| (i as i64).wrapping_mul(0x9e37_79b9) % 1000 - 300;
+        for n in 1..200 {
+            let line = Line { base: -5, slope: 12_345_678 };
+            let mut values: std::vec::Vec<i64> = (0..n).map(|i| -5 + 12_345_678 * i as i64 + noise(i)).collect();
+            let min = (0..n).map(noise).min().unwrap() as i32;
+            let max = (0..n).map(noise).max().unwrap() as i32;
+            assert_eq!(line.distances(&values), Some(Range { min, max }), "{n} values");
+            values[n - 1] += 1 << 32;
+            assert_eq!(line.distances(&values), None, "{n} values");
+        }
+        assert_eq!(Line::through(&[]), Some(Line::ZERO));
+        assert_eq!(Line::through(&[-7]), Some(Line { base: -7, slope: 0 }));
+        assert_eq!(Line::ZERO.distances(&[]), None);
+        assert_eq!(Line::ZERO.distances(&[i64::MIN]), None);
+        // Both wrap around, and meet again.
+        let steep = Line { base: i64::MAX, slope: 1 };
+        assert_eq!(steep.distances(&[i64::MAX, i64::MIN + 3]), Some(Range { min: 0, max: 3 }));
     }
 
     #[test]

@@ -15,6 +15,8 @@
 
 pub mod bitpack;
 pub mod line;
+pub mod pack;
+pub mod range;
 
 /// Where decoded words go: one target type for all widths.
 #[derive(Debug)]

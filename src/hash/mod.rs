@@ -1,1 +1,29 @@
-//! Checksums.
+//! Checksums: what the formats use to tell damage from data.
+//!
+//! | item | who uses it |
+//! |---|---|
+//! | [`Adler32`], [`adler32`] | DataSeries extents, zlib streams |
+//! | [`lookup2`], [`mix3`] | DataSeries extents and trailers |
+//! | [`Crc32c`], [`BzipCrc`] | checks of our own, bzip2 blocks |
+//!
+//! All of them are for damage, none of them is for an adversary.
+//!
+//! ```
+//! use pilaster::hash::{Adler32, adler32, lookup2};
+//!
+//! assert_eq!(adler32(b"Wikipedia"), 0x11e6_0398);
+//! assert_eq!(lookup2(1972, b"abc"), 0xc60a_6c17);
+//!
+//! let mut pieces = Adler32::new();
+//! pieces.update(b"Wiki");
+//! pieces.update(b"pedia");
+//! assert_eq!(pieces.value(), adler32(b"Wikipedia"));
+//! ```
+
+mod adler32;
+mod crc;
+mod lookup2;
+
+pub use adler32::{Adler32, adler32};
+pub use crc::{BzipCrc, Crc32c};
+pub use lookup2::{lookup2, mix3};

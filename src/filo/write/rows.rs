@@ -3,6 +3,7 @@
 use crate::bytes::Bits;
 use crate::column::{Validity, VarBytes};
 use crate::error::Result;
+use crate::filo::Element;
 
 /// Rows to be written.
 #[derive(Clone, Copy, Debug)]
@@ -41,6 +42,24 @@ pub enum Strings<'a> {
     Spans(VarBytes<'a>),
     /// As slices.
     Slices(&'a [&'a [u8]]),
+}
+
+impl Plain<'_> {
+    /// The element type. Blobs are UTF8: only a reader tells them apart.
+    #[must_use]
+    pub const fn element(&self) -> Element {
+        match self {
+            Plain::Boolean(_) => Element::Boolean,
+            Plain::Int(_) => Element::Int,
+            Plain::Long(_) => Element::Long,
+            Plain::Float(_) => Element::Float,
+            Plain::Double(_) => Element::Double,
+            Plain::Timestamp(_) => Element::Timestamp,
+            Plain::DateTime { .. } => Element::DateTime,
+            Plain::String(_) => Element::String,
+            Plain::Utf8(_) => Element::Utf8,
+        }
+    }
 }
 
 impl<'a> Rows<'a> {

@@ -1,0 +1,148 @@
+//! Least and greatest values: what decides how wide packed numbers must be.
+//!
+//! The loops run in lanes without branches, so that the compiler makes vectors of them; a caller
+//! with missing values replaces them by one that is present.
+//!
+//! ```
+//! use pilaster::encoding::range::{Range, whole};
+//!
+//! let mut range = Range::of(7);
+//! range.widen(&[3, -1, 12]);
+//! assert_eq!(range, Range { min: -1, max: 12 });
+//! assert_eq!(whole(-3.0), Some(-3));
+//! assert_eq!(whole(-0.0), None, "an integer has no negative zero");
+//! ```
+
+/// The least and the greatest of some values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Range<T> {
+    /// The least.
+    pub min: T,
+    /// The greatest.
+    pub max: T,
+}
+
+/// Independent chains per loop.
+const LANES: usize = 8;
+
+impl<T: Copy + Ord> Range<T> {
+    /// Of one value.
+    #[must_use]
+    pub const fn of(value: T) -> Self {
+        Range { min: value, max: value }
+    }
+
+    /// Whether all values are the same.
+    #[must_use]
+    pub fn is_point(&self) -> bool {
+        self.min == self.max
+    }
+
+    /// Takes more values in.
+    #[inline]
+    pub fn widen(&mut self, values: &[T]) {
+        let (mut min, mut max) = ([self.min; LANES], [self.max; LANES]);
+        let (chunks, rest) = values.as_chunks::<LANES>();
+        for chunk in chunks {
+            for ((min, max), value) in min.iter_mut().zip(&mut max).zip(chunk) {
+                *min = if *value < *min { *value } else { *min };
+                *max = if *value > *max { *value } else { *max };
+            }
+        }
+        for value in rest.iter().chain(&min).chain(&max) {
+            self.min = self.min.min(*value);
+            self.max = self.max.max(*value);
+        }
+    }
+}
+
+impl From<Range<i32>> for Range<i64> {
+    fn from(range: Range<i32>) -> Self {
+        Range { min: range.min.into(), max: range.max.into() }
+    }
+}
+
+impl Range<i64> {
+    /// How far the greatest is above the least.
+    #[must_use]
+    pub const fn distance(self) -> u64 {
+        self.max.wrapping_sub(self.min).cast_unsigned()
+    }
+}
+
+/// The integer that has this value, if the very same bits come back from it: not for a negative
+/// zero, a NaN, a fraction or anything beyond 32 bits.
+#[inline]
+#[must_use]
+pub fn whole(value: f64) -> Option<i32> {
+    let int = low_int(value);
+    (f64::from(int).to_bits() == value.to_bits()).then_some(int)
+}
+
+/// Takes whole numbers in as integers; false, and the range of no use, if a value is none.
+#[inline]
+pub fn widen_whole(range: &mut Range<i32>, values: &[f64]) -> bool {
+    for piece in values.chunks(64) {
+        let (mut ints, mut wrong) = ([range.min; 64], 0u64);
+        for (int, value) in ints.iter_mut().zip(piece) {
+            *int = low_int(*value);
+            wrong |= f64::from(*int).to_bits() ^ value.to_bits();
+        }
+        if wrong != 0 {
+            return false;
+        }
+        range.widen(&ints);
+    }
+    true
+}
+
+/// The integer of a whole number in range; of any other value an integer that is not equal to it.
+///
+/// Added to 1.5 * 2^52, a whole number of 32 bits lands in the low bits of the significand. Unlike a
+/// saturating cast, that is one vector instruction everywhere.
+#[inline(always)]
+pub(crate) fn low_int(value: f64) -> i32 {
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    super::low32((value + SHIFT).to_bits()).cast_signed()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn ranges_agree_with_the_iterators() {
+        let noise: Vec<i64> = (0..300i64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15u64 as i64)).collect();
+        for n in 1..noise.len() {
+            let mut range = Range::of(noise[0]);
+            range.widen(&noise[..n]);
+            let expected = (*noise[..n].iter().min().unwrap(), *noise[..n].iter().max().unwrap());
+            assert_eq!((range.min, range.max), expected);
+        }
+        let all = Range { min: i64::MIN, max: i64::MAX };
+        assert_eq!(all.distance(), u64::MAX);
+    }
+
+    #[test]
+    fn only_numbers_that_come_back_bit_by_bit_are_whole() {
+        for int in [0, 1, -1, 1000, i32::MIN, i32::MAX, i32::MIN + 1] {
+            assert_eq!(whole(int.into()), Some(int));
+        }
+        let odd = [-0.0, 0.5, -2.5, 2_147_483_648.0, -2_147_483_649.0, 1e300, f64::MIN_POSITIVE, 5e-324];
+        let nans = [0x7ff8_0000_0000_0000u64, 0x7ff8_0000_0000_0123, 0x7ff0_0000_0000_0001, 0xfff8_0000_0000_0000];
+        let more =
+            [f64::INFINITY, f64::NEG_INFINITY, 4_294_967_296.0, 4_503_599_627_370_496.0, -6_755_399_441_055_744.0];
+        for value in odd.into_iter().chain(more).chain(nans.map(f64::from_bits)) {
+            assert_eq!(whole(value), None, "{value}");
+            for at in [0, 63, 64, 99] {
+                let mut values = [3.0; 100];
+                values[at] = value;
+                assert!(!widen_whole(&mut Range::of(0), &values), "{value} at {at}");
+            }
+        }
+        let mut range = Range::of(5);
+        assert!(widen_whole(&mut range, &[3.0, -7.0, 2_147_483_647.0]));
+        assert_eq!(range, Range { min: -7, max: i32::MAX });
+    }
+}

@@ -1,0 +1,95 @@
+//! BinaryVectors of numbers (section 9).
+
+use super::cells::{Cells, Source, lossy};
+use super::len::mask_bytes;
+use super::out::Out;
+use super::width::packed as narrowest;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
+use crate::encoding::range::Range;
+use crate::error::{Result, What};
+use crate::filo::Encoding;
+
+/// Section 9.1.
+pub(super) fn packed(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let header = Encoding::Packed(packing).header();
+    let mut out = Out::chunk(header, cells.bytes(packing).saturating_add(4), dst)?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// Section 9.2: offset of the packed vector, NA words, packed vector.
+pub(super) fn masked(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    let header = Encoding::Masked(packing).header();
+    let sub_vector = mask_bytes(cells.mask.rows()).saturating_add(4);
+    let payload = sub_vector.saturating_add(4).saturating_add(cells.bytes(packing));
+    let mut out = Out::chunk(header, payload, dst)?;
+    out.u32(sub_vector)?;
+    cells.mask.put_words(&mut out)?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// Section 9.3, of numbers of 32 (`I32`) or 64 bits (`W64`). Without rows the value is zero.
+pub(super) fn repeated(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let value = cells.one(cells.constant()?);
+    let mut out = Out::chunk(Encoding::Repeated.header(), packing.bytes(1).saturating_add(4), dst)?;
+    out.u32(cells.mask.rows())?;
+    value.pack(packing, 0, out.take(packing.bytes(1))?)?;
+    out.finish()
+}
+
+/// Section 9.4.
+pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    cells.mask.no_nulls()?;
+    let payload = cells.bytes(packing).saturating_add(12 + 4);
+    let mut out = Out::chunk(Encoding::DeltaDelta(packing).header(), payload, dst)?;
+    out.put(line.base.to_le_bytes())?;
+    out.put(line.slope.to_le_bytes())?;
+    put_packed(cells, packing, &mut out)?;
+    out.finish()
+}
+
+/// The line from the first value to the last, its slope cut to a whole number: the one that
+/// [`Encoding::DeltaDelta`] is written with. Where the width is unsigned and a value lies below the
+/// line, the chunk's base is as much lower.
+///
+/// # Errors
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the last row if the slope has no 32 bits.
+///
+/// ```
+/// use pilaster::filo::write::line;
+///
+/// let line = line(&[100, 250, 190, 401])?;
+/// assert_eq!((line.base, line.slope), (100, 100));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+pub fn line(values: &[i64]) -> Result<Line> {
+    Line::through(values).ok_or_else(|| lossy(What::FiloSlope, values.len().saturating_sub(1)))
+}
+
+/// The line of a [`DeltaDelta`](Encoding::DeltaDelta) chunk: [`line`], but if the residuals to it have
+/// to be unsigned and are not, one so much lower that they are.
+pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
+    let line = line(values)?;
+    match line.distances(values) {
+        Some(range) if !packing.signed() => Ok(line.lowered(range.min)),
+        _ => Ok(line),
+    }
+}
+
+/// The smallest width for the residuals to the line; `None` if there is no line.
+pub(super) fn delta_packing(values: &[i64]) -> Option<Packing> {
+    let range = Range::<i64>::from(Line::through(values)?.distances(values)?);
+    // The first residual is 0, so a signed width that holds the distance holds both ends as well.
+    narrowest(Range { min: 0, max: range.max.saturating_sub(range.min) }).or(Some(Packing::I32))
+}
+
+/// The packed vector that ends a chunk: its header and data.
+pub(super) fn put_packed(cells: &Cells<'_>, packing: Packing, out: &mut Out<'_>) -> Result<()> {
+    debug_assert!(!matches!(cells.source, Source::Bits(_)), "booleans are in no BinaryVector");
+    out.packed_header(packing, cells.mask.rows())?;
+    cells.pack(packing, 0, out.take(cells.bytes(packing))?)
+}

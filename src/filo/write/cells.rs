@@ -1,0 +1,239 @@
+//! Rows as words, 64 at a time, on their way into packed values.
+
+use super::len::mask_bytes;
+use super::mask::Mask;
+use crate::bytes::Bits;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
+use crate::encoding::low32;
+use crate::encoding::pack::{self, BLOCK, Word};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::QUARTER_MS;
+
+/// Where the words come from.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Source<'a> {
+    /// Booleans, packed to words of 64 already.
+    Bits(Bits<'a>),
+    /// Numbers of 32 bits as they are.
+    Narrow(&'a [u32]),
+    /// Numbers of 64 bits as they are.
+    Wide(&'a [u64]),
+    /// Doubles as the ints that they are equal to, bit for bit: no -0.0, no NaN.
+    Whole(&'a [f64]),
+    /// Differences of 32-bit numbers to a base.
+    NarrowDiff(&'a [u32], u32),
+    /// Differences of 64-bit numbers to a line.
+    WideDiff(&'a [u64], Line),
+    /// Zone offsets in milliseconds as quarter hours, less a base.
+    Quarters(&'a [i32], i32),
+}
+
+/// Words and which of them have a value.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cells<'a> {
+    pub source: Source<'a>,
+    pub mask: Mask<'a>,
+}
+
+impl<'a> Cells<'a> {
+    /// Bytes that [`pack`](Self::pack) fills.
+    pub const fn bytes(&self, packing: Packing) -> usize {
+        match self.source {
+            Source::Bits(_) => mask_bytes(self.mask.rows()),
+            _ => packing.bytes(self.mask.rows()),
+        }
+    }
+
+    /// Packs all rows into `to`; missing rows become `missing`, cut to the width.
+    pub fn pack(&self, packing: Packing, missing: u64, to: &mut [u8]) -> Result<()> {
+        let mask = &self.mask;
+        match self.source {
+            Source::Bits(bits) => {
+                for (to, block) in to.as_chunks_mut::<8>().0.iter_mut().zip(mask.blocks()) {
+                    *to = (bits.word(block.saturating_mul(BLOCK)) & mask.present(block)).to_le_bytes();
+                }
+                Ok(())
+            }
+            Source::Narrow(words) => drive(packing, mask, low32(missing), to, &|at, _, block: &mut [u32; BLOCK]| {
+                load(words, at, block);
+                None
+            }),
+            Source::Wide(words) => drive(packing, mask, missing, to, &|at, _, block: &mut [u64; BLOCK]| {
+                load(words, at, block);
+                None
+            }),
+            Source::NarrowDiff(words, base) => drive(packing, mask, low32(missing), to, &|at, _, block| {
+                load(words, at, block);
+                for word in block {
+                    *word = u32::wrapping_sub(*word, base);
+                }
+                None
+            }),
+            Source::WideDiff(words, line) => drive(packing, mask, missing, to, &|at, _, block| {
+                load(words, at, block);
+                let (mut on_line, step) = (line.at(at), i64::from(line.slope).cast_unsigned());
+                for word in block {
+                    *word = u64::wrapping_sub(*word, on_line);
+                    on_line = on_line.wrapping_add(step);
+                }
+                None
+            }),
+            Source::Whole(doubles) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
+                let mut values = [0.0; BLOCK];
+                load(doubles, at, &mut values);
+                whole(&mut values, keep, block)
+            }),
+            Source::Quarters(offsets, base) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
+                let mut values = [0; BLOCK];
+                load(offsets, at, &mut values);
+                quarters(&values, base, keep, block)
+            }),
+        }
+    }
+
+    /// The first row with a value, if all rows with a value have the same bits.
+    pub fn constant(&self) -> Result<Option<usize>> {
+        let other = match self.source {
+            Source::Narrow(words) => another(words, &self.mask),
+            Source::Wide(words) => another(words, &self.mask),
+            Source::Bits(bits) => {
+                let first = self.mask.first().and_then(|row| bits.get(row)) == Some(true);
+                (0..self.mask.rows()).find(|row| self.mask.get(*row) && bits.get(*row) != Some(first))
+            }
+            // Only plain values are ever constant.
+            _ => None,
+        };
+        match other {
+            Some(row) => Err(lossy(What::FiloData, row)),
+            None => Ok(self.mask.first()),
+        }
+    }
+
+    /// Row `row` alone; without one, a single zero.
+    pub fn one(&self, row: Option<usize>) -> Cells<'a> {
+        fn cell<T>(values: &[T], row: usize) -> &[T] {
+            values.get(row..).and_then(|values| values.get(..1)).unwrap_or_default()
+        }
+        let source = match (self.source, row) {
+            (Source::Bits(bits), Some(row)) => bits.slice(row, 1).map_or(Source::Wide(&[]), Source::Bits),
+            (Source::Narrow(words), Some(row)) => Source::Narrow(cell(words, row)),
+            (Source::Wide(words), Some(row)) => Source::Wide(cell(words, row)),
+            _ => Source::Wide(&[]),
+        };
+        Cells { source, mask: Mask::all(1) }
+    }
+}
+
+/// Fills a block with the words from row `at` on; with the bits of validity, and the answer where a
+/// row that has a value has none in the encoding.
+type Load<'l, W> = &'l dyn Fn(usize, u64, &mut [W; BLOCK]) -> Option<usize>;
+
+/// The one loop of all packed data: block by block load, check, pack.
+fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], fill: Load<'_, W>) -> Result<()> {
+    let per_block = packing.bytes(BLOCK);
+    let mut rest = to;
+    let mut words = [W::default(); BLOCK];
+    for block in mask.blocks() {
+        let at = block.saturating_mul(BLOCK);
+        let keep = mask.present(block);
+        let misfit = fill(at, keep, &mut words).or_else(|| {
+            pack::select(&mut words, keep, W::default());
+            pack::misfit(packing, &words)
+        });
+        if let Some(i) = misfit {
+            return Err(lossy(What::FiloData, at.saturating_add(i)));
+        }
+        // Rows behind the last are not stored, so it does not matter what they become.
+        if missing != W::default() {
+            pack::select(&mut words, keep, missing);
+        }
+        let len = per_block.min(rest.len());
+        let Some((head, tail)) = rest.split_at_mut_checked(len) else { break };
+        pack::pack(packing, &words, head);
+        rest = tail;
+    }
+    Ok(())
+}
+
+/// Values from row `at` on; zeros behind the last.
+#[inline(always)]
+fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
+    let values = values.get(at..).unwrap_or_default();
+    match values.first_chunk::<BLOCK>() {
+        Some(full) => *block = *full,
+        None => {
+            *block = [T::default(); BLOCK];
+            for (to, value) in block.iter_mut().zip(values) {
+                *to = *value;
+            }
+        }
+    }
+}
+
+/// Doubles to ints; the place of one that is none.
+fn whole(values: &mut [f64; BLOCK], keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
+    // Added to a whole number of 32 bits, this leaves the number in the low bits of the sum.
+    const SHIFTED: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
+    let bits: &mut [u64; BLOCK] = bytemuck::must_cast_mut(values);
+    pack::select(bits, keep, 0);
+    let mut wrong = 0;
+    for (word, value) in block.iter_mut().zip(&*values) {
+        *word = low32((value + SHIFTED).to_bits());
+        // Whatever the sum made of other doubles: the way back finds them, by their bits.
+        wrong |= f64::from(word.cast_signed()).to_bits() ^ value.to_bits();
+    }
+    if wrong == 0 {
+        return None;
+    }
+    block.iter().zip(&*values).position(|(word, value)| f64::from(word.cast_signed()).to_bits() != value.to_bits())
+}
+
+/// Milliseconds to quarter hours above `base`; the place of an offset between two quarters.
+fn quarters(offsets: &[i32; BLOCK], base: i32, keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
+    let mut wrong = 0;
+    for (i, (word, offset)) in block.iter_mut().zip(offsets).enumerate() {
+        *word = (offset / QUARTER_MS).wrapping_sub(base).cast_unsigned();
+        wrong |= u64::from(offset % QUARTER_MS != 0) << i;
+    }
+    let wrong = wrong & keep;
+    (wrong != 0).then_some(wrong.trailing_zeros() as usize)
+}
+
+/// A row whose value differs from the first row's that has one.
+fn another<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>) -> Option<usize> {
+    let first = values.get(mask.first()?).copied()?;
+    for (values, block) in values.chunks(BLOCK).zip(mask.blocks()) {
+        let keep = mask.present(block);
+        if values.iter().fold(true, |same, value| same & (*value == first)) {
+            continue;
+        }
+        let other = |(i, value): (usize, &T)| keep >> (i & 63) & 1 == 1 && *value != first;
+        if let Some(i) = values.iter().enumerate().position(other) {
+            return Some(block.saturating_mul(BLOCK).saturating_add(i));
+        }
+    }
+    None
+}
+
+/// The smallest value, and its row.
+pub(super) fn least<T: Copy + Ord>(values: &[T], mask: &Mask<'_>) -> Option<(usize, T)> {
+    let mut least: Option<T> = None;
+    for (values, block) in values.chunks(BLOCK).zip(mask.blocks()) {
+        let keep = mask.present(block);
+        let here = if keep == u64::MAX {
+            values.iter().copied().min()
+        } else {
+            values.iter().enumerate().filter(|(i, _)| keep >> (i & 63) & 1 == 1).map(|(_, value)| *value).min()
+        };
+        least = least.into_iter().chain(here).min();
+    }
+    let least = least?;
+    let row = values.iter().enumerate().position(|(row, value)| *value == least && mask.get(row))?;
+    Some((row, least))
+}
+
+#[cold]
+pub(super) fn lossy(what: What, row: usize) -> Error {
+    Error::new(Kind::Lossy, what, row as u64)
+}

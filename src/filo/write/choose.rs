@@ -1,0 +1,185 @@
+//! The smallest encoding that loses nothing.
+
+use super::binary::delta_packing;
+use super::dictionary::Dictionary;
+use super::encode::{encode, holds};
+use super::len::{delta_delta_len, packed_len};
+use super::rows::{Plain, Rows};
+use super::stats::{Present, Stats};
+use super::utf8::MAX_SLOT_TEXT;
+use super::width::{differences, flat, packed};
+use crate::bytes::Scratch;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::range::Range;
+use crate::error::{Kind, Result};
+use crate::filo::raw::MAX_EMPTY_ROWS;
+use crate::filo::{Element, Encoding};
+
+/// Writes `rows` in the smallest encoding that loses nothing: one that section 3 allows for the
+/// element type and that gives every row back bit by bit, so that the payload of a NaN, the sign of
+/// a zero, an empty string beside a missing one and instants 2^64 milliseconds apart survive.
+///
+/// Its length is that of [`encode`] with [`choose`]'s answer; the most that it can be is
+/// [`max_len`](super::max_len) of any encoding that holds the rows.
+///
+/// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are
+/// different. Where it is too small for the dictionary of a column, none is considered; numbers
+/// need none.
+///
+/// A reader of the original program, but not this crate's, takes the rows of a
+/// [`DeltaDelta`](Encoding::DeltaDelta) whose slope times row passes 2^31 for others (section 13, item
+/// 1). Who writes for it looks at [`choose`] first.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::filo::write::{Plain, Rows, encode_auto};
+///
+/// let mut dst = [0; 64];
+/// let rows = Rows::all(Plain::Double(&[0.0, 3.0, 2.0, 1.0, 2.0, 1.0]));
+/// let len = encode_auto(&rows, &mut dst, &mut Scratch::new(&mut []))?;
+/// assert_eq!(dst[..len], [6, 8, 0, 0, 2, 0, 0, 4, 0x6c, 6], "as ints of 2 bits");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Kind::NoRoom`] with the length of the chunk if `dst` is shorter, and those of [`choose`].
+pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    plan(rows, &mut scratch.scope())?.write(rows, dst)
+}
+
+/// The encoding that [`encode_auto`] writes, found from exact lengths and not by trial.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::{Encoding, write::{Plain, Rows, choose}};
+///
+/// let times = [1_480_000_000_000, 1_480_000_001_003, 1_480_000_001_998, 1_480_000_003_000, 1_480_000_004_001];
+/// let encoding = choose(&Rows::all(Plain::Long(&times)), &mut Scratch::new(&mut []))?;
+/// assert_eq!(encoding, Encoding::DeltaDelta(Packing::U4));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour,
+/// [`Kind::Misuse`] if there are not as many offsets or validity bits as values, [`Kind::Overflow`]
+/// beyond 2^31 rows, and those of [`Strings::get`](super::Strings::get).
+pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
+    Ok(plan(rows, &mut scratch.scope())?.encoding)
+}
+
+/// An encoding, and the dictionary if it has one.
+pub(super) struct Plan<'a> {
+    pub encoding: Encoding,
+    pub dictionary: Option<Dictionary<'a>>,
+}
+
+impl<'a> Plan<'a> {
+    /// Of an encoding without a dictionary.
+    pub const fn of(encoding: Encoding) -> Self {
+        Plan { encoding, dictionary: None }
+    }
+
+    /// Of strings by code.
+    pub const fn with(dictionary: Dictionary<'a>, packing: Packing) -> Self {
+        Plan { encoding: dictionary.encoding(packing), dictionary: Some(dictionary) }
+    }
+
+    pub fn write(&self, rows: &Rows<'_>, dst: &mut [u8]) -> Result<usize> {
+        match (&self.dictionary, self.encoding.packing()) {
+            (Some(dictionary), Some(packing)) => dictionary.write(packing, dst),
+            _ => encode(self.encoding, rows, dst, &mut Scratch::new(&mut [])),
+        }
+    }
+}
+
+/// The smallest of the encodings that were offered; of equally small ones the first.
+struct Smallest<'s, 'a> {
+    stats: &'s Stats<'a>,
+    encoding: Encoding,
+    len: usize,
+}
+
+impl Smallest<'_, '_> {
+    fn offer(&mut self, encoding: Encoding) {
+        let len = self.stats.len(encoding);
+        if len < self.len && holds(encoding, self.stats.element) {
+            (self.encoding, self.len) = (encoding, len);
+        }
+    }
+
+    fn offer_if(&mut self, able: bool, encoding: Encoding) {
+        if able {
+            self.offer(encoding);
+        }
+    }
+}
+
+fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    let stats = Stats::of(rows)?;
+    let mut best = Smallest { stats: &stats, encoding: Encoding::Empty, len: usize::MAX };
+    if stats.first.is_none() && stats.mask.rows() <= MAX_EMPTY_ROWS as usize {
+        // Nothing is shorter than a header word.
+        return Ok(Plan::of(Encoding::Empty));
+    }
+    let full = !stats.mask.nulls();
+    // The mask is for missing rows only, and one value may be repeated only without them.
+    let dense = |packing| if full { Encoding::Packed(packing) } else { Encoding::Masked(packing) };
+    match stats.present {
+        Present::Opaque { equal } => {
+            let packing = if stats.element == Element::Float { Packing::U32 } else { Packing::W64 };
+            best.offer(Encoding::Simple(packing));
+            best.offer_if(equal, Encoding::Const(packing));
+        }
+        Present::Doubles { equal, whole } => {
+            best.offer(dense(whole.and_then(|range| packed(range.into())).unwrap_or(Packing::W64)));
+            best.offer_if(equal && full, Encoding::Repeated);
+            best.offer_if(equal, Encoding::Const(Packing::W64));
+        }
+        Present::Integers(range) => {
+            let equal = range.is_point();
+            best.offer(dense(packed(range).unwrap_or(Packing::W64)));
+            best.offer_if(equal && full, Encoding::Repeated);
+            best.offer_if(equal, Encoding::Const(flat(range)));
+            best.offer(Encoding::Simple(flat(range)));
+            best.offer(Encoding::Diff(differences(range.distance())));
+            if let Plain::Long(values) = rows.values
+                && full
+                && delta_delta_len(Packing::U2, rows.len()) < best.len
+                && let Some(packing) = delta_packing(values)
+            {
+                best.offer(Encoding::DeltaDelta(packing));
+            }
+        }
+        Present::DateTimes { millis, zones } => {
+            let zones = (!zones.is_point()).then(|| differences(Range::<i64>::from(zones).distance()));
+            best.offer(Encoding::DiffDateTime { millis: differences(millis.distance()), zones });
+        }
+        Present::Strings(lengths) => {
+            best.offer(Encoding::SimpleString);
+            best.offer_if(lengths.equal, Encoding::ConstString);
+            best.offer_if(lengths.max <= MAX_SLOT_TEXT, Encoding::FixedMaxUtf8);
+            best.offer(Encoding::Utf8);
+            best.offer_if(lengths.equal && full, Encoding::Repeated);
+            // Codes alone may be too long.
+            if packed_len(Packing::U2, rows.len()) < best.len
+                && let Some(plan) = dictionary(rows, best.len, scratch)?
+            {
+                return Ok(plan);
+            }
+        }
+    }
+    Ok(Plan::of(best.encoding))
+}
+
+/// A plan with the dictionary, if that is found in the scratch and makes a chunk shorter than `best`.
+fn dictionary<'a>(rows: &Rows<'a>, best: usize, scratch: &mut Scratch<'a>) -> Result<Option<Plan<'a>>> {
+    let dictionary = match Dictionary::of(rows, scratch) {
+        Ok(dictionary) => dictionary,
+        // Too little scratch, or strings made to collide.
+        Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) => return Ok(None),
+        Err(e) => return Err(e),
+    };
+    let packing = dictionary.packing();
+    Ok((dictionary.chunk_len(packing)? < best).then(|| Plan::with(dictionary, packing)))
+}

@@ -1,0 +1,322 @@
+//! The distinct strings of a column, in order of first appearance, and the code of each row.
+
+use super::cells::{Cells, Source};
+use super::encode::{holds, wrong_type};
+use super::flat_strings::{dict_string_payload, put_dict_string};
+use super::mask::Mask;
+use super::rows::{Rows, Strings};
+use super::texts::Texts;
+use super::utf8::{dict_utf8_payload, put_dict_utf8};
+use super::width::{flat, packed};
+use crate::bytes::Scratch;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::range::Range;
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::HEADER_LEN;
+use crate::filo::{Element, Encoding};
+
+/// Slots of the hash table looked at for one string. At the load used here the longest run of slots
+/// stays below 400 for any number of rows, unless somebody made the strings to collide.
+const MAX_PROBES: usize = 1024;
+
+/// The dictionary of a column of strings, found in scratch memory.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::filo::write::{Dictionary, Plain, Rows, Strings, scratch_len};
+///
+/// let rows = Rows::all(Plain::Utf8(Strings::Slices(&[b"b", b"", b"b"])));
+/// let mut memory = [0; scratch_len(3)];
+/// let dictionary = Dictionary::of(&rows, &mut Scratch::new(&mut memory))?;
+/// assert_eq!((dictionary.len(), dictionary.codes()), (2, &[1, 2, 1][..]));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Dictionary<'a> {
+    strings: Strings<'a>,
+    element: Element,
+    /// The row where each entry appears first.
+    first: &'a [u32],
+    codes: &'a [u32],
+}
+
+/// A slot of the hash table; code 0 is a free one.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Slot {
+    hash: u32,
+    code: u32,
+}
+
+/// Bytes of scratch with which the dictionary of any `rows` strings is found. If few of them are
+/// different, less may do: what there is is used.
+#[must_use]
+pub const fn scratch_len(rows: usize) -> usize {
+    let table = slots_for(rows).saturating_mul(SLOT_COST).saturating_add(6);
+    rows.saturating_mul(size_of::<u32>()).saturating_add(3).saturating_add(table)
+}
+
+/// Bytes for a slot, and for its share of the entries: three for four slots.
+const SLOT_COST: usize = size_of::<Slot>() + size_of::<u32>() * 3 / 4;
+
+/// Slots for so many different strings: at least a quarter is left free.
+const fn slots_for(entries: usize) -> usize {
+    match entries.saturating_add(entries / 3).saturating_add(4).checked_next_power_of_two() {
+        Some(slots) => slots,
+        None => usize::MAX,
+    }
+}
+
+impl<'a> Dictionary<'a> {
+    /// Finds the dictionary of rows of strings.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if these are no strings, [`Kind::NoRoom`] if `scratch` is too small,
+    /// [`Kind::Limit`] if strings were made to collide, and those of [`Strings::get`].
+    pub fn of(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
+        let mask = Mask::new(rows)?;
+        match (rows.values, rows.values.element()) {
+            (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
+                Self::find(strings, &mask, element, scratch)
+            }
+            _ => Err(wrong_type(Encoding::DictUtf8(Packing::U2))),
+        }
+    }
+
+    pub(super) fn find(
+        strings: Strings<'a>,
+        mask: &Mask<'_>,
+        element: Element,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
+        let codes = scratch.take::<u32>(mask.rows())?;
+        // The largest power of two that there is room for.
+        let wanted = slots_for(mask.rows());
+        let room = scratch.room().saturating_sub(6) / SLOT_COST;
+        let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
+        let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
+
+        let first = scratch.take::<u32>((slots / 4).saturating_mul(3))?;
+        let mut inner = scratch.scope();
+        let table = inner.take::<Slot>(slots)?;
+        table.fill(Slot { hash: 0, code: 0 });
+        let places = slots.checked_sub(1).ok_or_else(no_room)?;
+
+        let mut entries = 0u32;
+        for (row, to) in (0u32..).zip(codes.iter_mut()) {
+            if !mask.get(row as usize) {
+                *to = 0;
+                continue;
+            }
+            let text = strings.get(row as usize)?;
+            let hash = hash(text);
+            let mut place = hash as usize & places;
+            let mut probes = 0;
+            *to = loop {
+                let Some(slot) = table.get_mut(place) else { return Err(no_room()) };
+                if slot.code == 0 {
+                    let Some(first) = first.get_mut(entries as usize) else { return Err(no_room()) };
+                    *first = row;
+                    entries = entries.wrapping_add(1);
+                    *slot = Slot { hash, code: entries };
+                    break entries;
+                }
+                if slot.hash == hash {
+                    let entry = slot.code.wrapping_sub(1) as usize;
+                    let same = first.get(entry).map_or(0, |row| *row as usize);
+                    if strings.get(same)? == text {
+                        break slot.code;
+                    }
+                }
+                probes = usize::wrapping_add(probes, 1);
+                if probes > MAX_PROBES {
+                    let limit = Error::new(Kind::Limit, What::FiloDictionary, row.into());
+                    return Err(limit.with_need(MAX_PROBES as u64));
+                }
+                place = place.wrapping_add(1) & places;
+            };
+        }
+        let first = first.get(..entries as usize).unwrap_or_default();
+        Ok(Dictionary { strings, element, first, codes })
+    }
+
+    /// How many different strings; missing rows are none.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.first.len()
+    }
+
+    /// Whether all rows are missing.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.first.is_empty()
+    }
+
+    /// The code of each row: from 1 on in order of first appearance, 0 where it is missing.
+    #[must_use]
+    pub const fn codes(&self) -> &'a [u32] {
+        self.codes
+    }
+
+    /// Entry `code` of the dictionary.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is none.
+    pub fn entry(&self, code: u32) -> Result<&'a [u8]> {
+        let none = || Error::new(Kind::OutOfRange, What::FiloDictionary, code.into()).with_need(self.len() as u64);
+        self.entries().get(code as usize)?.ok_or_else(none)
+    }
+
+    /// Writes the chunk: [`DictString`](Encoding::DictString) or [`DictUtf8`](Encoding::DictUtf8), as
+    /// the rows were. [`encode`](super::encode) is [`of`](Self::of) and this.
+    ///
+    /// # Errors
+    /// As [`encode`](super::encode).
+    pub fn write(&self, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+        let codes = Cells { source: Source::Narrow(self.codes), mask: Mask::all(self.codes.len()) };
+        let encoding = self.encoding(packing);
+        if !holds(encoding, self.element) {
+            return Err(wrong_type(encoding));
+        }
+        if self.is_string() {
+            put_dict_string(&self.entries(), &codes, packing, dst)
+        } else {
+            put_dict_utf8(&self.entries(), &codes, packing, dst)
+        }
+    }
+
+    const fn is_string(&self) -> bool {
+        matches!(self.element, Element::String)
+    }
+
+    /// The encoding that [`write`](Self::write) writes.
+    #[must_use]
+    pub const fn encoding(&self, packing: Packing) -> Encoding {
+        if self.is_string() { Encoding::DictString(packing) } else { Encoding::DictUtf8(packing) }
+    }
+
+    /// The smallest width that holds the codes.
+    #[must_use]
+    pub fn packing(&self) -> Packing {
+        let codes = Range { min: 0, max: self.len() as i64 };
+        let narrow = if self.is_string() { None } else { packed(codes) };
+        narrow.unwrap_or_else(|| flat(codes))
+    }
+
+    /// The length of what [`write`](Self::write) writes.
+    ///
+    /// # Errors
+    /// Those of [`Strings::get`].
+    pub fn chunk_len(&self, packing: Packing) -> Result<usize> {
+        let payload = if self.is_string() { dict_string_payload } else { dict_utf8_payload };
+        Ok(payload(&self.entries(), packing.bytes(self.codes.len()))?.saturating_add(HEADER_LEN))
+    }
+
+    const fn entries(&self) -> Texts<'a> {
+        Texts::Entries(self.strings, Some(self.first))
+    }
+}
+
+/// A caller's dictionary: the width must be one of the encoding, and each code have an entry.
+pub(super) fn check_codes(
+    encoding: Encoding,
+    element: Element,
+    entries: usize,
+    codes: &[u32],
+) -> Result<Mask<'static>> {
+    if !holds(encoding, element) {
+        return Err(wrong_type(encoding));
+    }
+    let largest = codes.iter().copied().max().unwrap_or(0);
+    if largest as usize <= entries {
+        return Mask::all_of(codes.len());
+    }
+    let row = codes.iter().position(|code| *code == largest).unwrap_or(0);
+    Err(Error::new(Kind::OutOfRange, What::FiloCodes, row as u64).with_need(entries as u64))
+}
+
+/// Eight bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.
+fn hash(text: &[u8]) -> u32 {
+    /// The 64 bits of the golden ratio, odd.
+    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
+    let mix = |hash: u64, word: u64| {
+        let product = (hash ^ word).wrapping_mul(STEP);
+        product ^ product >> 32
+    };
+    let mut hash = mix(text.len() as u64, STEP);
+    let (words, tail) = text.as_chunks::<8>();
+    for word in words {
+        hash = mix(hash, u64::from_le_bytes(*word));
+    }
+    let last = match (text.last_chunk::<8>(), tail) {
+        (_, []) => 0,
+        // The last eight bytes, some of them for the second time.
+        (Some(last), _) => u64::from_le_bytes(*last),
+        (None, tail) => match (tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
+            (Some(low), Some(high)) => u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32,
+            _ => tail.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        },
+    };
+    hash = mix(hash, last);
+    crate::encoding::low32(hash ^ hash >> 29)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::filo::write::Plain;
+    use std::collections::HashMap;
+    use std::string::{String, ToString};
+    use std::vec;
+    use std::vec::Vec;
+
+    fn words(n: usize, distinct: usize) -> Vec<String> {
+        (0..n).map(|i| "x".repeat(i * 7 % distinct % 23) + &(i * 7 % distinct).to_string()).collect()
+    }
+
+    #[test]
+    fn codes_are_those_of_a_hash_map() {
+        for (n, distinct) in [(0, 1), (1, 1), (2, 2), (1000, 1), (1000, 37), (1000, 1000), (5000, 3001)] {
+            let words = words(n, distinct);
+            let slices: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+            let rows = Rows::all(Plain::String(Strings::Slices(&slices)));
+            let mut memory = vec![0xa5; scratch_len(n)];
+            let dictionary = Dictionary::of(&rows, &mut Scratch::new(&mut memory)).unwrap();
+            let mut map = HashMap::new();
+            for (i, word) in slices.iter().enumerate() {
+                let next = map.len() as u32 + 1;
+                let code = *map.entry(*word).or_insert(next);
+                assert_eq!(dictionary.codes()[i], code);
+                assert_eq!(dictionary.entry(code), Ok(*word));
+            }
+            assert_eq!(dictionary.len(), map.len());
+            assert!(dictionary.entry(0).is_err() && dictionary.entry(map.len() as u32 + 1).is_err());
+        }
+    }
+
+    #[test]
+    fn less_scratch_serves_fewer_entries() {
+        let words = words(1000, 20);
+        let slices: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+        let rows = Rows::all(Plain::String(Strings::Slices(&slices)));
+        let mut memory = vec![0; 4000 + 32 * SLOT_COST + 16];
+        assert_eq!(Dictionary::of(&rows, &mut Scratch::new(&mut memory)).unwrap().len(), 20);
+        for len in [0, 100, 4000, 4100, 4000 + 16 * SLOT_COST + 16] {
+            let e = Dictionary::of(&rows, &mut Scratch::new(&mut memory[..len])).unwrap_err();
+            assert_eq!(e.kind(), Kind::NoRoom, "{len}");
+            assert!(e.need() as usize > len);
+        }
+    }
+
+    #[test]
+    fn hashes_spread() {
+        let words = words(4096, 4096);
+        let mut low: Vec<u32> = words.iter().map(|word| hash(word.as_bytes()) & 0xfff).collect();
+        low.sort_unstable();
+        low.dedup();
+        // A random function hits 63 % of as many places.
+        assert!((2400..2800).contains(&low.len()), "{}", low.len());
+        assert_ne!(hash(b""), hash(b"\0"));
+        assert_ne!(hash(b"abcdefgh"), hash(b"abcdefghabcdefgh"));
+    }
+}

@@ -1,0 +1,145 @@
+//! Which rows have a value, as words of 64.
+
+use super::len::{mask_bytes, pad4};
+use super::out::{MAX_LEN, Out};
+use super::rows::Rows;
+use crate::column::Validity;
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{MASK_ALL_ZEROES, MASK_SIMPLE};
+
+/// The validity of rows whose number the format can hold.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Mask<'a> {
+    validity: Validity<'a>,
+    rows: usize,
+    nulls: bool,
+}
+
+impl<'a> Mask<'a> {
+    pub fn new(rows: &Rows<'a>) -> Result<Self> {
+        let n = rows.len();
+        Mask::all_of(n)?;
+        if let Validity::Bits(bits) = rows.validity
+            && bits.len() != n
+        {
+            return Err(Error::new(Kind::Misuse, What::FiloMask, bits.len() as u64));
+        }
+        Ok(Mask { validity: rows.validity, rows: n, nulls: rows.validity.nulls(n) > 0 })
+    }
+
+    /// So many rows that all have a value, if the format can hold as many.
+    pub fn all_of(rows: usize) -> Result<Self> {
+        if rows > MAX_LEN {
+            return Err(Error::new(Kind::Overflow, What::FiloRows, 0).with_need(rows as u64));
+        }
+        Ok(Mask::all(rows))
+    }
+
+    /// So many rows that all have a value; their number is known to be in range.
+    pub const fn all(rows: usize) -> Self {
+        Mask { validity: Validity::All, rows, nulls: false }
+    }
+
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether a row is missing.
+    pub const fn nulls(&self) -> bool {
+        self.nulls
+    }
+
+    /// The first rows alone.
+    pub fn prefix(&self, rows: usize) -> Self {
+        Mask { rows: rows.min(self.rows), ..*self }
+    }
+
+    pub fn get(&self, row: usize) -> bool {
+        self.validity.get(row)
+    }
+
+    /// Bit `i` is 1 where row `64 * block + i` has a value.
+    #[inline]
+    pub fn present(&self, block: usize) -> u64 {
+        self.validity.word(block.saturating_mul(64)) & self.existing(block)
+    }
+
+    /// Bit `i` is 1 where row `64 * block + i` is missing.
+    #[inline]
+    pub fn missing(&self, block: usize) -> u64 {
+        !self.present(block) & self.existing(block)
+    }
+
+    /// Bit `i` is 1 where there is a row `64 * block + i`.
+    #[inline]
+    const fn existing(&self, block: usize) -> u64 {
+        match self.rows.saturating_sub(block.saturating_mul(64)) {
+            left if left < 64 => !(u64::MAX << left),
+            _ => u64::MAX,
+        }
+    }
+
+    /// Blocks of 64 rows.
+    pub const fn blocks(&self) -> core::ops::Range<usize> {
+        0..self.rows.div_ceil(64)
+    }
+
+    /// The first row that has a value.
+    pub fn first(&self) -> Option<usize> {
+        self.blocks().find_map(|block| lowest(self.present(block), block))
+    }
+
+    /// Refuses a missing row, for encodings that cannot hold one.
+    pub fn no_nulls(&self) -> Result<()> {
+        if !self.nulls {
+            return Ok(());
+        }
+        match self.blocks().find_map(|block| lowest(self.missing(block), block)) {
+            Some(row) => Err(Error::new(Kind::Lossy, What::FiloMask, row as u64)),
+            None => Ok(()),
+        }
+    }
+
+    /// The NA words: 1 = missing, zeros behind the last row.
+    pub fn put_words(&self, out: &mut Out<'_>) -> Result<()> {
+        let words = out.take(mask_bytes(self.rows))?;
+        for (to, block) in words.as_chunks_mut::<8>().0.iter_mut().zip(self.blocks()) {
+            *to = self.missing(block).to_le_bytes();
+        }
+        Ok(())
+    }
+
+    /// Where the table of the FlatBuffer mask block lies that starts behind `at` (section 17).
+    pub const fn flat_table(&self, at: usize) -> usize {
+        // With words, the block starts at a multiple of 8: they then lie on one, too.
+        let start = if self.nulls { at.saturating_add(7) & !7 } else { pad4(at) };
+        start.saturating_add(8)
+    }
+
+    /// Where it ends.
+    pub const fn flat_end(&self, at: usize) -> usize {
+        let words = if self.nulls { mask_bytes(self.rows).saturating_add(8) } else { 0 };
+        self.flat_table(at).saturating_add(8).saturating_add(words)
+    }
+
+    /// The mask block: vtable, table, and the words if a row is missing. Pads before it.
+    pub fn put_flat(&self, out: &mut Out<'_>) -> Result<()> {
+        out.zeros_to(self.flat_table(out.at()).saturating_sub(8))?;
+        if !self.nulls {
+            out.put([8, 0, 8, 0, 7, 0, 0, 0])?;
+            return out.put([8, 0, 0, 0, 0, 0, 0, MASK_ALL_ZEROES]);
+        }
+        out.put([8, 0, 12, 0, 11, 0, 4, 0])?;
+        out.put([8, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, MASK_SIMPLE])?;
+        out.u32(self.blocks().len())?;
+        self.put_words(out)
+    }
+}
+
+/// The row of the lowest bit of a block's word.
+const fn lowest(word: u64, block: usize) -> Option<usize> {
+    match word {
+        0 => None,
+        _ => Some(block.saturating_mul(64).saturating_add(word.trailing_zeros() as usize)),
+    }
+}

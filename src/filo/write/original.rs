@@ -1,0 +1,377 @@
+//! The encoding that the original program would have chosen (Filo section 11).
+
+use super::cells::lossy;
+use super::choose::Plan;
+use super::dictionary::Dictionary;
+use super::mask::Mask;
+use super::rows::{Plain, Rows, Strings};
+use super::stats::{Present, Stats};
+use super::utf8::MAX_SLOT_TEXT;
+use super::width::{differences, flat, packed};
+use crate::bytes::Scratch;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
+use crate::encoding::range::{self, Range};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{MAX_EMPTY_ROWS, UTF8_MAX_LEN};
+use crate::filo::{Element, Encoding};
+
+/// How the original program was asked to write a column.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Original {
+    /// By which of its builders.
+    pub builder: Builder,
+    /// With which hint.
+    pub hint: Hint,
+}
+
+/// The two families of builders.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Builder {
+    /// The one that the element type gets by itself: new for ints and UTF8, old for all others.
+    #[default]
+    Default,
+    /// FlatBuffer kinds; not for UTF8.
+    Old,
+    /// BinaryVectors; for ints, longs, doubles and UTF8.
+    New,
+}
+
+/// What the caller of the original could say of the data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Hint {
+    /// Nothing.
+    #[default]
+    Auto,
+    /// Neither dictionary nor differences.
+    Simple,
+    /// A dictionary, if at all possible.
+    Dictionary,
+    /// Differences; the same as [`Auto`](Hint::Auto) for numbers.
+    Diff,
+}
+
+/// Writes `rows` in the encoding that the original program chooses, for consumers that want what they
+/// always got: the same header and width, and for BinaryVectors the same bytes.
+///
+/// The original loses values in a few places (section 13, items 2 to 5, 9): a NaN or the sign of a
+/// zero where it takes a column for constant or for whole numbers, empty strings in a UTF8
+/// dictionary, instants more than 2^63 - 1 milliseconds apart. This writer does not: it answers with
+/// the row. [`encode_auto`](super::encode_auto) writes such columns, too.
+///
+/// `scratch` serves strings that may get a dictionary, [`scratch_len`](super::scratch_len) bytes of it.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::error::Kind;
+/// use pilaster::filo::write::{Builder, Hint, Original, Plain, Rows, encode_like_original};
+///
+/// let (mut dst, mut none) = ([0; 128], Scratch::new(&mut []));
+/// let rows = Rows::all(Plain::Int(&[1, 2, -5, 101]));
+/// let len = encode_like_original(&rows, Original::default(), &mut dst, &mut none)?;
+/// assert_eq!(dst[..len], [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101]);
+///
+/// let old = Original { builder: Builder::Old, hint: Hint::Simple };
+/// let zeros = Rows::all(Plain::Double(&[1.0, 0.0, -0.0]));
+/// let lost = encode_like_original(&zeros, old, &mut dst, &mut none).unwrap_err();
+/// assert_eq!((lost.kind(), lost.at()), (Kind::Lossy, 2));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+///
+/// # Errors
+/// [`Kind::WrongType`] if the element type has no such builder, [`Kind::Lossy`] as said,
+/// [`Kind::NoRoom`], [`Kind::Overflow`] and [`Kind::Misuse`] as [`encode`](super::encode).
+pub fn encode_like_original(
+    rows: &Rows<'_>,
+    original: Original,
+    dst: &mut [u8],
+    scratch: &mut Scratch<'_>,
+) -> Result<usize> {
+    plan(rows, original, &mut scratch.scope())?.write(rows, dst)
+}
+
+/// The encoding that [`encode_like_original`] writes.
+///
+/// # Errors
+/// As there, but for the room in the destination.
+pub fn choose_like_original(rows: &Rows<'_>, original: Original, scratch: &mut Scratch<'_>) -> Result<Encoding> {
+    Ok(plan(rows, original, &mut scratch.scope())?.encoding)
+}
+
+fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    let element = rows.values.element();
+    let new = match (original.builder, element) {
+        (Builder::Default, _) => matches!(element, Element::Int | Element::Utf8 | Element::Blob),
+        (Builder::New, Element::Int | Element::Long | Element::Double | Element::Utf8 | Element::Blob) => true,
+        (Builder::New, _) | (Builder::Old, Element::Utf8 | Element::Blob) => {
+            return Err(Error::new(Kind::WrongType, What::FiloElement, 0));
+        }
+        (Builder::Old, _) => false,
+    };
+    let stats = Stats::of(rows)?;
+    if !new && stats.first.is_none() {
+        // Beyond, the original writes a mask that it cannot read (section 13, item 9).
+        return match stats.mask.rows() > MAX_EMPTY_ROWS as usize {
+            true => Err(lossy(What::FiloMaskType, MAX_EMPTY_ROWS as usize)),
+            false => Ok(Plan::of(Encoding::Empty)),
+        };
+    }
+    match (rows.values, new) {
+        (Plain::Utf8(strings), _) => utf8(rows, strings, &stats, original.hint, scratch),
+        (Plain::String(_), _) => old_strings(rows, &stats, original.hint, scratch),
+        (_, true) => new_numbers(rows, &stats).map(Plan::of),
+        (_, false) => old_numbers(rows, &stats, original.hint).map(Plan::of),
+    }
+}
+
+fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encoding> {
+    let mask = &stats.mask;
+    Ok(match (stats.present, rows.values) {
+        (Present::Integers(range), Plain::Timestamp(values)) => {
+            in_reach(values, mask, range)?;
+            Encoding::Diff(differences(range.distance()))
+        }
+        (Present::Integers(range), _) if range.is_point() => Encoding::Const(flat(range)),
+        (Present::Integers(range), _) => {
+            let may = matches!(hint, Hint::Auto | Hint::Diff);
+            match may && differences_pay(range, stats.element == Element::Long) {
+                true => Encoding::Diff(differences(range.distance())),
+                false => Encoding::Simple(flat(range)),
+            }
+        }
+        (Present::DateTimes { millis, zones }, Plain::DateTime { millis: values, .. }) => {
+            in_reach(values, mask, millis)?;
+            let several = !zones.is_point();
+            let zones = several.then(|| differences(Range::<i64>::from(zones).distance()));
+            Encoding::DiffDateTime { millis: differences(millis.distance()), zones }
+        }
+        (_, Plain::Float(values)) => {
+            let wide = |row| values.get(row).map_or(0.0, |value| f64::from(*value));
+            match constant(mask, wide, Nan::Differs)? {
+                true => Encoding::Const(Packing::U32),
+                false => Encoding::Simple(Packing::U32),
+            }
+        }
+        (Present::Doubles { whole, .. }, Plain::Double(values)) => {
+            if constant(mask, at(values), Nan::Differs)? {
+                return Ok(Encoding::Const(Packing::W64));
+            }
+            match mask.nulls() {
+                true => Encoding::Simple(Packing::W64),
+                false => ints(mask, at(values), whole)?.map_or(Encoding::Simple(Packing::W64), Encoding::Packed),
+            }
+        }
+        (Present::Opaque { equal: true }, _) => Encoding::Const(Packing::W64),
+        _ => Encoding::Simple(Packing::W64),
+    })
+}
+
+/// Whether differences save a class of widths (rule 2 of the old builders).
+fn differences_pay(range: Range<i64>, long: bool) -> bool {
+    let Range { min, max } = range;
+    // What wraps around in the width of the element is no gain.
+    let limit = if long { i64::MAX.cast_unsigned() } else { i32::MAX as u64 };
+    let distance = range.distance();
+    let classes: [(u64, i64, bool); 3] = [(8, 1 << 8, true), (16, 1 << 16, true), (32, 1 << 32, long)];
+    distance <= limit
+        && classes.into_iter().any(|(bits, beyond, has)| {
+            let signed = packed_signed(bits);
+            let too_wide = if min >= 0 { max >= beyond } else { min < signed.min || max > signed.max };
+            has && distance < beyond.cast_unsigned() && too_wide
+        })
+}
+
+const fn packed_signed(bits: u64) -> Range<i64> {
+    match bits {
+        8 => Range { min: i8::MIN as i64, max: i8::MAX as i64 },
+        16 => Range { min: i16::MIN as i64, max: i16::MAX as i64 },
+        _ => Range { min: i32::MIN as i64, max: i32::MAX as i64 },
+    }
+}
+
+fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
+    let mask = &stats.mask;
+    let full = !mask.nulls();
+    let dense = |packing| if full { Encoding::Packed(packing) } else { Encoding::Masked(packing) };
+    let some = stats.first.is_some();
+    Ok(match (stats.present, rows.values) {
+        (Present::Integers(range), _) if some && full && range.is_point() => Encoding::Repeated,
+        (Present::Integers(_), Plain::Long(_)) if !some => dense(Packing::I8),
+        (Present::Integers(range), Plain::Long(values)) => match delta_delta(values, range) {
+            Some(packing) if full => Encoding::DeltaDelta(packing),
+            _ => dense(packed(range).unwrap_or(Packing::W64)),
+        },
+        (Present::Integers(range), _) => dense(packed(range).unwrap_or(Packing::I32)),
+        (Present::Doubles { whole, .. }, Plain::Double(values)) => {
+            if full && constant(mask, at(values), Nan::Ignored)? {
+                return Ok(Encoding::Repeated);
+            }
+            dense(ints(mask, at(values), whole)?.unwrap_or(Packing::W64))
+        }
+        _ => dense(Packing::W64),
+    })
+}
+
+/// The width of the residuals, where the values look like a line to the original.
+fn delta_delta(values: &[i64], range: Range<i64>) -> Option<Packing> {
+    let ends = values.first() == Some(&range.min) && values.last() == Some(&range.max);
+    let step = values.len().checked_div(5).filter(|step| *step > 0)?;
+    let mut sample = values.iter().step_by(step).take(5);
+    let mut before = *sample.next()?;
+    let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
+    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
+    if !(ends && rising) {
+        return None;
+    }
+    packed(line.distances(values)?.into())
+}
+
+/// What a NaN is beside other doubles that are all the same.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Nan {
+    /// Another value: the old builders take it for the largest.
+    Differs,
+    /// None at all (section 13, item 3).
+    Ignored,
+}
+
+/// Whether the original takes floats for constant: it compares numbers, and starts from the largest
+/// finite one, so that infinities never are. `Lossy` if they differ in their bits.
+fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<bool> {
+    let present = || (0..mask.rows()).filter(|row| mask.get(*row));
+    let numbers = || present().map(&value).filter(|value| nan == Nan::Differs || !value.is_nan());
+    let Some(first) = numbers().next() else { return Ok(false) };
+    // A NaN is equal to nothing.
+    if !first.is_finite() || numbers().any(|value| value != first) {
+        return Ok(false);
+    }
+    let stored = present().next().map(&value).map(f64::to_bits);
+    match present().find(|row| Some(value(*row).to_bits()) != stored) {
+        Some(row) => Err(lossy(What::FiloValue, row)),
+        None => Ok(true),
+    }
+}
+
+/// The width as ints, if the original takes all doubles for whole: so it does with a negative zero,
+/// which is `Lossy`.
+fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, whole: Option<Range<i32>>) -> Result<Option<Packing>> {
+    if let Some(range) = whole {
+        return Ok(packed(range.into()));
+    }
+    let mut negative_zero = None;
+    for row in (0..mask.rows()).filter(|row| mask.get(*row)) {
+        if range::whole(value(row)).is_none() {
+            if value(row) != 0.0 {
+                return Ok(None);
+            }
+            negative_zero = negative_zero.or(Some(row));
+        }
+    }
+    negative_zero.map_or(Ok(None), |row| Err(lossy(What::FiloData, row)))
+}
+
+fn at(values: &[f64]) -> impl Fn(usize) -> f64 {
+    |row| values.get(row).copied().unwrap_or_default()
+}
+
+/// Refuses values that are so far above the least that the original's difference wraps around
+/// (section 13, item 5).
+fn in_reach(values: &[i64], mask: &Mask<'_>, range: Range<i64>) -> Result<()> {
+    if i64::try_from(range.distance()).is_ok() {
+        return Ok(());
+    }
+    let far = |(row, value): &(usize, &i64)| {
+        i64::try_from(Range { min: range.min, max: **value }.distance()).is_err() && mask.get(*row)
+    };
+    let row = values.iter().enumerate().find(far).map_or(0, |(row, _)| row);
+    Err(lossy(What::FiloData, row))
+}
+
+fn old_strings<'a>(rows: &Rows<'a>, stats: &Stats<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
+        return Ok(Plan::of(Encoding::ConstString));
+    }
+    if matches!(hint, Hint::Auto | Hint::Dictionary) {
+        let dictionary = Dictionary::of(rows, scratch)?;
+        if hint == Hint::Dictionary || dictionary.len() <= rows.len() / 2 {
+            // The code of a string more than there are is counted, too (section 8.7).
+            let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
+            return Ok(Plan::with(dictionary, packing));
+        }
+    }
+    Ok(Plan::of(Encoding::SimpleString))
+}
+
+/// Rule 4 of the new vectors.
+fn utf8<'a>(
+    rows: &Rows<'a>,
+    strings: Strings<'a>,
+    stats: &Stats<'_>,
+    hint: Hint,
+    scratch: &mut Scratch<'a>,
+) -> Result<Plan<'a>> {
+    let (mask, count) = (&stats.mask, rows.len());
+    if hint == Hint::Simple {
+        return Ok(Plan::of(Encoding::Utf8));
+    }
+    if !few_in_sample(strings, mask, hint, scratch)? {
+        return Ok(Plan::of(if slots_pay(strings, stats)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
+    }
+    // The original's dictionary takes them for missing (section 13, item 2).
+    for row in (0..count).filter(|row| mask.get(*row)) {
+        if strings.get(row)?.is_empty() {
+            return Err(lossy(What::FiloString, row));
+        }
+    }
+    let dictionary = Dictionary::of(rows, scratch)?;
+    match dictionary.len() {
+        1 if !mask.nulls() => Ok(Plan::of(Encoding::Repeated)),
+        _ => Ok(Plan::with(dictionary, dictionary.packing())),
+    }
+}
+
+/// Whether the first rows have so few different strings that the original makes a dictionary.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss,
+    reason = "the original cuts products of doubles to ints; rows are below 2^31"
+)]
+fn few_in_sample<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<bool> {
+    let factor = if hint == Hint::Dictionary { 1.1 } else { 0.6 };
+    let sample = (mask.rows() as f64 * 0.3) as usize;
+    let limit = (sample as f64 * factor) as usize;
+    if mask.rows() == 0 {
+        return Ok(true);
+    }
+    let rows = mask.prefix(sample.saturating_add(1));
+    let dictionary = Dictionary::find(strings, &rows, Element::Utf8, &mut scratch.scope())?;
+    let mut entries = dictionary.len().saturating_add(1);
+    for row in (0..rows.rows()).filter(|row| rows.get(*row)) {
+        // Empty strings are no entries of the original's.
+        if strings.get(row)?.is_empty() {
+            entries = entries.saturating_sub(1);
+            break;
+        }
+    }
+    Ok(entries <= limit)
+}
+
+/// Whether slots of the longest string's size are shorter than what the original takes for the length
+/// of the variable form.
+fn slots_pay(strings: Strings<'_>, stats: &Stats<'_>) -> Result<bool> {
+    /// From about this row on, the original counts the long form.
+    const FAR_ROW: usize = 16_383;
+    let (mask, Present::Strings(lengths)) = (&stats.mask, stats.present) else { return Ok(false) };
+    let mut variable = 0usize;
+    for row in 0..mask.rows() {
+        let len = if mask.get(row) { strings.get(row)?.len() } else { 0 };
+        let long = mask.get(row) && (len > UTF8_MAX_LEN as usize || row > FAR_ROW);
+        variable = variable.saturating_add(len).saturating_add(if long { 8 } else { 4 });
+    }
+    let slots = lengths.max.saturating_add(1).saturating_mul(mask.rows()).saturating_add(1);
+    Ok(slots < variable && lengths.max <= MAX_SLOT_TEXT)
+}

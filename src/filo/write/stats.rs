@@ -1,0 +1,276 @@
+//! What the choice of an encoding depends on, found in one walk over the rows.
+
+use super::len::{delta_delta_len, fixed_max_len, mask_bytes, masked_len, packed_len, pad4};
+use super::mask::Mask;
+use super::utf8::word;
+use super::{Plain, Rows, Strings};
+use crate::bytes::Bits;
+use crate::encoding::bitpack::Packing;
+use crate::encoding::pack::BLOCK;
+use crate::encoding::range::{Range, whole, widen_whole};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
+use crate::filo::{Element, Encoding};
+
+/// Facts about rows: all that the length of any of their encodings depends on, dictionaries aside.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stats<'a> {
+    /// Of which type.
+    pub element: Element,
+    /// Which rows have a value.
+    pub mask: Mask<'a>,
+    /// The first that has one.
+    pub first: Option<usize>,
+    /// About the values that are there; those of a zero if none is.
+    pub present: Present,
+}
+
+/// Facts about the values that are there.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Present {
+    /// Booleans and floats: whether all are the same, bit by bit.
+    Opaque { equal: bool },
+    /// Ints, longs and timestamps.
+    Integers(Range<i64>),
+    /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
+    Doubles { equal: bool, whole: Option<Range<i32>> },
+    /// Instants, and their offsets in quarters of an hour.
+    DateTimes { millis: Range<i64>, zones: Range<i32> },
+    /// Strings.
+    Strings(Lengths),
+}
+
+/// Facts about strings.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Lengths {
+    /// Whether all are the same.
+    pub equal: bool,
+    /// The longest.
+    pub max: usize,
+    /// All together.
+    pub sum: usize,
+    /// All together, each with a NUL and filled up to a multiple of 4; missing ones are empty.
+    pub padded: usize,
+    /// How many need the long form in a variable vector.
+    pub long: usize,
+}
+
+impl<'a> Stats<'a> {
+    /// Walks over all rows.
+    ///
+    /// # Errors
+    /// [`Kind::Lossy`] with the row whose UTC offset is no whole number of quarters, [`Kind::Misuse`]
+    /// if there are not as many offsets as instants, and those of [`Mask::new`] and [`Strings::get`].
+    pub fn of(rows: &Rows<'a>) -> Result<Self> {
+        let mask = Mask::new(rows)?;
+        let first = mask.first();
+        let present = match rows.values {
+            Plain::Boolean(bits) => Present::Opaque { equal: equal_bits(bits, &mask) },
+            Plain::Int(values) => Present::Integers(range(values, &mask, at(values, first)).into()),
+            Plain::Long(values) | Plain::Timestamp(values) => {
+                Present::Integers(range(values, &mask, at(values, first)))
+            }
+            Plain::Float(values) => {
+                let bits: &[u32] = bytemuck::must_cast_slice(values);
+                Present::Opaque { equal: equal(bits, &mask, at(bits, first)) }
+            }
+            Plain::Double(values) => doubles(values, &mask, at(values, first)),
+            Plain::DateTime { millis, offsets } => {
+                if offsets.len() != millis.len() {
+                    return Err(Error::new(Kind::Misuse, What::FiloZone, offsets.len() as u64));
+                }
+                let millis = range(millis, &mask, at(millis, first));
+                Present::DateTimes { millis, zones: zones(offsets, &mask)? }
+            }
+            Plain::String(strings) | Plain::Utf8(strings) => Present::Strings(lengths(strings, &mask, first)?),
+        };
+        Ok(Stats { element: rows.values.element(), mask, first, present })
+    }
+
+    /// The exact length of the chunk in an encoding that can hold the rows. Dictionaries know their own
+    /// length; here they have none.
+    pub fn len(&self, encoding: Encoding) -> usize {
+        let rows = self.mask.rows();
+        let text = match self.present {
+            Present::Strings(lengths) => lengths,
+            _ => Lengths::NONE,
+        };
+        match encoding {
+            Encoding::Empty => HEADER_LEN,
+            Encoding::Simple(packing) => self.flat(40, self.data(packing, rows)),
+            Encoding::Const(packing) => self.flat(40, self.data(packing, 1)),
+            Encoding::Diff(packing) => self.flat(52, packing.bytes(rows)),
+            Encoding::DiffDateTime { millis, zones } => {
+                let zones = zones.map_or(0, |zones| pad4(zones.bytes(rows).saturating_add(4)));
+                self.flat(68, zones.saturating_add(millis.bytes(rows)))
+            }
+            Encoding::SimpleString => self.flat(28, block_len(rows, text.padded)),
+            Encoding::ConstString => self.flat(32, text.max.saturating_add(4 + 1)),
+            Encoding::Packed(packing) => packed_len(packing, rows),
+            Encoding::Masked(packing) => masked_len(packing, rows),
+            Encoding::Repeated => {
+                let value = match self.element {
+                    Element::Int => 4,
+                    Element::Utf8 => text.max,
+                    _ => 8,
+                };
+                value.saturating_add(HEADER_LEN + 4)
+            }
+            Encoding::DeltaDelta(packing) => delta_delta_len(packing, rows),
+            Encoding::Utf8 => {
+                let words = rows.saturating_add(text.long).saturating_mul(4);
+                words.saturating_add(text.sum).saturating_add(HEADER_LEN + 4)
+            }
+            Encoding::FixedMaxUtf8 => fixed_max_len(rows, text.max),
+            Encoding::DictString(_) | Encoding::DictUtf8(_) => usize::MAX,
+        }
+    }
+
+    /// A FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
+    const fn flat(&self, fixed: usize, data: usize) -> usize {
+        self.mask.flat_end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
+    }
+
+    /// Bytes of the data of `rows` rows.
+    const fn data(&self, packing: Packing, rows: usize) -> usize {
+        match self.element {
+            Element::Boolean => mask_bytes(rows),
+            _ => packing.bytes(rows),
+        }
+    }
+}
+
+/// A string block (section 17): count, then per string offset, length and padded bytes.
+const fn block_len(strings: usize, padded: usize) -> usize {
+    strings.saturating_mul(8).saturating_add(padded).saturating_add(4)
+}
+
+impl Lengths {
+    /// Of no strings.
+    pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
+
+    /// Takes one more string in, which a variable vector has at `offset`; gives where the next one is.
+    fn add(&mut self, len: usize, offset: usize) -> usize {
+        self.max = self.max.max(len);
+        self.sum = self.sum.saturating_add(len);
+        self.padded = self.padded.saturating_add(pad4(len.saturating_add(1)));
+        let (_, long) = word(offset, len);
+        self.long = self.long.saturating_add(long.into());
+        offset.saturating_add(len).saturating_add(if long { 4 } else { 0 })
+    }
+}
+
+/// The quarters of an hour in an offset, if it is a whole number of them.
+pub(super) const fn quarters(offset_ms: i32) -> Option<i32> {
+    if offset_ms % QUARTER_MS == 0 { Some(offset_ms.wrapping_div(QUARTER_MS)) } else { None }
+}
+
+fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
+    row.and_then(|row| values.get(row)).copied().unwrap_or_default()
+}
+
+/// Hands out the values in runs, `filler` where one is missing, until `take` has seen enough. With a
+/// value that is there as filler, ranges and comparisons need not know of masks.
+#[inline(always)]
+fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
+    if !mask.nulls() {
+        // Short enough to be in the first-level cache for a second look.
+        let _ = values.chunks(16 * BLOCK).all(take);
+        return;
+    }
+    let mut staged = [filler; BLOCK];
+    for (run, block) in values.chunks(BLOCK).zip(mask.blocks()) {
+        let go_on = match mask.present(block) {
+            u64::MAX => take(run),
+            0 => true,
+            keep => {
+                select(keep, run, filler, &mut staged);
+                take(staged.get(..run.len()).unwrap_or_default())
+            }
+        };
+        if !go_on {
+            return;
+        }
+    }
+}
+
+/// Copies the values whose bit of `keep` is 1, and `filler` for the others.
+#[inline(always)]
+fn select<T: Copy>(keep: u64, run: &[T], filler: T, out: &mut [T; BLOCK]) {
+    let halves = [keep, keep >> 32].map(crate::encoding::low32);
+    for ((out, run), half) in out.chunks_mut(32).zip(run.chunks(32)).zip(halves) {
+        for (i, (out, value)) in (0..32).zip(out.iter_mut().zip(run)) {
+            *out = if half & 1u32 << i != 0 { *value } else { filler };
+        }
+    }
+}
+
+#[inline(never)]
+fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
+    let mut range = Range::of(first);
+    runs(values, mask, first, |run| {
+        range.widen(run);
+        true
+    });
+    range
+}
+
+/// Whether all values are `first`. Floats come as their bits.
+fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
+    let mut equal = true;
+    runs(values, mask, first, |run| {
+        equal = run.iter().fold(true, |equal, value| equal & (*value == first));
+        equal
+    });
+    equal
+}
+
+fn equal_bits(bits: Bits<'_>, mask: &Mask<'_>) -> bool {
+    let (mut zeros, mut ones) = (0u64, 0u64);
+    for (word, block) in bits.words().zip(mask.blocks()) {
+        let present = mask.present(block);
+        ones |= word & present;
+        zeros |= !word & present;
+    }
+    ones == 0 || zeros == 0
+}
+
+fn doubles(values: &[f64], mask: &Mask<'_>, first: f64) -> Present {
+    let bits: &[u64] = bytemuck::must_cast_slice(values);
+    let equal = equal(bits, mask, first.to_bits());
+    let range = whole(first).and_then(|int| {
+        let (mut range, mut all) = (Range::of(int), true);
+        runs(values, mask, first, |run| {
+            all = widen_whole(&mut range, run);
+            all
+        });
+        all.then_some(range)
+    });
+    Present::Doubles { equal, whole: range }
+}
+
+fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<Range<i32>> {
+    let mut range = None;
+    for (row, offset) in offsets.iter().enumerate().filter(|(row, _)| mask.get(*row)) {
+        let zone = quarters(*offset).ok_or_else(|| Error::new(Kind::Lossy, What::FiloZone, row as u64))?;
+        range.get_or_insert(Range::of(zone)).widen(&[zone]);
+    }
+    Ok(range.unwrap_or(Range::of(0)))
+}
+
+fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
+    let sample = first.map_or(Ok(&[][..]), |first| strings.get(first))?;
+    let mut found = Lengths::NONE;
+    // Behind the count and the words.
+    let mut offset = strings.len().saturating_mul(4).saturating_add(4);
+    for row in 0..strings.len() {
+        if mask.get(row) {
+            let string = strings.get(row)?;
+            offset = found.add(string.len(), offset);
+            found.equal = found.equal && string == sample;
+        } else {
+            found.padded = found.padded.saturating_add(4);
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,67 @@
+//! Strings in the order in which a chunk holds them.
+
+use super::cells::lossy;
+use super::mask::Mask;
+use super::rows::Strings;
+use crate::error::{Error, Kind, Result, What};
+
+/// Rows, or the entries of a dictionary. `None` is a missing row, and entry 0 of every dictionary.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Texts<'a> {
+    Rows(Strings<'a>, Mask<'a>),
+    /// Entry `k + 1` is string `rows[k]`, or string `k` if there are no rows.
+    Entries(Strings<'a>, Option<&'a [u32]>),
+}
+
+impl<'a> Texts<'a> {
+    pub const fn len(&self) -> usize {
+        match self {
+            Texts::Rows(_, mask) => mask.rows(),
+            Texts::Entries(_, Some(rows)) => rows.len().saturating_add(1),
+            Texts::Entries(strings, None) => strings.len().saturating_add(1),
+        }
+    }
+
+    #[inline]
+    pub fn get(&self, i: usize) -> Result<Option<&'a [u8]>> {
+        let (strings, row) = match self {
+            Texts::Rows(_, mask) if !mask.get(i) => return Ok(None),
+            Texts::Rows(strings, _) => (strings, i),
+            Texts::Entries(strings, rows) => {
+                let Some(k) = i.checked_sub(1) else { return Ok(None) };
+                let row = rows.map_or(Some(k), |rows| rows.get(k).map(|row| *row as usize));
+                (strings, row.ok_or_else(|| Error::new(Kind::OutOfRange, What::FiloDictionary, i as u64))?)
+            }
+        };
+        strings.get(row).map(Some)
+    }
+
+    /// All of them.
+    pub fn iter(&self) -> impl Iterator<Item = Result<Option<&'a [u8]>>> + use<'a> {
+        let texts = *self;
+        (0..texts.len()).map(move |i| texts.get(i))
+    }
+
+    /// The row, for messages, where string `i` appears first.
+    pub fn row(&self, i: usize) -> usize {
+        match self {
+            Texts::Rows(..) => i,
+            Texts::Entries(_, rows) => {
+                let k = i.saturating_sub(1);
+                rows.and_then(|rows| rows.get(k)).map_or(k, |row| *row as usize)
+            }
+        }
+    }
+
+    /// The one string that all have that are not missing; empty if there is none.
+    pub fn constant(&self) -> Result<&'a [u8]> {
+        let mut first = None;
+        for (row, text) in self.iter().enumerate() {
+            let Some(text) = text? else { continue };
+            if *first.get_or_insert(text) != text {
+                return Err(lossy(What::FiloString, row));
+            }
+        }
+        Ok(first.unwrap_or_default())
+    }
+}

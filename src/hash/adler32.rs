@@ -1,0 +1,214 @@
+//! Adler-32, of zlib (RFC 1950) and of DataSeries extents.
+
+/// The modulus: the largest prime below 2^16.
+const MOD: u32 = 65_521;
+
+/// Bytes that the plain loop takes between two divisions: the most for which neither sum can leave
+/// 32 bits, when both start just below the modulus.
+const PLAIN: usize = 5552;
+
+/// Lanes of the wide loop: two vectors of 16 bytes.
+const LANES: u32 = 32;
+/// Steps of the wide loop: the most for which a lane's sum of sums stays inside 16 bits.
+const STEPS: u32 = 22;
+/// Bytes of one turn of the wide loop.
+const BLOCK: u32 = LANES * STEPS;
+
+const _: () = assert!(STEPS * (STEPS + 1) / 2 * 255 <= u16::MAX as u32);
+
+/// The Adler-32 of `bytes`.
+///
+/// ```
+/// assert_eq!(pilaster::hash::adler32(b""), 1);
+/// assert_eq!(pilaster::hash::adler32(b"abc"), 0x024d_0127);
+/// ```
+#[must_use]
+pub fn adler32(bytes: &[u8]) -> u32 {
+    let mut state = Adler32::new();
+    state.update(bytes);
+    state.value()
+}
+
+/// An Adler-32 in the making, for bytes that come in pieces.
+///
+/// ```
+/// use pilaster::hash::Adler32;
+///
+/// let mut state = Adler32::new();
+/// for piece in [&b"a"[..], b"", b"bc"] {
+///     state.update(piece);
+/// }
+/// assert_eq!(state.value(), 0x024d_0127);
+/// // A stored value can be continued.
+/// let mut more = Adler32::from_value(state.value());
+/// more.update(b"d");
+/// assert_eq!(more.value(), pilaster::hash::adler32(b"abcd"));
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Adler32 {
+    /// 1 plus the sum of the bytes; below the modulus between calls.
+    sum: u32,
+    /// The sum of all values that `sum` has had; likewise.
+    sums: u32,
+}
+
+impl Default for Adler32 {
+    fn default() -> Self {
+        Adler32::new()
+    }
+}
+
+impl Adler32 {
+    /// Of no bytes yet.
+    #[must_use]
+    pub const fn new() -> Self {
+        Adler32 { sum: 1, sums: 0 }
+    }
+
+    /// Behind bytes whose Adler-32 is `value`.
+    #[must_use]
+    pub const fn from_value(value: u32) -> Self {
+        Adler32 { sum: (value & 0xffff) % MOD, sums: (value >> 16) % MOD }
+    }
+
+    /// Takes the next bytes.
+    pub fn update(&mut self, bytes: &[u8]) {
+        // Lanes gain nothing where the machine has no vectors, and cost flash.
+        let rest = if cfg!(target_pointer_width = "64") { self.wide(bytes) } else { bytes };
+        self.plain(rest);
+    }
+
+    /// The Adler-32 of all bytes so far.
+    #[must_use]
+    pub const fn value(&self) -> u32 {
+        self.sums << 16 | self.sum
+    }
+
+    /// One byte after the other.
+    fn plain(&mut self, bytes: &[u8]) {
+        for piece in bytes.chunks(PLAIN) {
+            for byte in piece {
+                self.sum = self.sum.wrapping_add((*byte).into());
+                self.sums = self.sums.wrapping_add(self.sum);
+            }
+            self.reduce();
+        }
+    }
+
+    /// Whole blocks, in lanes of 16 bits; gives back what is left.
+    ///
+    /// Byte `s * LANES + l` of a block is counted `LANES * (STEPS - s) - l` times in the sum of
+    /// sums. Lane `l` counts it `STEPS - s` times, so the lanes' sums times `LANES`, less `l` times
+    /// their plain sums, are what the block adds.
+    fn wide<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
+        let (blocks, rest) = bytes.as_chunks::<{ BLOCK as usize }>();
+        for block in blocks {
+            let (mut plain, mut sums) = ([0u16; LANES as usize], [0u16; LANES as usize]);
+            for step in block.as_chunks::<{ LANES as usize }>().0 {
+                for ((plain, sums), byte) in plain.iter_mut().zip(&mut sums).zip(step) {
+                    *plain = plain.wrapping_add((*byte).into());
+                    *sums = sums.wrapping_add(*plain);
+                }
+            }
+            let (mut total, mut falling, mut steps) = (0u32, 0u32, 0u32);
+            for (l, (plain, sums)) in (0u32..).zip(plain.iter().zip(&sums)) {
+                total = total.wrapping_add((*plain).into());
+                falling = falling.wrapping_add(l.wrapping_mul((*plain).into()));
+                steps = steps.wrapping_add((*sums).into());
+            }
+            let lanes = steps.wrapping_mul(LANES).wrapping_sub(falling);
+            self.sums = self.sums.wrapping_add(self.sum.wrapping_mul(BLOCK)).wrapping_add(lanes);
+            self.sum = self.sum.wrapping_add(total);
+            self.reduce();
+        }
+        rest
+    }
+
+    const fn reduce(&mut self) {
+        self.sum %= MOD;
+        self.sums %= MOD;
+    }
+}
+
+// The wide loop adds to `sums` at most this, which must fit 32 bits together.
+const _: () = assert!(
+    MOD as u64 + MOD as u64 * BLOCK as u64 + (LANES * LANES) as u64 * u16::MAX as u64 <= u32::MAX as u64
+        && MOD as u64 + (PLAIN as u64 * (PLAIN as u64 + 1) / 2) * 255 + PLAIN as u64 * MOD as u64 <= u32::MAX as u64
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    /// The definition, one division per byte.
+    fn naive(bytes: &[u8]) -> u32 {
+        let (mut a, mut b) = (1u64, 0u64);
+        for byte in bytes {
+            a = (a + u64::from(*byte)) % 65_521;
+            b = (b + a) % 65_521;
+        }
+        (b << 16 | a) as u32
+    }
+
+    fn noise(n: usize) -> Vec<u8> {
+        let mut x = 0x9e37_79b9_7f4a_7c15u64;
+        let mut next = || {
+            x ^= x << 7;
+            x ^= x >> 9;
+            x as u8
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    #[test]
+    fn known_answers() {
+        // RFC 1950 fixes the empty one; the others are zlib's.
+        for (text, value) in [("", 1), ("a", 0x0062_0062), ("abc", 0x024d_0127), ("message digest", 0x2975_0586)] {
+            assert_eq!(adler32(text.as_bytes()), value, "{text}");
+        }
+        assert_eq!(adler32(&vec![0xff; 1_000_000]), naive(&vec![0xff; 1_000_000]));
+    }
+
+    #[test]
+    fn both_loops_agree_with_the_definition_at_every_length() {
+        for n in (0..1500).chain([5551, 5552, 5553, 11_104, 20_000]) {
+            for bytes in [noise(n), vec![0xff; n], vec![0; n]] {
+                let (mut plain, mut wide) = (Adler32::new(), Adler32::new());
+                plain.plain(&bytes);
+                let rest = wide.wide(&bytes);
+                wide.plain(rest);
+                assert_eq!((plain.value(), wide.value()), (naive(&bytes), naive(&bytes)), "{n} bytes");
+            }
+        }
+    }
+
+    #[test]
+    fn the_largest_state_survives_the_largest_bytes() {
+        let top = Adler32 { sum: MOD - 1, sums: MOD - 1 };
+        let bytes = [0xff; PLAIN];
+        let (mut plain, mut wide) = (top, top);
+        plain.plain(&bytes);
+        let rest = wide.wide(&bytes);
+        wide.plain(rest);
+        let (mut a, mut b) = (u64::from(MOD) - 1, u64::from(MOD) - 1);
+        for byte in bytes {
+            a += u64::from(byte);
+            b += a;
+        }
+        let expected = (((b % u64::from(MOD)) << 16) | (a % u64::from(MOD))) as u32;
+        assert_eq!((plain.value(), wide.value()), (expected, expected));
+    }
+
+    #[test]
+    fn pieces_of_any_size() {
+        let bytes = noise(4000);
+        for size in [1, 3, 31, 703, 704, 705, 3999] {
+            let mut state = Adler32::default();
+            bytes.chunks(size).for_each(|piece| state.update(piece));
+            assert_eq!(state.value(), naive(&bytes), "pieces of {size}");
+        }
+    }
+}
