@@ -29,7 +29,9 @@ pub fn run(data: &[u8]) {
             assert!(holds(encoding, element));
             assert!(len <= max_len(encoding, owned.len, owned.text_bytes()), "{encoding:?} of {element}");
             let found = reads_back(&owned, &dst[..len]);
-            assert!(found == encoding || found.packing() != encoding.packing(), "{encoding:?} became {found:?}");
+            // Without rows, zones that are stored and zones that are not are the same bytes.
+            let zones = owned.len == 0 && element == Element::DateTime;
+            assert!(found == encoding || zones, "{encoding:?} became {found:?}");
             // A byte less is refused, with the length that it takes; no byte behind the chunk changes.
             assert_eq!(dst[len..].iter().find(|byte| **byte != 0xee), None);
             let short = encode(encoding, &rows, &mut dst[..len - 1], &mut scratch).expect_err("too short");
