@@ -96,3 +96,22 @@ fn bodies_take_noise() {
         }
     }
 }
+
+/// Inputs that fuzzing found, and what they did.
+const FOUND: &[(&str, &[u8], &str)] = &[(
+    "filo_roundtrip",
+    &[
+        49, 49, 38, 49, 3, 49, 49, 49, 49, 73, 73, 73, 73, 73, 73, 73, 73, 6, 6, 52, 52, 52, 52, 5, 1, 255, 255, 0, 0,
+        1, 0, 1, 0, 0, 4, 49, 49, 49, 49, 56, 251, 7, 0,
+    ],
+    "a missing row's zone, (0 - base) cut to 16 bits, was too large for a batch to be read",
+)];
+
+#[test]
+fn what_fuzzing_found_stays_mended() {
+    for (target, input, story) in FOUND {
+        println!("{target}: {story}");
+        let (_, body) = TARGETS.iter().find(|(name, _)| name == target).expect("a target");
+        body(input);
+    }
+}
