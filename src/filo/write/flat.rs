@@ -65,12 +65,12 @@ pub(super) fn constant(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> R
 fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = &rows.mask;
     let data_end = data.bytes(packing).saturating_add(40);
-    let mut out = Out::chunk(header, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(header, mask.flat().end(data_end), dst)?;
     out.root(16, [12, 20, 12, 16, 4, 8])?;
     out.info(packing)?;
     out.offset_to(36)?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     out.data(data, packing, 0)?;
     mask.put_flat(&mut out)?;
     out.finish()
@@ -99,13 +99,13 @@ fn above_least<'a>(values: &'a [i64], mask: Mask<'a>) -> (Cells<'a>, i64) {
 fn diff(cells: &Cells<'_>, base: i64, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = &cells.mask;
     let data_end = cells.bytes(packing).saturating_add(52);
-    let mut out = Out::chunk(Header::DiffPrimitive, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(Header::DiffPrimitive, mask.flat().end(data_end), dst)?;
     out.root(20, [14, 28, 20, 24, 4, 12, 16])?;
     out.put(base.to_le_bytes())?;
     out.info(packing)?;
     out.offset_to(48)?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     out.data(cells, packing, base.wrapping_neg().cast_unsigned())?;
     mask.put_flat(&mut out)?;
     out.finish()
@@ -133,7 +133,7 @@ pub(super) fn date_time(
 
     let zones_end = zones.map_or(64, |zones| pad4(quarters.bytes(zones).saturating_add(64 + 4)));
     let data_end = cells.bytes(packing).saturating_add(zones_end).saturating_add(4);
-    let mut out = Out::chunk(Header::DiffDateTime, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(Header::DiffDateTime, mask.flat().end(data_end), dst)?;
     let (info, vector) = if zones.is_some() { (8, 4) } else { (0, 0) };
     out.root(20, [16, 44, 40, 20, 16, 12, info, vector])?;
     match zones {
@@ -149,7 +149,7 @@ pub(super) fn date_time(
     out.put([base_zone.to_le_bytes()[0], 0, 0, 0])?;
     out.put(base.to_le_bytes())?;
     out.put([0; 4])?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     if let Some(zones) = zones {
         let missing = i64::from(base_zone).wrapping_neg().cast_unsigned();
         out.data(&quarters, zones, missing).map_err(one_zone)?;

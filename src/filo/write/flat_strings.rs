@@ -62,9 +62,9 @@ impl Out<'_> {
 pub(super) fn simple_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let texts = Texts::Rows(strings, mask);
     let block_end = block_len(&texts)?.saturating_add(28);
-    let mut out = Out::chunk(Header::SimpleString, mask.flat_end(block_end), dst)?;
+    let mut out = Out::chunk(Header::SimpleString, mask.flat().end(block_end), dst)?;
     out.root(16, [8, 12, 4, 8])?;
-    out.offset_to(mask.flat_table(block_end))?;
+    out.offset_to(mask.flat().table(block_end))?;
     out.offset_to(28)?;
     out.strings(&texts)?;
     mask.put_flat(&mut out)?;
@@ -76,10 +76,10 @@ pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8])
     let text = Texts::Rows(strings, mask).constant()?;
     check_text(text, || mask.first().unwrap_or(0))?;
     let text_end = string_len(text).saturating_add(32);
-    let mut out = Out::chunk(Header::ConstString, mask.flat_end(text_end), dst)?;
+    let mut out = Out::chunk(Header::ConstString, mask.flat().end(text_end), dst)?;
     out.root(16, [10, 16, 4, 8, 12])?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(text_end))?;
+    out.offset_to(mask.flat().table(text_end))?;
     out.offset_to(32)?;
     out.string(text)?;
     mask.put_flat(&mut out)?;

@@ -128,7 +128,7 @@ impl<'a> Stats<'a> {
 
     /// A FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
     const fn flat(&self, fixed: usize, data: usize) -> usize {
-        self.mask.flat_end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
+        self.mask.flat().end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
     }
 
     /// Bytes of the data of `rows` rows.
