@@ -230,7 +230,7 @@ fn a_full_buffer_and_a_refused_value_change_nothing() {
             assert_eq!((full.kind(), full.at(), ints.room()), (Kind::NoRoom, pushed as u64, 0));
             assert_eq!(full.need() as usize, Ints::max_len(Packing::U2, masked, pushed as usize + 1));
             assert!(full.need() as usize > len);
-            assert_eq!(ints.push_na().is_err(), true);
+            assert!(ints.push_na().is_err());
             match ints.finish() {
                 Ok(chunk) => {
                     let rows = Owned {
