@@ -8,10 +8,11 @@ use super::cells::{Cells, Source, least, lossy};
 use super::len::pad4;
 use super::mask::Mask;
 use super::out::Out;
+use super::stats::quarters;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
 use crate::error::{Error, Kind, Result, What};
-use crate::filo::raw::{Header, QUARTER_MS};
+use crate::filo::raw::Header;
 
 impl Out<'_> {
     /// The root offset, then the vtable, right in front of the table that lies at `table`: size of
@@ -78,7 +79,7 @@ fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packin
 
 /// Section 8.3, of 32-bit numbers.
 pub(super) fn diff_narrow(values: &[i32], mask: Mask<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
-    let base = least(values, &mask).map_or(0, |(_, base)| base);
+    let base = least(values, &mask).unwrap_or(0);
     let source = Source::NarrowDiff(bytemuck::must_cast_slice(values), base.cast_unsigned());
     diff(&Cells { source, mask }, base.into(), packing, dst)
 }
@@ -91,7 +92,7 @@ pub(super) fn diff_wide(values: &[i64], mask: Mask<'_>, packing: Packing, dst: &
 
 /// Differences to the smallest value, and this.
 fn above_least<'a>(values: &'a [i64], mask: Mask<'a>) -> (Cells<'a>, i64) {
-    let base = least(values, &mask).map_or(0, |(_, base)| base);
+    let base = least(values, &mask).unwrap_or(0);
     let source = Source::WideDiff(bytemuck::must_cast_slice(values), Line { base, slope: 0 });
     (Cells { source, mask }, base)
 }
@@ -161,9 +162,9 @@ pub(super) fn date_time(
 
 /// The smallest zone in quarter hours: a signed byte.
 fn base_zone(offsets: &[i32], mask: &Mask<'_>) -> Result<i8> {
-    let Some((row, least)) = least(offsets, mask) else { return Ok(0) };
-    if least % QUARTER_MS != 0 {
-        return Err(lossy(What::FiloZone, row));
-    }
-    i8::try_from(least / QUARTER_MS).map_err(|_| lossy(What::FiloZone, row))
+    let Some(least) = least(offsets, mask) else { return Ok(0) };
+    quarters(least).and_then(|quarters| i8::try_from(quarters).ok()).ok_or_else(|| {
+        let row = offsets.iter().enumerate().position(|(row, offset)| *offset == least && mask.get(row));
+        lossy(What::FiloZone, row.unwrap_or(0))
+    })
 }

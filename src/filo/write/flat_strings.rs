@@ -4,7 +4,7 @@ use super::cells::{Cells, Source, lossy};
 use super::dictionary::check_codes;
 use super::len::pad4;
 use super::mask::Mask;
-use super::out::Out;
+use super::out::{Out, copy};
 use super::rows::Strings;
 use super::texts::Texts;
 use crate::encoding::bitpack::Packing;
@@ -30,18 +30,25 @@ fn block_len(texts: &Texts<'_>) -> Result<usize> {
 }
 
 fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
-    match core::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(lossy(What::FiloString, row())),
+    if bytes.is_ascii() || core::str::from_utf8(bytes).is_ok() {
+        return Ok(());
     }
+    Err(lossy(What::FiloString, row()))
 }
 
 impl Out<'_> {
     fn string(&mut self, text: &[u8]) -> Result<()> {
-        let end = self.at().saturating_add(string_len(text));
-        self.u32(text.len())?;
-        self.bytes(text)?;
-        self.zeros_to(end)
+        let slot = self.take(string_len(text))?;
+        if let Some((len, slot)) = slot.split_first_chunk_mut() {
+            // The chunk is below 2 GiB.
+            *len = u32::try_from(text.len()).unwrap_or(0).to_le_bytes();
+            // NUL and padding end in the last four bytes; the text may begin in them.
+            if let Some(end) = slot.last_chunk_mut() {
+                *end = [0; 4];
+            }
+            copy(slot, text);
+        }
+        Ok(())
     }
 
     fn strings(&mut self, texts: &Texts<'_>) -> Result<()> {
