@@ -99,7 +99,9 @@ fn every_golden_written_anew() {
             (true, false) => identical += 1,
             (false, true) => different += 1,
             (true, true) => unexpected.push(format!("{name} is identical by now")),
-            (false, false) => unexpected.push(format!("{name} ({encoding}): {} bytes, golden {}", written.len(), chunk.len())),
+            (false, false) => {
+                unexpected.push(format!("{name} ({encoding}): {} bytes, golden {}", written.len(), chunk.len()))
+            }
         }
     }
     assert!(unexpected.is_empty(), "{unexpected:#?}");

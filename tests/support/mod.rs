@@ -115,7 +115,9 @@ impl Owned {
             Element::Float => column!(Float, f32::NAN, Value::Float(v) => v),
             Element::Double => column!(Double, f64::NAN, Value::Double(v) => v),
             Element::Timestamp => column!(Timestamp, 77, Value::Timestamp(v) => v),
-            Element::DateTime => column!(DateTime, (77, 77), Value::DateTime { millis, offset_ms } => (millis, offset_ms)),
+            Element::DateTime => {
+                column!(DateTime, (77, 77), Value::DateTime { millis, offset_ms } => (millis, offset_ms))
+            }
             Element::String => column!(String, b"?".to_vec(), Value::Bytes(v) => v.to_vec()),
             Element::Utf8 | Element::Blob => column!(Utf8, b"?".to_vec(), Value::Bytes(v) => v.to_vec()),
         };
@@ -136,15 +138,16 @@ impl Owned {
             }
             _ => text(v).into_bytes(),
         };
-        let or = |v: &Json, missing: &str, f: &dyn Fn(&Json) -> Vec<u8>| if v.is_null() { missing.into() } else { f(v) };
+        let or =
+            |v: &Json, missing: &str, f: &dyn Fn(&Json) -> Vec<u8>| if v.is_null() { missing.into() } else { f(v) };
         let values = match element {
             Element::Boolean => Values::Boolean(rows.iter().map(|v| v.as_bool().unwrap_or(true)).collect()),
             Element::Int => Values::Int(rows.iter().map(|v| long(v) as i32).collect()),
             Element::Long => Values::Long(rows.iter().map(long).collect()),
             Element::Timestamp => Values::Timestamp(rows.iter().map(long).collect()),
-            Element::Float => {
-                Values::Float(rows.iter().map(|v| f32::from_bits(if v.is_null() { 7 } else { bits(v) as u32 })).collect())
-            }
+            Element::Float => Values::Float(
+                rows.iter().map(|v| f32::from_bits(if v.is_null() { 7 } else { bits(v) as u32 })).collect(),
+            ),
             Element::Double => {
                 Values::Double(rows.iter().map(|v| f64::from_bits(if v.is_null() { 7 } else { bits(v) })).collect())
             }
