@@ -1,4 +1,71 @@
 //! Columnar file formats over borrowed byte slices, without a heap.
+//!
+//! A chunk of bytes goes in, columns come out, and the other way round. The crate does no I/O, takes
+//! all memory from its caller, and believes nothing that the bytes say. It begins with [Filo](filo),
+//! in both directions; DataSeries, Jay, bcolz and Vortex are recognised ([`any`]) and will follow.
+//!
+//! # In twenty lines
+//!
+//! ```
+//! # #[cfg(feature = "filo")] {
+//! use pilaster::bytes::Scratch;
+//! use pilaster::column::{Column, Values};
+//! use pilaster::filo::{Element, Value, Vector};
+//!
+//! // Four ints as signed bytes. They do not hold their element type, so the reader is told.
+//! let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
+//! let vector = Vector::open(&chunk, Element::Int)?;
+//! assert_eq!(vector.get(2)?, Some(Value::Int(-5)));
+//!
+//! // In bulk: rows as a native slice, in memory that we lend.
+//! let mut memory = [0; 64];
+//! let batch = vector.column(0)?.read(0..4, &mut Scratch::new(&mut memory))?;
+//! assert!(matches!(batch.values, Values::I32([1, 2, -5, 101])));
+//!
+//! // Wrong: an error that says what and where.
+//! let e = Vector::open(&chunk, Element::Float).unwrap_err();
+//! assert_eq!(e.to_string(), "filo header word at offset 0: 0x00000806 cannot be read as the type asked for");
+//! # }
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+//!
+//! # What is promised
+//!
+//! Any bytes whatever, handed to any function that reads, give `Ok` or a typed [`Error`]:
+//!
+//! * No panic and no `unsafe`. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
+//! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a
+//!   number that the input claims. Where a few bytes stand for many rows, nothing is done per row
+//!   before somebody asks for that row.
+//! * An [`Error`] is 16 bytes and `Copy`; it names the field, the offset, what is wrong, and how much
+//!   room or input is needed.
+//! * Memory is lent by the caller. With `default-features = false` the crate links into an image that
+//!   has no allocator.
+//!
+//! # Where to enter
+//!
+//! | module | for |
+//! |---|---|
+//! | [`filo`] | one format: its own types, and what it supports |
+//! | [`any`] | which format some bytes are |
+//! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
+//! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
+//! | [`meta`], [`encoding`], [`hash`] | the parts that formats are made of |
+//!
+//! # Features
+//!
+//! | feature | default | brings |
+//! |---|---|---|
+//! | `filo` | yes | Filo vectors, both directions |
+//! | `dataseries` `jay` `bcolz` `vortex` | yes | places kept for these formats; no reader or writer yet |
+//! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
+//! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
+//! | `heapless-09` | | `heapless::Vec` as a sink |
+//! | `embedded-io-07` | | `embedded_io::Write` as a sink |
+//! | `defmt` | | `defmt::Format` on errors and summaries |
+//! | `cli` | | the command-line tool `pilaster`; implies `std` and `filo` |
+//!
+//! Features only add.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -23,6 +90,7 @@ extern crate alloc;
 #[cfg(any(feature = "std", test))]
 extern crate std;
 
+pub mod any;
 pub mod bytes;
 pub mod column;
 pub mod encoding;

@@ -5,13 +5,77 @@ mod support;
 
 use std::path::PathBuf;
 
-use pilaster::bytes::Scratch;
-use pilaster::filo::write::{Strings, dict_string, encode, max_len, scratch_len};
+use pilaster::filo::write::{Strings, dict_string};
 use pilaster::filo::{Element, Encoding, Vector};
 use support::{Owned, Values};
 
 /// Chunks that the original lays out in another way, with the reason. All of them are read back.
-const DIFFERENT: &[(&str, &str)] = &[];
+const DIFFERENT: &[(Reason, &[&str])] = &[
+    (
+        Reason::PaddingInFront,
+        &[
+            "simple_long_s8_na",
+            "simple_long_u8_na",
+            "simple_long_s16_na",
+            "simple_long_u16_na",
+            "simple_long_na_edges",
+            "simple_string_auto",
+            "simple_string_long",
+        ],
+    ),
+    (
+        Reason::PaddingInTable,
+        &["diff_long_16", "diff_long_32", "diff_long_32_neg", "diff_timestamp", "diff_timestamp_const"],
+    ),
+    (Reason::FieldLeftOut, &["diff_long_base0", "datetime_const", "datetime_same_tz"]),
+    (
+        Reason::SpareRoom,
+        &[
+            "simple_long_mask_extra_words",
+            "bin_int_unfrozen",
+            "bin_int_masked_u4_unfrozen",
+            "bin_long_unfrozen",
+            "utf8_unfrozen",
+        ],
+    ),
+    (Reason::LongWords, &["utf8_largeform_short"]),
+    (
+        Reason::OldHeader,
+        &[
+            "legacy0302_int_s8",
+            "legacy0302_int_s16",
+            "legacy0302_int_s32",
+            "legacy0302_int_u8_na",
+            "legacy0302_int_u16_na",
+            "legacy032_double_as_int",
+            "legacy032_int_s8",
+            "legacy032_int_s16",
+            "legacy032_int_s32",
+            "legacy032_int_u2",
+            "legacy032_int_u4_na",
+            "legacy032_int_u8_na",
+            "legacy032_int_u16_na",
+        ],
+    ),
+];
+
+/// Why the bytes of a golden differ from ours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Reason {
+    /// The original's builder works back to front, so that the padding before the table depends on
+    /// what lies behind it.
+    PaddingInFront,
+    /// For the same reason there is padding inside the table, behind the 8-byte base.
+    PaddingInTable,
+    /// Base 0, or the two fields of a zone vector that is not there, take no place in the table.
+    FieldLeftOut,
+    /// Mask words or gaps of a vector that was written without compaction.
+    SpareRoom,
+    /// Words that say less than they could, left behind by the original's compaction.
+    LongWords,
+    /// Header words of releases before 0.3.3; everything behind them is the same.
+    OldHeader,
+}
 
 fn goldens() -> Vec<(String, Vec<u8>, serde_json::Value)> {
     let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/filo");
@@ -33,22 +97,6 @@ fn goldens() -> Vec<(String, Vec<u8>, serde_json::Value)> {
 fn rows(chunk: &[u8], json: &serde_json::Value) -> Owned {
     let element: Element = json["facts"]["element_type"].as_str().unwrap().parse().unwrap();
     Owned::expected(json).unwrap_or_else(|| Owned::read(chunk, element).unwrap())
-}
-
-fn write(encoding: Encoding, rows: &Owned) -> Vec<u8> {
-    rows.with(|rows| {
-        let text: usize = match rows.values {
-            pilaster::filo::write::Plain::String(s) | pilaster::filo::write::Plain::Utf8(s) => {
-                (0..s.len()).map(|i| s.get(i).unwrap().len()).sum()
-            }
-            _ => 0,
-        };
-        let mut memory = vec![0xa5; scratch_len(rows.len())];
-        let mut chunk = vec![0xa5; max_len(encoding, rows.len(), text)];
-        let len = encode(encoding, rows, &mut chunk, &mut Scratch::new(&mut memory)).unwrap();
-        chunk.truncate(len);
-        chunk
-    })
 }
 
 /// The entries of a DictString chunk behind the first, in their order.
@@ -84,26 +132,33 @@ fn write_with_dictionary(chunk: &[u8], encoding: Encoding, rows: &Owned) -> Vec<
 
 #[test]
 fn every_golden_written_anew() {
-    let mut unexpected = Vec::new();
-    let (mut identical, mut different) = (0, 0);
+    let mut wrong = Vec::new();
     for (name, chunk, json) in goldens() {
         let rows = rows(&chunk, &json);
         let encoding = Vector::open(&chunk, rows.element()).unwrap().encoding();
         let written = match encoding {
             Encoding::DictString(_) => write_with_dictionary(&chunk, encoding, &rows),
-            _ => write(encoding, &rows),
+            _ => rows.write(encoding, 0xa5).unwrap(),
         };
         rows.assert_read(&written, &name);
-        let known = DIFFERENT.iter().any(|(known, _)| name == *known);
-        match (written == chunk, known) {
-            (true, false) => identical += 1,
-            (false, true) => different += 1,
-            (true, true) => unexpected.push(format!("{name} is identical by now")),
-            (false, false) => {
-                unexpected.push(format!("{name} ({encoding}): {} bytes, golden {}", written.len(), chunk.len()))
-            }
+        let reason = DIFFERENT.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(reason, _)| *reason);
+        let as_expected = match reason {
+            None => written == chunk,
+            // The list must not outlive its reasons.
+            Some(Reason::OldHeader) => written != chunk && written[4..] == chunk[4..],
+            Some(_) => written != chunk,
+        };
+        if !as_expected {
+            wrong.push(format!("{name} ({encoding}), {reason:?}: {} bytes, golden {}", written.len(), chunk.len()));
         }
     }
-    assert!(unexpected.is_empty(), "{unexpected:#?}");
-    assert_eq!((identical, different), (0, DIFFERENT.len()));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn the_list_of_differences_names_goldens() {
+    let goldens = goldens();
+    for name in DIFFERENT.iter().flat_map(|(_, names)| names.iter()) {
+        assert!(goldens.iter().any(|(golden, ..)| golden == name), "{name}");
+    }
 }

@@ -2,30 +2,39 @@
 //!
 //! The list is made from the schema, so that no field can be forgotten in the comparison.
 
+use std::collections::BTreeSet;
+
 use planus_types::intermediate::{DeclarationKind, Declarations};
 
-use crate::{Result, names};
+use crate::{Result, names, views};
 
 /// One macro call per declaration.
 pub fn make(schema: &str, declarations: &Declarations) -> Result<String> {
-    let mut code = format!(
-        "use super::{{Same, Walk, same_enum, same_struct, same_table, same_union}};
-        use pilaster::generated::{{{schema} as views, owned::{schema} as owned}};\n\n"
-    );
+    let (mut calls, mut macros) = (String::new(), BTreeSet::new());
     for (path, declaration) in &declarations.declarations {
         let name = names::of_type(path);
-        let names: Vec<_> = match &declaration.kind {
-            DeclarationKind::Enum(e) => {
-                code += &format!("same_enum!({name} as {});\n", names::of_integer(e.type_));
-                continue;
+        let (call, of) = match &declaration.kind {
+            DeclarationKind::Enum(e) => ("same_enum", format!("{name} as {}", names::of_integer(e.type_))),
+            DeclarationKind::Struct(s) => ("same_struct", list(&name, "", s.fields.keys().map(|f| names::of_field(f)))),
+            DeclarationKind::Table(t) => ("same_table", list(&name, "", t.fields.keys().map(|f| names::of_field(f)))),
+            DeclarationKind::Union(u) => {
+                let members = u.variants.keys().map(|member| names::of_variant(member));
+                ("same_union", list(&name, views::lifetime(u), members))
             }
-            DeclarationKind::Struct(s) => s.fields.keys().map(|name| names::of_field(name)).collect(),
-            DeclarationKind::Table(t) => t.fields.keys().map(|name| names::of_field(name)).collect(),
-            DeclarationKind::Union(u) => u.variants.keys().map(|name| names::of_variant(name)).collect(),
             DeclarationKind::RpcService(_) => return Err("services have no views".into()),
         };
-        let kind = declaration.kind.kind_as_str();
-        code += &format!("same_{kind}!({name} {name}Ref {{ {} }});\n", names.join(", "));
+        calls += &format!("{call}!({of});\n");
+        macros.insert(call);
     }
-    Ok(code)
+    let macros = macros.into_iter().collect::<Vec<_>>().join(", ");
+    Ok(format!(
+        "use super::{{Same, Walk, {macros}}};
+        use pilaster::generated::{{{schema} as views, owned::{schema} as owned}};
+
+        {calls}"
+    ))
+}
+
+fn list(name: &str, lifetime: &str, of: impl Iterator<Item = String>) -> String {
+    format!("{name}{lifetime} {name}Ref {{ {} }}", of.collect::<Vec<_>>().join(", "))
 }

@@ -256,6 +256,6 @@ impl Views<'_> {
 }
 
 /// The lifetime of a union's enum: structs are values, everything else borrows.
-fn lifetime(u: &Union) -> &'static str {
+pub fn lifetime(u: &Union) -> &'static str {
     if u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::SimpleType(_))) { "" } else { "<'a>" }
 }

@@ -29,6 +29,9 @@ impl<'s> Scratch<'s> {
     /// An upper bound of what [`take`](Self::take) uses up for `n` values of `T`.
     #[must_use]
     pub const fn cost<T>(n: u64) -> u64 {
+        if n == 0 {
+            return 0;
+        }
         n.saturating_mul(size_of::<T>() as u64).saturating_add(align_of::<T>().saturating_sub(1) as u64)
     }
 
@@ -37,6 +40,9 @@ impl<'s> Scratch<'s> {
     /// # Errors
     /// [`Kind::NoRoom`] with the bytes needed; then nothing is cut off.
     pub fn take<T: Pod>(&mut self, n: usize) -> Result<&'s mut [T]> {
+        if n == 0 {
+            return Ok(&mut []);
+        }
         let free = core::mem::take(&mut self.free);
         let pad = free.as_ptr().align_offset(align_of::<T>());
         let size = n.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(pad));

@@ -129,7 +129,8 @@ fn by_columns<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
     }
 }
 
-/// Feeds rows of one column batch by batch, as many at a time as `outer` has room for.
+/// Feeds rows of one column batch by batch, as many at a time as `outer` has room for. Of no rows it
+/// feeds one empty batch, so that the builder has seen the column.
 fn feed_column<P: Part, B: Build>(
     part: P,
     k: usize,
@@ -140,12 +141,14 @@ fn feed_column<P: Part, B: Build>(
 ) -> Result<(), B::Error> {
     let column = part.column(k)?;
     let mut row = rows.start;
-    while row < rows.end {
+    loop {
         let mut inner = outer.scope();
         let fitting = fit(&column, row..rows.end, inner.room())?;
         let batch = column.read(fitting, &mut inner)?;
         build.batch(k, part.name(k)?, at.saturating_add(row.saturating_sub(rows.start)), &column, &batch)?;
         row = row.saturating_add((batch.len as u64).max(1));
+        if row >= rows.end {
+            return Ok(());
+        }
     }
-    Ok(())
 }

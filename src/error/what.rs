@@ -41,6 +41,14 @@ fields! {
     MaxRows = "limit max_rows",
     MaxDecoded = "limit max_decoded",
 
+    // Which format it is.
+    Magic = "magic number",
+    FiloVector = "Filo vector",
+    DataSeriesFile = "DataSeries file",
+    JayFile = "Jay file",
+    BcolzChunk = "bcolz chunk",
+    VortexFile = "Vortex file",
+
     // FlatBuffers.
     FlatRoot = "flatbuffer root offset",
     FlatTable = "flatbuffer table",

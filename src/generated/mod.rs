@@ -33,6 +33,9 @@ pub mod vortex;
     reason = "the writing side computes with sizes of its own; no reader of this crate goes through these types"
 )]
 pub mod owned {
+    /// The run time of these types, for who compares them with the views.
+    pub use planus;
+
     #[cfg(feature = "filo")]
     pub mod filo;
     #[cfg(feature = "jay")]

@@ -1,10 +1,10 @@
 //! Rows that a test owns, and the way from a golden's expectation to them and from a reader.
 #![allow(dead_code, reason = "each test file uses a part")]
 
-use pilaster::bytes::Bits;
+use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::Validity;
-use pilaster::filo::write::{Plain, Rows, Strings};
-use pilaster::filo::{Element, Value, Vector};
+use pilaster::filo::write::{Plain, Rows, Strings, encode, max_len, scratch_len};
+use pilaster::filo::{Element, Encoding, Value, Vector};
 
 /// Values of one element type; in missing rows they are arbitrary.
 #[derive(Clone, Debug)]
@@ -24,6 +24,20 @@ pub enum Values {
 pub struct Owned {
     pub values: Values,
     pub valid: Vec<bool>,
+}
+
+impl Values {
+    pub fn len(&self) -> usize {
+        match self {
+            Values::Boolean(v) => v.len(),
+            Values::Int(v) => v.len(),
+            Values::Long(v) | Values::Timestamp(v) => v.len(),
+            Values::Float(v) => v.len(),
+            Values::Double(v) => v.len(),
+            Values::DateTime(v) => v.len(),
+            Values::String(v) | Values::Utf8(v) => v.len(),
+        }
+    }
 }
 
 /// Bits, the first in the lowest place.
@@ -79,6 +93,24 @@ impl Owned {
 
     pub fn element(&self) -> Element {
         self.with(|rows| rows.values.element())
+    }
+
+    /// Writes the rows into a buffer full of `dirt`, with as much scratch as may be needed.
+    pub fn write(&self, encoding: Encoding, dirt: u8) -> pilaster::Result<Vec<u8>> {
+        self.with(|rows| {
+            let mut memory = vec![dirt; scratch_len(rows.len())];
+            let mut chunk = vec![dirt; max_len(encoding, rows.len(), self.text_bytes())];
+            let len = encode(encoding, rows, &mut chunk, &mut Scratch::new(&mut memory))?;
+            chunk.truncate(len);
+            Ok(chunk)
+        })
+    }
+
+    pub fn text_bytes(&self) -> usize {
+        match &self.values {
+            Values::String(strings) | Values::Utf8(strings) => strings.iter().map(Vec::len).sum(),
+            _ => 0,
+        }
     }
 
     /// Opens `chunk` and compares every row, numbers by their bits.

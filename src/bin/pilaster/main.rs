@@ -1,1 +1,120 @@
-fn main() {}
+//! `pilaster`: looks into columnar files from the command line.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | `args` | the command line: its grammar and its help |
+//! | `open` | the file: its bytes, its format, its element type |
+//! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
+//! | `cell` | one value of one row, and its text |
+//! | `csv`, `json` | a row as text |
+//! | `cat`, `dump`, `info`, `verify` | the commands |
+//!
+//! Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or 2 (the call is bad),
+//! and says on one line what is wrong.
+
+#![deny(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation
+)]
+#![cfg_attr(
+    test,
+    allow(
+        clippy::unwrap_used,
+        clippy::indexing_slicing,
+        clippy::panic,
+        clippy::arithmetic_side_effects,
+        clippy::cast_possible_truncation
+    )
+)]
+
+mod args;
+mod cat;
+mod cell;
+mod csv;
+mod dump;
+mod info;
+mod json;
+mod open;
+mod progress;
+#[cfg(test)]
+mod sample;
+mod verify;
+mod walk;
+
+use std::fmt;
+use std::io::{self, BufWriter, ErrorKind, Write};
+use std::process::ExitCode;
+
+use args::{Call, Command};
+
+/// Why the tool stops.
+#[derive(Debug)]
+enum Failure {
+    /// The call is bad: status 2.
+    Usage(String),
+    /// The input is bad: status 1.
+    Input(String),
+    /// Standard output does not take more: status 1, or 0 if its reader has left.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// What is wrong with column `name`, row `row` of the input.
+    fn in_row(name: &str, row: u64, error: impl fmt::Display) -> Self {
+        Failure::Input(format!("column {name}, row {row}: {error}"))
+    }
+}
+
+impl From<pilaster::Error> for Failure {
+    fn from(error: pilaster::Error) -> Self {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<io::Error> for Failure {
+    fn from(error: io::Error) -> Self {
+        Failure::Output(error)
+    }
+}
+
+fn main() -> ExitCode {
+    let task = match args::parse(lexopt::Parser::from_env()) {
+        Ok(Call::Run(task)) => task,
+        Ok(Call::Print(text)) => return end(io::stdout().write_all(text.as_bytes()).map_err(Failure::Output), "-"),
+        Err(message) => return end(Err(Failure::Usage(message)), "-"),
+    };
+    // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
+    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let done = run(&task, &mut out);
+    let flushed = out.flush().map_err(Failure::Output);
+    end(done.and(flushed), &task.source.to_string())
+}
+
+fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
+    let input = open::Input::load(task)?;
+    let file = input.open(task)?;
+    match &task.command {
+        Command::Info => info::run(&input, &file, out),
+        Command::Cat(how) => cat::run(&file, how, out),
+        Command::Dump => dump::run(&input, &file, out),
+        Command::Verify => verify::run(&input, &file, out),
+    }
+}
+
+/// The exit status, and the one line about it.
+fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
+    let (status, line) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
+        Err(Failure::Output(e)) => (1, format!("standard output: {e}")),
+        Err(Failure::Input(message)) => (1, format!("{name}: {message}")),
+        Err(Failure::Usage(message)) => (2, message),
+    };
+    // Nothing is left to do where even this cannot be written.
+    let _ = writeln!(io::stderr(), "pilaster: {line}");
+    ExitCode::from(status)
+}

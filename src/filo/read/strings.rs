@@ -192,22 +192,12 @@ impl<'a> Strings<'a> {
 
     /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is of the long form
     /// or wrong.
+    #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
         let words = self.words(base)?.get(first..)?.get(..out.len())?;
         let mut block = PackedBlock::new(base, self.chunk.len())?;
-        let Ok(words) = <&[[u8; 4]; BLOCK]>::try_from(words) else {
-            for (span, word) in out.iter_mut().zip(words) {
-                *span = block.span(u32::from_le_bytes(*word));
-            }
-            return block.finish();
-        };
-        // In two steps, so that the first has only 32-bit lanes.
-        let (mut at, mut len) = ([0u32; BLOCK], [0u32; BLOCK]);
-        for ((word, at), len) in words.iter().zip(&mut at).zip(&mut len) {
-            Span { at: *at, len: *len } = block.span(u32::from_le_bytes(*word));
-        }
-        for ((span, at), len) in out.iter_mut().zip(at).zip(len) {
-            *span = Span { at, len };
+        for (span, word) in out.iter_mut().zip(words) {
+            *span = block.span(u32::from_le_bytes(*word));
         }
         block.finish()
     }
@@ -307,24 +297,24 @@ struct PackedBlock {
     base: u32,
     limit: u32,
     wrong: u32,
-    present: u32,
+    missing: u32,
 }
 
 impl PackedBlock {
     fn new(base: u32, len: usize) -> Option<Self> {
-        Some(PackedBlock { base, limit: i32::try_from(len).ok()?.cast_unsigned(), wrong: 0, present: u32::MAX })
+        Some(PackedBlock { base, limit: i32::try_from(len).ok()?.cast_unsigned(), wrong: 0, missing: 0 })
     }
 
     #[inline(always)]
     fn span(&mut self, word: u32) -> Span {
         let span = packed_word(self.base, word);
         self.wrong |= !word | self.limit.wrapping_sub(span.at.wrapping_add(span.len));
-        self.present &= if word == UTF8_NA { 0 } else { u32::MAX };
+        self.missing |= na_lanes(word);
         span
     }
 
     fn finish(self) -> Option<bool> {
-        (self.wrong >> 31 == 0).then_some(self.present != 0)
+        (self.wrong >> 31 == 0).then_some(self.missing == 0)
     }
 }
 
@@ -332,7 +322,15 @@ impl PackedBlock {
 #[inline(always)]
 fn packed_word(base: u32, word: u32) -> Span {
     let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
-    Span { at: if word == UTF8_NA { NA.at } else { at }, len: word & UTF8_MAX_LEN }
+    Span { at: at & !na_lanes(word), len: word & UTF8_MAX_LEN }
+}
+
+/// All ones for the word of a missing string (of the packed form). Arithmetic, and not a choice: the
+/// compiler makes a branch of a choice, and then vectorises nothing.
+#[inline(always)]
+const fn na_lanes(word: u32) -> u32 {
+    let rest = word & !UTF8_NA;
+    !(rest.wrapping_neg().cast_signed() >> 31).cast_unsigned()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! FlatBuffer kinds of strings (sections 8.5 to 8.7), from the templates of section 17.
 
-use super::cells::{Cells, Source};
+use super::cells::{Cells, Source, lossy};
 use super::dictionary::check_codes;
 use super::len::pad4;
 use super::mask::Mask;
@@ -8,7 +8,7 @@ use super::out::Out;
 use super::rows::Strings;
 use super::texts::Texts;
 use crate::encoding::bitpack::Packing;
-use crate::error::Result;
+use crate::error::{Result, What};
 use crate::filo::raw::Header;
 use crate::filo::{Element, Encoding};
 
@@ -17,10 +17,23 @@ const fn string_len(text: &[u8]) -> usize {
     pad4(text.len().saturating_add(5))
 }
 
-/// Count, offsets, strings. Missing rows are empty strings.
+/// Length of a string block: count, offsets, strings; missing rows are empty ones. Refuses bytes
+/// that are no text, as readers decode these kinds (8.5).
 fn block_len(texts: &Texts<'_>) -> Result<usize> {
-    let strings = texts.sum(|text| string_len(text.unwrap_or_default()))?;
-    Ok(texts.len().saturating_mul(4).saturating_add(4).saturating_add(strings))
+    let mut len = texts.len().saturating_mul(4).saturating_add(4);
+    for (i, text) in texts.iter().enumerate() {
+        let text = text?.unwrap_or_default();
+        check_text(text, || texts.row(i))?;
+        len = len.saturating_add(string_len(text));
+    }
+    Ok(len)
+}
+
+fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
+    match core::str::from_utf8(bytes) {
+        Ok(_) => Ok(()),
+        Err(_) => Err(lossy(What::FiloString, row())),
+    }
 }
 
 impl Out<'_> {
@@ -61,6 +74,7 @@ pub(super) fn simple_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]
 /// Section 8.6.
 pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let text = Texts::Rows(strings, mask).constant()?;
+    check_text(text, || mask.first().unwrap_or(0))?;
     let text_end = string_len(text).saturating_add(32);
     let mut out = Out::chunk(Header::ConstString, mask.flat_end(text_end), dst)?;
     out.root(16, [10, 16, 4, 8, 12])?;

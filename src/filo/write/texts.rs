@@ -42,9 +42,15 @@ impl<'a> Texts<'a> {
         (0..texts.len()).map(move |i| texts.get(i))
     }
 
-    /// Sum of something over all of them.
-    pub fn sum(&self, of: impl Fn(Option<&[u8]>) -> usize) -> Result<usize> {
-        self.iter().try_fold(0usize, |sum, text| Ok(sum.saturating_add(of(text?))))
+    /// The row, for messages, where string `i` appears first.
+    pub fn row(&self, i: usize) -> usize {
+        match self {
+            Texts::Rows(..) => i,
+            Texts::Entries(_, rows) => {
+                let k = i.saturating_sub(1);
+                rows.and_then(|rows| rows.get(k)).map_or(k, |row| *row as usize)
+            }
+        }
     }
 
     /// The one string that all have that are not missing; empty if there is none.

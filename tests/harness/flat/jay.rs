@@ -4,7 +4,7 @@ use super::{Same, Walk, same_enum, same_struct, same_table, same_union};
 use pilaster::generated::{jay as views, owned::jay as owned};
 
 same_enum!(SType as u8);
-same_union!(TypeExtra TypeExtraRef { Child });
+same_union!(TypeExtra<'a> TypeExtraRef { Child });
 same_table!(Type TypeRef { stype, extra });
 same_struct!(StatsBool StatsBoolRef { min, max });
 same_struct!(StatsInt8 StatsInt8Ref { min, max });

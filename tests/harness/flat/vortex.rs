@@ -35,5 +35,5 @@ same_table!(Extension ExtensionRef { id, storage_dtype, metadata });
 same_table!(Variant VariantRef { nullable });
 same_table!(Union UnionRef { names, dtypes, type_ids, nullable });
 same_table!(Map MapRef { key_type, value_type, keys_sorted, nullable });
-same_union!(Type TypeRef { Null, Bool, Primitive, Decimal, Utf8, Binary, Struct, List, Extension, FixedSizeList, Variant, Union, Map });
+same_union!(Type<'a> TypeRef { Null, Bool, Primitive, Decimal, Utf8, Binary, Struct, List, Extension, FixedSizeList, Variant, Union, Map });
 same_table!(DType DTypeRef { type_ });

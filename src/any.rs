@@ -1,0 +1,258 @@
+//! All formats behind one door: which one is it, and one enum over those that can be read.
+//!
+//! [`detect`] looks at the bytes and, where they say nothing, at the name. It reads no file and knows
+//! no path: that is the caller's side. This module links every format that is compiled in; firmware
+//! names its format instead.
+//!
+//! | format | how it is recognised |
+//! |---|---|
+//! | Jay | `JAY1` and four NUL in front |
+//! | DataSeries | `DSv1` in front |
+//! | Vortex | `VTXF` in front or at the end |
+//! | bcolz | `blpk` in front, or the header of a bare Blosc chunk; a dataset is a directory ([`BCOLZ_MARKERS`]) |
+//! | Filo | nothing in its bytes: the name ends in `.filo`, or the caller says so |
+//!
+//! ```
+//! use pilaster::any::{Format, detect};
+//!
+//! assert_eq!(detect(b"JAY1\0\0\0\0", None), Ok(Format::Jay));
+//! // The Int 7, three times. Only its name tells that it is a Filo vector.
+//! let vector = [6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0];
+//! assert_eq!(detect(&vector, Some("sevens.filo")), Ok(Format::Filo));
+//! assert!(detect(&vector, Some("sevens.bin")).is_err());
+//! ```
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::error::{Error, Kind, Result, What};
+#[cfg(feature = "filo")]
+use crate::filo;
+
+/// The formats that can be recognised. More than can be read: see [`Format::readable`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Format {
+    Filo,
+    DataSeries,
+    Jay,
+    Bcolz,
+    Vortex,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 5] = [Format::Filo, Format::DataSeries, Format::Jay, Format::Bcolz, Format::Vortex];
+
+    /// The name that the tools use, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Filo => "filo",
+            Format::DataSeries => "dataseries",
+            Format::Jay => "jay",
+            Format::Bcolz => "bcolz",
+            Format::Vortex => "vortex",
+        }
+    }
+
+    /// Whether this build reads the format: its reader exists, and its feature is on.
+    #[must_use]
+    pub const fn readable(self) -> bool {
+        match self {
+            Format::Filo => cfg!(feature = "filo"),
+            Format::DataSeries | Format::Jay | Format::Bcolz | Format::Vortex => false,
+        }
+    }
+
+    /// The error of a file of this format that this build does not read: it names the format.
+    #[cold]
+    #[must_use]
+    pub const fn unreadable(self) -> Error {
+        let what = match self {
+            Format::Filo => What::FiloVector,
+            Format::DataSeries => What::DataSeriesFile,
+            Format::Jay => What::JayFile,
+            Format::Bcolz => What::BcolzChunk,
+            Format::Vortex => What::VortexFile,
+        };
+        Error::new(Kind::Unsupported, what, 0)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// A name in any case of letters.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for any other text.
+    fn from_str(name: &str) -> Result<Self> {
+        let wanted = |format: &Format| format.name().eq_ignore_ascii_case(name);
+        Format::ALL.into_iter().find(wanted).ok_or(Error::new(Kind::Unsupported, What::Magic, 0))
+    }
+}
+
+/// Either of these inside a directory says that it is a bcolz dataset: a table, or a single array.
+pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
+
+/// Which format `bytes` have. `name` is that of the file, where it has one.
+///
+/// A magic number in front decides; no Filo header word looks like one. What could be a coincidence
+/// (a last word, a Blosc header) counts only behind the name.
+///
+/// # Errors
+/// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name say anything:
+/// also what a Filo vector without its extension gets.
+pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Format> {
+    let front = [
+        (&b"JAY1\0\0\0\0"[..], Format::Jay),
+        (b"DSv1", Format::DataSeries),
+        (b"VTXF", Format::Vortex),
+        (b"blpk", Format::Bcolz),
+    ];
+    if let Some((_, format)) = front.into_iter().find(|(magic, _)| bytes.starts_with(magic)) {
+        return Ok(format);
+    }
+    if name.is_some_and(|name| extension(name).eq_ignore_ascii_case("filo")) {
+        return Ok(Format::Filo);
+    }
+    // Vortex is opened from its end; its own reader does not look at the front.
+    if bytes.ends_with(b"VTXF") {
+        return Ok(Format::Vortex);
+    }
+    if is_blosc(bytes) {
+        return Ok(Format::Bcolz);
+    }
+    let first = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    Err(Error::new(Kind::Unsupported, What::Magic, 0).with_need(first.into()))
+}
+
+/// Behind the last dot of a name, or nothing.
+fn extension(name: &str) -> &str {
+    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+}
+
+/// Whether `bytes` are one bare Blosc 1 chunk, as far as its header tells: format version 2, no
+/// reserved flag, a known codec, a type size, and the length of exactly these bytes.
+fn is_blosc(bytes: &[u8]) -> bool {
+    let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = bytes.first_chunk::<16>() else {
+        return false;
+    };
+    let [decoded, block, stored] = [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes);
+    let known = flags & 0x08 == 0 && flags >> 5 <= 4 && size > 0;
+    known && stored as usize == bytes.len() && i32::try_from(decoded).is_ok() && (block > 0 || decoded == 0)
+}
+
+/// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
+/// of its own, the compiler shall name the place.
+#[cfg(feature = "filo")]
+#[derive(Clone, Copy, Debug)]
+pub enum File<'a> {
+    /// One Filo vector.
+    Filo(filo::Vector<'a>),
+}
+
+#[cfg(feature = "filo")]
+impl<'a> File<'a> {
+    /// Opens `bytes`. `element` is for Filo alone, whose vectors do not hold their element type.
+    ///
+    /// # Errors
+    /// Those of the format's own reader; [`Format::unreadable`] if there is none;
+    /// [`Kind::Misuse`] for a Filo vector without `element`.
+    pub fn open(bytes: &'a [u8], format: Format, element: Option<filo::Element>) -> Result<Self> {
+        match format {
+            Format::Filo => {
+                let element = element.ok_or(Error::new(Kind::Misuse, What::FiloElement, 0))?;
+                filo::Vector::open(bytes, element).map(File::Filo)
+            }
+            other => Err(other.unreadable()),
+        }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> Format {
+        match self {
+            File::Filo(_) => Format::Filo,
+        }
+    }
+
+    /// Walks everything that the file holds. The work is bounded by its bytes, not by its claims.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn verify(&self) -> Result<()> {
+        match self {
+            File::Filo(vector) => vector.verify(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn magic_numbers_decide_before_names() {
+        for (bytes, format) in [
+            (&b"JAY1\0\0\0\0rest"[..], Format::Jay),
+            (b"DSv1\x78\x56\x34\x12", Format::DataSeries),
+            (b"VTXF....", Format::Vortex),
+            (b"blpk\x01\0\0\0", Format::Bcolz),
+        ] {
+            assert_eq!(detect(bytes, None), Ok(format));
+            assert_eq!(detect(bytes, Some("x.filo")), Ok(format));
+        }
+    }
+
+    #[test]
+    fn a_filo_vector_that_ends_like_a_vortex_file() {
+        let bytes = b"\x06\x06\0\0\x01\0\0\0VTXF";
+        assert_eq!(detect(bytes, Some("dir.d/x.FILO")), Ok(Format::Filo));
+        assert_eq!(detect(bytes, Some("x.vortex")), Ok(Format::Vortex));
+    }
+
+    #[test]
+    fn bare_blosc_chunks() {
+        // An empty chunk for lz4, as the original writes it.
+        let chunk = [2, 1, 0x33, 4, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0];
+        assert_eq!(detect(&chunk, None), Ok(Format::Bcolz));
+        for (at, value) in [(0, 3), (2, 0x3b), (2, 0xf3), (3, 0), (7, 0x80), (12, 17)] {
+            let mut damaged = chunk;
+            damaged[at] = value;
+            assert!(detect(&damaged, None).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn unknown_bytes_are_named_in_the_error() {
+        let e = detect(&[6, 8, 0, 0, 1], Some("filo")).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Unsupported, What::Magic, 0x806));
+        assert_eq!(detect(&[], None).unwrap_err().kind(), Kind::Unsupported);
+    }
+
+    #[test]
+    fn names_read_back() {
+        for format in Format::ALL {
+            assert_eq!(format.name().to_ascii_uppercase().parse(), Ok(format));
+        }
+        assert!("feather".parse::<Format>().is_err());
+    }
+
+    #[test]
+    #[cfg(feature = "filo")]
+    fn what_is_not_read_yet_is_named() {
+        let e = File::open(b"JAY1\0\0\0\0", Format::Jay, None).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::JayFile));
+        let e = File::open(&[1, 0, 0, 0], Format::Filo, None).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
+    }
+}

@@ -1,0 +1,291 @@
+//! The command line: its grammar and its help.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::path::PathBuf;
+
+use lexopt::prelude::*;
+use pilaster::any::Format;
+use pilaster::filo::Element;
+
+/// What a command line asks for.
+#[derive(Debug)]
+pub enum Call {
+    Run(Task),
+    /// Print a text and be done: help, version.
+    Print(String),
+}
+
+/// One command on one file.
+#[derive(Debug)]
+pub struct Task {
+    pub command: Command,
+    pub source: Source,
+    pub format: Option<Format>,
+    pub element: Option<Element>,
+}
+
+#[derive(Debug)]
+pub enum Command {
+    Info,
+    /// `head` and `cat`.
+    Cat(Text),
+    Dump,
+    Verify,
+}
+
+/// Where the bytes come from.
+#[derive(Debug)]
+pub enum Source {
+    Stdin,
+    Path(PathBuf),
+}
+
+impl fmt::Display for Source {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Source::Stdin => f.write_str("-"),
+            Source::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// How rows become text.
+#[derive(Debug)]
+pub struct Text {
+    pub to: To,
+    /// How many rows at most.
+    pub rows: u64,
+    /// CSV: whether the first line names the columns.
+    pub header: bool,
+    /// CSV: what stands for a missing value.
+    pub missing: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum To {
+    Csv,
+    JsonLines,
+}
+
+const MAIN: &str = "\
+pilaster looks into columnar files.
+
+Usage: pilaster COMMAND [OPTIONS] FILE
+
+Commands:
+  info      what the file is: format, encoding, sizes, columns
+  head      its first rows
+  cat       all its rows, as CSV or JSON lines
+  dump      every value exactly, as one JSON document
+  verify    walk everything; say ok, or what is wrong and where
+
+FILE is a path, or - for standard input.
+Each command explains itself: pilaster COMMAND --help.
+";
+
+const INFO: &str = "\
+What the file is: its format, encoding and sizes, and for each column the type,
+the rows, and how many of them are missing.
+
+Usage: pilaster info [OPTIONS] FILE
+";
+
+const HEAD: &str = "\
+The first rows.
+
+Usage: pilaster head [OPTIONS] FILE
+
+Options:
+  -n, --rows N         so many rows (default 10)
+";
+
+const CAT: &str = "\
+All rows.
+
+Usage: pilaster cat [OPTIONS] FILE
+
+Options:
+  -n, --rows N         at most so many rows
+";
+
+const TEXT: &str = "      --to csv|jsonl   the form of the text (default csv)
+      --json-lines     the same as --to jsonl
+      --no-header      CSV: leave out the line with the names of the columns
+      --missing TEXT   CSV: what stands for a missing value (default: nothing)
+";
+
+const RULES: &str = "
+CSV quotes a field that holds a comma, a quote or a line break, and one that
+reads like a missing value: an empty field is missing, \"\" is an empty string.
+JSON lines have an object per row, with null for a missing value. Numbers that
+JSON lacks are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
+strings. In both, dates and times are the stored counts, bytes are hexadecimal;
+a nested value in CSV is its JSON text.
+";
+
+const DUMP: &str = "\
+Every value exactly, as one JSON document: integers as decimal strings, floats
+as the hexadecimal digits of their bits, bytes in hexadecimal, missing values
+null. A column of up to 2000 rows has its values, a longer one its head and
+tail; sha256 is always that of all values, joined by line feeds.
+Nothing is printed about a file that pilaster verify refuses.
+
+Usage: pilaster dump [OPTIONS] FILE
+
+Options:
+      --json           the only form so far, and the default
+";
+
+const VERIFY: &str = "\
+Walks everything in the file: every row, string and code. Says what it counted,
+or fails with the first thing that is wrong and its offset.
+
+Usage: pilaster verify [OPTIONS] FILE
+";
+
+const COMMON: &str = "
+What a file may not say about itself:
+      --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
+                       content decides, or the extension .filo. Only Filo
+                       can be read so far
+      --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
+                       double, string, utf8, blob, timestamp or datetime
+
+  -h, --help           this text
+  -V, --version        the version
+
+Exit status: 0 done, 1 the input is bad, 2 the call is bad.
+";
+
+/// What a command line asks for, or what is wrong with it.
+pub fn parse(mut parser: lexopt::Parser) -> Result<Call, String> {
+    read(&mut parser).map_err(|e| format!("{e}; see pilaster --help"))
+}
+
+fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
+    let name = match parser.next()? {
+        None => return Err("a command is missing".into()),
+        Some(Short('h') | Long("help")) => return Ok(Call::Print([MAIN, COMMON].concat())),
+        Some(Short('V') | Long("version")) => return Ok(Call::Print(version())),
+        Some(Value(name)) => name.string()?,
+        Some(other) => return Err(other.unexpected()),
+    };
+    let text = |rows| Text { to: To::Csv, rows, header: true, missing: String::new() };
+    let (mut command, help) = match name.as_str() {
+        "info" => (Command::Info, [INFO, COMMON].concat()),
+        "head" => (Command::Cat(text(10)), [HEAD, TEXT, RULES, COMMON].concat()),
+        "cat" => (Command::Cat(text(u64::MAX)), [CAT, TEXT, RULES, COMMON].concat()),
+        "dump" => (Command::Dump, [DUMP, COMMON].concat()),
+        "verify" => (Command::Verify, [VERIFY, COMMON].concat()),
+        "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
+        other => return Err(format!("unknown command {other:?}").into()),
+    };
+    let (mut source, mut format, mut element) = (None, None, None);
+    while let Some(arg) = parser.next()? {
+        match (arg, &mut command) {
+            (Short('h') | Long("help"), _) => return Ok(Call::Print(help)),
+            (Short('V') | Long("version"), _) => return Ok(Call::Print(version())),
+            (Long("format"), _) => {
+                let all = Format::ALL.map(Format::name).join(", ");
+                format = Some(
+                    parser
+                        .value()?
+                        .parse_with(|name| name.parse::<Format>().map_err(|_| format!("--format is one of {all}")))?,
+                );
+            }
+            (Long("type"), _) => {
+                let all = Element::ALL.map(Element::name).join(", ");
+                element = Some(
+                    parser
+                        .value()?
+                        .parse_with(|name| name.parse::<Element>().map_err(|_| format!("--type is one of {all}")))?,
+                );
+            }
+            (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse()?,
+            (Long("to"), Command::Cat(text)) => text.to = parser.value()?.parse_with(form)?,
+            (Long("json-lines"), Command::Cat(text)) => text.to = To::JsonLines,
+            (Long("no-header"), Command::Cat(text)) => text.header = false,
+            (Long("missing"), Command::Cat(text)) => text.missing = parser.value()?.string()?,
+            (Long("json"), Command::Dump) => {}
+            (Value(path), _) if source.is_none() => source = Some(from(path)),
+            (other, _) => return Err(other.unexpected()),
+        }
+    }
+    let source = source.ok_or("a FILE is missing, or - for standard input")?;
+    Ok(Call::Run(Task { command, source, format, element }))
+}
+
+fn from(path: OsString) -> Source {
+    if path == "-" { Source::Stdin } else { Source::Path(path.into()) }
+}
+
+fn form(name: &str) -> Result<To, &'static str> {
+    match name {
+        "csv" => Ok(To::Csv),
+        "jsonl" | "json-lines" => Ok(To::JsonLines),
+        _ => Err("--to is csv or jsonl"),
+    }
+}
+
+fn version() -> String {
+    format!("pilaster {}\n", env!("CARGO_PKG_VERSION"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn call(line: &str) -> Result<Call, String> {
+        parse(lexopt::Parser::from_iter(["pilaster"].into_iter().chain(line.split_whitespace())))
+    }
+
+    fn task(line: &str) -> Task {
+        match call(line) {
+            Ok(Call::Run(task)) => task,
+            other => panic!("{line}: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn options_before_and_behind_the_file() {
+        let t = task("cat --type INT x --to=jsonl -n3");
+        let Command::Cat(text) = &t.command else { panic!() };
+        assert_eq!((text.to, text.rows, t.element), (To::JsonLines, 3, Some(Element::Int)));
+        assert_eq!(t.source.to_string(), "x");
+    }
+
+    #[test]
+    fn standard_input_is_a_dash_or_an_odd_file() {
+        assert!(matches!(task("info --format filo -").source, Source::Stdin));
+        assert!(matches!(task("info -- --type").source, Source::Path(p) if p.as_os_str() == "--type"));
+    }
+
+    #[test]
+    fn every_command_helps_itself() {
+        for name in ["info", "head", "cat", "dump", "verify"] {
+            let Ok(Call::Print(text)) = call(&format!("{name} --help")) else { panic!("{name}") };
+            assert!(text.contains(&format!("Usage: pilaster {name} ")) && text.ends_with("the call is bad.\n"));
+            let widest = text.lines().map(str::len).max();
+            assert!(widest <= Some(80), "{name}: {widest:?} columns");
+        }
+    }
+
+    #[test]
+    fn bad_calls_say_what_is_wrong() {
+        for (line, part) in [
+            ("", "a command is missing"),
+            ("frobnicate x", "unknown command \"frobnicate\""),
+            ("cat", "a FILE is missing"),
+            ("cat a b", "unexpected argument \"b\""),
+            ("info -n 3 x", "invalid option '-n'"),
+            ("cat --to xml x", "--to is csv or jsonl"),
+            ("cat --rows many x", "many"),
+            ("dump --type number x", "--type is one of boolean, int, long"),
+            ("dump --format feather x", "--format is one of filo, dataseries"),
+        ] {
+            let message = call(line).unwrap_err();
+            assert!(message.contains(part), "{line}: {message}");
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Rows as CSV.
+//!
+//! One rule tells missing values from empty strings: a field is quoted if it holds a comma, a quote
+//! or a line break, or if it reads like a missing value. The text of a missing value is never quoted.
+//! (The `csv` crate cannot tell the two apart, and quotes a lone empty field whatever it means.)
+
+use std::fmt::{self, Write as _};
+use std::io::Write;
+
+use pilaster::Result;
+use pilaster::column::{Batch, Column, Type};
+
+use crate::Failure;
+use crate::cell::{self, Cell};
+use crate::json::{self, Style};
+use crate::walk::Rows;
+
+pub struct Csv<W> {
+    out: W,
+    header: bool,
+    /// What stands for a missing value.
+    missing: String,
+    names: Vec<String>,
+    line: String,
+    field: String,
+}
+
+impl<W: Write> Csv<W> {
+    pub fn new(out: W, header: bool, missing: &str) -> Self {
+        let missing = missing.to_owned();
+        Csv { out, header, missing, names: Vec::new(), line: String::new(), field: String::new() }
+    }
+
+    fn end(&mut self) -> std::result::Result<(), Failure> {
+        self.line.push('\n');
+        Ok(self.out.write_all(self.line.as_bytes())?)
+    }
+}
+
+impl<W: Write> Rows for Csv<W> {
+    fn names(&mut self, names: &[&str]) -> std::result::Result<(), Failure> {
+        self.names = names.iter().map(|name| (*name).to_owned()).collect();
+        if !self.header {
+            return Ok(());
+        }
+        self.line.clear();
+        for (k, name) in names.iter().enumerate() {
+            self.line.push_str(if k > 0 { "," } else { "" });
+            quote(&mut self.line, name, &self.missing);
+        }
+        self.end()
+    }
+
+    fn row<C: Column>(
+        &mut self,
+        columns: &[C],
+        batches: &[Batch<'_, C>],
+        i: usize,
+    ) -> std::result::Result<(), Failure> {
+        self.line.clear();
+        for (k, ((name, column), batch)) in self.names.iter().zip(columns).zip(batches).enumerate() {
+            self.line.push_str(if k > 0 { "," } else { "" });
+            self.field.clear();
+            let there = Cell::at(batch, i)
+                .and_then(|cell| field(&mut self.field, column, &cell))
+                .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+            if there {
+                quote(&mut self.line, &self.field, &self.missing);
+            } else {
+                self.line.push_str(&self.missing);
+            }
+        }
+        self.end()
+    }
+}
+
+/// Appends a value without quotes; false if it is missing.
+fn field<C: Column>(out: &mut String, column: &C, cell: &Cell<'_, C>) -> Result<bool> {
+    match cell {
+        Cell::Missing => return Ok(false),
+        Cell::Text(text) => out.push_str(text),
+        Cell::Bytes(bytes) => cell::hex(bytes, out),
+        Cell::Int(value) => integer(out, *value, column.ty()),
+        Cell::Wide(words) => integer(out, cell::wide(*words), column.ty()),
+        Cell::Half(bits) => out.push_str(&cell::single(cell::half(*bits))),
+        Cell::Single(value) => out.push_str(&cell::single(*value)),
+        Cell::Double(value) => out.push_str(&cell::double(*value)),
+        Cell::Bool(_) | Cell::Nested { .. } => json::value(out, column, cell, Style::Plain)?,
+    }
+    Ok(true)
+}
+
+fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
+    match ty {
+        Type::Decimal { scale, .. } => out.push_str(&cell::decimal(&value.to_string(), scale)),
+        // Writing into a `String` does not fail.
+        _ => drop(write!(out, "{value}")),
+    }
+}
+
+/// Appends a field, in quotes if it needs them.
+fn quote(out: &mut String, field: &str, missing: &str) {
+    if field == missing || field.is_empty() || field.contains([',', '"', '\n', '\r']) {
+        out.push('"');
+        out.push_str(&field.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        out.push_str(field);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::sample;
+    use crate::walk::rows;
+
+    fn text(names: &[&str], header: bool, missing: &str) -> String {
+        let mut out = Vec::new();
+        rows(&mut sample::table(names), u64::MAX, &mut Csv::new(&mut out, header, missing)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn missing_is_nothing_and_empty_is_quoted() {
+        assert_eq!(text(&["text", "int"], true, ""), "text,int\n\"a\"\"b\u{1}\n\",1\n,\n\"\",-3\n");
+    }
+
+    #[test]
+    fn a_value_that_reads_like_a_missing_one_is_quoted() {
+        assert_eq!(text(&["int"], false, "-3"), "1\n-3\n\"-3\"\n");
+    }
+
+    #[test]
+    fn every_kind_of_value() {
+        let names = ["bool", "double", "half", "bytes", "decimal", "wide"];
+        let rows = text(&names, true, "NA");
+        assert_eq!(
+            rows,
+            "bool,double,half,bytes,decimal,wide\ntrue,1.5,1.0,00ff,123.45,0.01\nNA,NA,NA,NA,NA,NA\nfalse,Infinity,NaN,\"\",-0.05,-0.01\n"
+        );
+    }
+
+    #[test]
+    fn nested_values_are_json() {
+        assert_eq!(text(&["list"], false, ""), "\"[1,null]\"\n\n[-3]\n");
+        assert!(text(&["struct"], false, "").ends_with("\"{\"\"n\"\":-3,\"\"s\"\":\"\"\"\"}\"\n"));
+    }
+}

@@ -1,0 +1,221 @@
+//! `dump`: every value exactly, as one JSON document.
+
+use std::io::Write;
+
+use pilaster::any::File;
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column, Part, Table, Type};
+use pilaster::error::Error;
+use pilaster::filo::{self, Element, Vector};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::Failure;
+use crate::cell::Cell;
+use crate::json::{self, Style};
+use crate::open::Input;
+use crate::progress::Progress;
+use crate::walk::{PART_ROOM, batches};
+
+/// A column of up to so many rows is shown in full.
+const SHOWN: u64 = 2000;
+/// So many rows are shown at either end of a longer one.
+const ENDS: u64 = 20;
+
+pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    // First, so that nothing is printed about a damaged file.
+    file.verify()?;
+    let (facts, mut table) = match file {
+        File::Filo(vector) => (filo_facts(vector, &input.bytes), filo::Table::new(*vector)),
+    };
+    let shape = Shape::of(&mut table)?;
+    write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
+    writeln!(out, " \"nrows\": {},", shape.rows)?;
+    write!(out, " \"facts\": {{")?;
+    for (k, (key, value)) in facts.iter().enumerate() {
+        write!(out, "{}\"{key}\": {value}", if k > 0 { ", " } else { "" })?;
+    }
+    write!(out, "}},\n \"columns\": [")?;
+    for k in 0..shape.width {
+        write!(out, "{}\n  {{", if k > 0 { "," } else { "" })?;
+        column(&mut table, k, shape.rows, file, out)?;
+        write!(out, "}}")?;
+    }
+    writeln!(out, "\n ]\n}}")?;
+    Ok(())
+}
+
+/// What is particular to a Filo vector. The header word is not kept by the view: the two high bytes
+/// say nothing, except the row count of an empty vector.
+fn filo_facts(vector: &Vector<'_>, bytes: &[u8]) -> Vec<(&'static str, Value)> {
+    let word = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let mut facts = vec![
+        ("element_type", json!(filo_name(vector.element()))),
+        ("header", json!(format!("0x{word:08x}"))),
+        ("size_bytes", json!(bytes.len())),
+    ];
+    if matches!(vector.element(), Element::Timestamp | Element::DateTime) {
+        facts.push(("unit", json!("milliseconds since epoch")));
+    }
+    facts
+}
+
+/// The element type in the format's own spelling.
+pub const fn filo_name(element: Element) -> &'static str {
+    match element {
+        Element::Boolean => "Boolean",
+        Element::Int => "Int",
+        Element::Long => "Long",
+        Element::Float => "Float",
+        Element::Double => "Double",
+        Element::String => "String",
+        Element::Utf8 => "UTF8",
+        Element::Blob => "Blob",
+        Element::Timestamp => "Timestamp",
+        Element::DateTime => "DateTime",
+    }
+}
+
+/// Rows and columns of a table.
+struct Shape {
+    rows: u64,
+    width: usize,
+}
+
+impl Shape {
+    fn of<T: Table>(table: &mut T) -> Result<Self, Failure> {
+        let mut shape = Shape { rows: 0, width: 0 };
+        let mut memory = vec![0; PART_ROOM];
+        let mut outer = Scratch::new(&mut memory);
+        table.restart()?;
+        loop {
+            let mut scope = outer.scope();
+            let Some(part) = table.next_part(&mut scope)? else { return Ok(shape) };
+            shape.rows = shape.rows.saturating_add(part.rows());
+            shape.width = part.width();
+        }
+    }
+}
+
+/// Prints the inside of the object of column `k`.
+fn column<T: Table>(table: &mut T, k: usize, rows: u64, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let mut memory = vec![0; PART_ROOM];
+    let mut outer = Scratch::new(&mut memory);
+    let mut tape = Tape::new(rows);
+    let (mut opened, mut text) = (false, String::new());
+    table.restart()?;
+    loop {
+        let mut scope = outer.scope();
+        let Some(part) = table.next_part(&mut scope)? else { break };
+        let column = part.column(k)?;
+        let name = part.name(k)?;
+        if !opened {
+            let ty = Value::from(type_name(&column, file)?);
+            write!(out, "\"name\": {}, \"type\": {ty}, \"nullable\": {}", Value::from(name), nullable(file))?;
+            opened = true;
+        }
+        batches(&column, 0..part.rows(), |batch| {
+            for i in 0..batch.len {
+                text.clear();
+                Cell::at(batch, i)
+                    .and_then(|cell| json::value(&mut text, &column, &cell, Style::Exact))
+                    .map_err(|e: Error| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+                tape.put(&text, out)?;
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+    tape.end(out)
+}
+
+/// Every element type of Filo has a missing value, whether the encoding can hold one or not.
+const fn nullable(file: &File<'_>) -> bool {
+    match file {
+        File::Filo(_) => true,
+    }
+}
+
+/// The name of the type with those of its children.
+fn type_name<C: Column>(column: &C, file: &File<'_>) -> pilaster::Result<String> {
+    let child = |k| type_name(&column.child(k)?, file);
+    Ok(match column.ty() {
+        // What Filo calls a timestamp is a long by another name.
+        Type::Timestamp(_) if matches!(file, File::Filo(_)) => "int64".to_owned(),
+        Type::Timestamp(unit) => match column.zone()? {
+            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
+            None => format!("timestamp[{}]", unit.name()),
+        },
+        Type::List => format!("list<{}>", child(0)?),
+        Type::FixedList(n) => format!("fixed_size_list<{},{n}>", child(0)?),
+        Type::Map => {
+            let entry = column.child(0)?;
+            format!("map<{},{}>", type_name(&entry.child(0)?, file)?, type_name(&entry.child(1)?, file)?)
+        }
+        Type::Struct(n) => {
+            let mut fields = Vec::new();
+            for k in 0..n as usize {
+                fields.push(format!("{}:{}", column.child_name(k)?, child(k)?));
+            }
+            format!("struct<{}>", fields.join(","))
+        }
+        other => other.to_string(),
+    })
+}
+
+/// The values of one column as they go by.
+struct Tape {
+    rows: u64,
+    done: u64,
+    hash: Sha256,
+    head: Vec<String>,
+    tail: Vec<String>,
+    progress: Progress,
+}
+
+impl Tape {
+    fn new(rows: u64) -> Self {
+        Tape {
+            rows,
+            done: 0,
+            hash: Sha256::new(),
+            head: Vec::new(),
+            tail: Vec::new(),
+            progress: Progress::new(rows, false),
+        }
+    }
+
+    /// Takes the next value.
+    fn put(&mut self, text: &str, out: &mut impl Write) -> Result<(), Failure> {
+        if self.done > 0 {
+            self.hash.update("\n");
+        }
+        self.hash.update(text);
+        if self.rows <= SHOWN {
+            write!(out, "{}{text}", if self.done > 0 { ", " } else { ", \"values\": [" })?;
+        } else {
+            if self.done < ENDS {
+                self.head.push(text.to_owned());
+            }
+            if self.rows.saturating_sub(self.done) <= ENDS {
+                self.tail.push(text.to_owned());
+            }
+        }
+        self.done = self.done.saturating_add(1);
+        if self.done.is_multiple_of(1 << 16) {
+            self.progress.at(self.done);
+        }
+        Ok(())
+    }
+
+    /// Prints what is known at the end only.
+    fn end(self, out: &mut impl Write) -> Result<(), Failure> {
+        let digest: String = self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        if self.rows <= SHOWN {
+            write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;
+        } else {
+            let (head, tail) = (self.head.join(", "), self.tail.join(", "));
+            write!(out, ", \"sha256\": \"{digest}\", \"head\": [{head}], \"tail\": [{tail}]")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,92 @@
+//! The file: its bytes, its format, its element type.
+
+use std::fs;
+use std::io::{self, Read};
+
+use pilaster::any::{self, File, Format};
+use pilaster::error::Kind;
+use pilaster::filo::{Element, Vector};
+
+use crate::Failure;
+use crate::args::{Source, Task};
+
+/// A file in memory.
+pub struct Input {
+    /// The path as the caller gave it, or `-`.
+    pub path: String,
+    /// Its last part, or `-`.
+    pub name: String,
+    pub bytes: Vec<u8>,
+    format: Format,
+}
+
+impl Input {
+    /// Reads the file and finds out what it is.
+    pub fn load(task: &Task) -> Result<Self, Failure> {
+        let (name, bytes) = match &task.source {
+            Source::Stdin => ("-".to_owned(), read(io::stdin().lock())?),
+            Source::Path(path) => {
+                if any::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+                    return Err(unreadable(Format::Bcolz));
+                }
+                let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+                (name, read(fs::File::open(path).map_err(|e| Failure::Input(e.to_string()))?)?)
+            }
+        };
+        let format = format(task, &bytes, &name)?;
+        Ok(Input { path: task.source.to_string(), name, bytes, format })
+    }
+
+    /// Opens it.
+    pub fn open(&self, task: &Task) -> Result<File<'_>, Failure> {
+        if !self.format.readable() {
+            return Err(unreadable(self.format));
+        }
+        if self.format != Format::Filo && task.element.is_some() {
+            return Err(Failure::Usage(format!("--type is for Filo vectors; {} is {}", task.source, self.format)));
+        }
+        if self.format == Format::Filo && task.element.is_none() {
+            let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
+            return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
+        }
+        File::open(&self.bytes, self.format, task.element).map_err(|e| match e.kind() {
+            Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+            _ => e.into(),
+        })
+    }
+}
+
+fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    from.read_to_end(&mut bytes).map_err(|e| Failure::Input(e.to_string()))?;
+    Ok(bytes)
+}
+
+/// What the caller says, what the content says, or what the element type implies.
+fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
+    if let Some(format) = task.format {
+        return Ok(format);
+    }
+    match (any::detect(bytes, Some(name)), task.element) {
+        (Ok(format), _) => Ok(format),
+        (Err(_), Some(_)) => Ok(Format::Filo),
+        (Err(e), None) => {
+            Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))
+        }
+    }
+}
+
+fn unreadable(format: Format) -> Failure {
+    let what = format.unreadable().what().name();
+    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors"))
+}
+
+/// Says which element types these bytes could be opened as, so that the next call works.
+fn fitting(bytes: &[u8]) -> String {
+    let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
+    let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
+    match names.as_slice() {
+        [] => "these bytes open as none".to_owned(),
+        names => format!("these bytes open as {}", names.join(", ")),
+    }
+}
