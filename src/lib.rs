@@ -4,17 +4,23 @@
 //! all memory from its caller, and believes nothing that the bytes say. It begins with [Filo](filo),
 //! in both directions; DataSeries, Jay, bcolz and Vortex are recognised ([`any`]) and will follow.
 //!
-//! # In twenty lines
+//! # A round trip
 //!
 //! ```
 //! # #[cfg(feature = "filo")] {
 //! use pilaster::bytes::Scratch;
 //! use pilaster::column::{Column, Values};
-//! use pilaster::filo::{Element, Value, Vector};
+//! use pilaster::filo::{Element, Value, Vector, write};
 //!
-//! // Four ints as signed bytes. They do not hold their element type, so the reader is told.
-//! let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
-//! let vector = Vector::open(&chunk, Element::Int)?;
+//! // Out: four ints, in the smallest encoding that loses nothing, into memory that we lend.
+//! let rows = write::Rows::all(write::Plain::Int(&[1, 2, -5, 101]));
+//! let mut memory = [0; 64];
+//! let len = write::encode_auto(&rows, &mut memory, &mut Scratch::new(&mut []))?;
+//! let chunk = &memory[..len];
+//! assert_eq!(chunk, [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101], "one signed byte each");
+//!
+//! // In: the bytes do not hold their element type, so the reader is told.
+//! let vector = Vector::open(chunk, Element::Int)?;
 //! assert_eq!(vector.get(2)?, Some(Value::Int(-5)));
 //!
 //! // In bulk: rows as a native slice, in memory that we lend.
@@ -23,7 +29,7 @@
 //! assert!(matches!(batch.values, Values::I32([1, 2, -5, 101])));
 //!
 //! // Wrong: an error that says what and where.
-//! let e = Vector::open(&chunk, Element::Float).unwrap_err();
+//! let e = Vector::open(chunk, Element::Float).unwrap_err();
 //! assert_eq!(e.to_string(), "filo header word at offset 0: 0x00000806 cannot be read as the type asked for");
 //! # }
 //! # Ok::<(), pilaster::Error>(())

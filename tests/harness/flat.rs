@@ -18,12 +18,8 @@
 //! | a string without a zero byte behind it | planus checks that only on request |
 //! | nesting beyond the limit | planus has none |
 
-// The paths hold from wherever this file is included.
-#[path = "flat/filo.rs"]
 mod filo;
-#[path = "flat/jay.rs"]
 mod jay;
-#[path = "flat/vortex.rs"]
 mod vortex;
 
 use std::fmt::Debug;

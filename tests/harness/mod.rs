@@ -12,6 +12,7 @@ pub mod bytes;
 pub mod cell;
 pub mod filo_dirty;
 pub mod filo_vector;
+pub mod flat;
 pub mod walk;
 
 /// What a fuzz target runs.
@@ -19,4 +20,4 @@ pub type Body = fn(&[u8]);
 
 /// Every body under its name, which is also that of its file and its fuzz target.
 pub const TARGETS: &[(&str, Body)] =
-    &[("bytes", bytes::run), ("filo_vector", filo_vector::run), ("filo_dirty", filo_dirty::run)];
+    &[("bytes", bytes::run), ("filo_vector", filo_vector::run), ("filo_dirty", filo_dirty::run), ("flat", flat::run)];

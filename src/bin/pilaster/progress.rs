@@ -32,6 +32,9 @@ impl Progress {
             if let Ok(style) = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} rows, {eta} left") {
                 bar.set_style(style);
             }
+            // What was done without a bar is no measure of the speed from here on.
+            bar.set_position(row);
+            bar.reset_eta();
             self.bar = Some(bar);
         }
         if let Some(bar) = &self.bar {

@@ -103,9 +103,10 @@ fn handles_know_their_offsets() {
 #[test]
 fn each_rule_has_its_error() {
     use {Kind::*, What::*};
-    // What is wrong, the bytes that make it so, and the error: kind, field, position, need.
+    /// What is wrong, the bytes that make it so, and the error: kind, field, position, need.
+    type Case = (&'static str, &'static [(usize, &'static [u8])], Kind, What, u64, u32);
     #[rustfmt::skip]
-    let cases: &[(&str, &[(usize, &[u8])], Kind, What, u64, u32)] = &[
+    let cases: &[Case] = &[
         ("root offset zero",                &[(0, &[0])],                       Invalid,   FlatRoot,   0,   0),
         ("root offset outside",             &[(0, &[114])],                     Invalid,   FlatRoot,   0,   114),
         ("root offset overflows",           &[(0, &[0xff; 4])],                 Invalid,   FlatRoot,   0,   u32::MAX),
@@ -130,7 +131,7 @@ fn each_rule_has_its_error() {
         ("string ends outside",             &[(56, &[55])],                     Truncated, FlatString, 56,  59),
         ("string ends where the buffer does", &[(56, &[54])],                   Truncated, FlatString, 114, 1),
         ("string length overflows",         &[(56, &[0xff; 4])],                Truncated, FlatString, 56,  u32::MAX),
-        ("no zero behind a string",         &[(62, &[b'!'])],                   Invalid,   FlatString, 62,  33),
+        ("no zero behind a string",         &[(62, b"!")],                      Invalid,   FlatString, 62,  33),
         ("string is no text",               &[(61, &[0xff])],                   Utf8,      FlatString, 61,  0),
         ("required field absent",           &[(10, &[0])],                      Invalid,   FlatField,  24,  1),
         ("vector ends outside",             &[(64, &[24])],                     Truncated, FlatVector, 64,  52),
