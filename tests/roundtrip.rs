@@ -9,7 +9,7 @@ use pilaster::filo::raw::Packing;
 use pilaster::filo::write::{encode, holds, max_len, scratch_len};
 use pilaster::filo::{Element, Encoding};
 use proptest::prelude::*;
-use support::{Owned, Values};
+use support::{Owned, Values, patterns};
 
 const PACKINGS: [Packing; 9] = [
     Packing::U2,
@@ -59,22 +59,6 @@ fn elements() -> impl Iterator<Item = Element> {
 
 fn takes_missing_rows(encoding: Encoding) -> bool {
     !matches!(encoding, Encoding::Packed(_) | Encoding::Repeated | Encoding::DeltaDelta(_))
-}
-
-/// Which rows have a value.
-fn patterns(n: usize) -> Vec<Vec<bool>> {
-    let by = |f: &dyn Fn(usize) -> bool| (0..n).map(f).collect::<Vec<bool>>();
-    let mut all = vec![
-        by(&|_| true),
-        by(&|_| false),
-        by(&|i| i % 2 == 1),
-        by(&|i| i != 0),
-        by(&|i| i + 1 != n),
-        by(&|i| i == n / 2),
-        by(&|i| i * 7 % 10 != 3),
-    ];
-    all.dedup();
-    all
 }
 
 /// The smallest and largest number of a width.
@@ -446,7 +430,7 @@ fn owned() -> impl Strategy<Value = Owned> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// No encoding loses anything: it says so, or the rows come back, every bit of them.
     #[test]
