@@ -174,11 +174,12 @@ impl<'a> Vector<'a> {
                 millis: millis.get(i)?.cast_signed(),
                 offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
             }),
-            Data::Strings(strings) => strings.bytes(strings.span(i)?).map(Value::Bytes),
-            Data::Coded { entries, count, codes } => {
-                let span = entries.coded(low32(codes.get(i)?), *count, codes)?;
-                entries.bytes(span).map(Value::Bytes)
-            }
+            Data::Strings(strings) => strings.get(i)?.map(Value::Bytes),
+            Data::Coded { entries, count, codes } => match low32(codes.get(i)?) {
+                0 => None,
+                code if code < *count => entries.get(code as usize)?.map(Value::Bytes),
+                code => return Err(strings::bad_code(code, codes)),
+            },
         })
     }
 
