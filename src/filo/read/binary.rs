@@ -19,45 +19,85 @@ pub(super) fn open<'a>(chunk: Chunk<'a>, r: Bytes<'a>) -> Result<Vector<'a>> {
     let text = matches!(chunk.element, Element::Utf8 | Element::Blob);
     let number = matches!(chunk.element, Element::Int | Element::Long | Element::Double);
     match chunk.header {
-        Header::Primitive | Header::Int if number => dense(chunk, Packed::open(r)?, Mask::None),
-        Header::MaskedPrimitive | Header::MaskedInt if number => masked(chunk, r),
+        Header::Primitive | Header::Int | Header::MaskedPrimitive | Header::MaskedInt if number => packed(chunk, r),
+        Header::DeltaDelta if chunk.element == Element::Long => packed(chunk, r),
+        Header::DictUtf8 if text => packed(chunk, r),
         Header::Repeated if number || text => repeated(chunk, r),
-        Header::DeltaDelta if chunk.element == Element::Long => delta_delta(chunk, r),
-        Header::Utf8 if text => utf8(chunk, r),
+        Header::Utf8 if text => {
+            let (strings, rows) = words(chunk.bytes, r)?;
+            Ok(chunk.vector(Encoding::Utf8, rows, Mask::None, Data::Strings(strings)))
+        }
         Header::FixedMaxUtf8 if text => fixed_max(chunk, r),
-        Header::DictUtf8 if text => dict_utf8(chunk, r),
         _ => Err(chunk.wrong_type()),
     }
 }
 
-/// Section 9.1, and 9.2 behind the mask.
-fn dense<'a>(chunk: Chunk<'a>, (packed, rows): (Packed<'a>, u32), mask: Mask<'a>) -> Result<Vector<'a>> {
-    let int_header = matches!(chunk.header, Header::Int | Header::MaskedInt);
-    let form = match (packed.packing, chunk.element) {
-        (Packing::W64, _) if int_header => return Err(packed.too_wide()),
-        (Packing::W64, Element::Int) => return Err(chunk.wrong_type()),
-        // Under the headers of 64-bit vectors too: that is how releases up to 0.3.2 stored ints.
-        (packing, Element::Double) if packing != Packing::W64 => Form::Double,
-        _ => Form::Word,
+/// The kinds that end in a packed vector (section 9.1), behind a mask (9.2), a line (9.4) or a
+/// dictionary (10.3).
+fn packed<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
+    let (mut words, mut line, mut dictionary) = (None, Line::ZERO, None);
+    let start = r.at();
+    let sub = match chunk.header {
+        Header::MaskedPrimitive | Header::MaskedInt => {
+            let (mask, sub) = split_at_sub(chunk.bytes, &mut r)?;
+            words = Some(mask);
+            sub
+        }
+        Header::DeltaDelta => {
+            line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? };
+            r
+        }
+        Header::DictUtf8 => {
+            let layout = r.u32(What::FiloDictionary)?;
+            if layout != UTF8_LAYOUT {
+                return Err(Error::new(Kind::Unsupported, What::FiloDictionary, start).with_need(layout.into()));
+            }
+            let (table, codes) = split_at_sub(chunk.bytes, &mut r)?;
+            let end = usize::try_from(codes.at()).unwrap_or(usize::MAX);
+            let inside = chunk.bytes.get(..end).unwrap_or(chunk.bytes);
+            dictionary = Some(self::words(inside, Reader::new_at(table, r.at()))?);
+            codes
+        }
+        _ => r,
     };
-    let encoding = match mask {
-        Mask::None => Encoding::Packed(packed.packing),
-        _ => Encoding::Masked(packed.packing),
-    };
-    Ok(chunk.vector(encoding, rows, mask, Data::Numbers(Numbers { form, ..Numbers::plain(packed) })))
+    let (packed, rows) = Packed::open(sub)?;
+    let packing = packed.packing;
+
+    // Only the headers of 64-bit numbers may have such; under them narrow ones are the ints of
+    // releases up to 0.3.2.
+    if packing == Packing::W64 {
+        match chunk.header {
+            Header::Primitive | Header::MaskedPrimitive if chunk.element == Element::Int => {
+                return Err(chunk.wrong_type());
+            }
+            Header::Primitive | Header::MaskedPrimitive => {}
+            _ => return Err(packed.too_wide()),
+        }
+    }
+    let form = if chunk.element == Element::Double && packing != Packing::W64 { Form::Double } else { Form::Word };
+    let numbers = Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) });
+    Ok(match (words, dictionary) {
+        (_, Some((entries, count))) => {
+            let data = Data::Coded { entries, count, codes: packed };
+            chunk.vector(Encoding::DictUtf8(packing), rows, Mask::None, data)
+        }
+        (Some(words), _) => {
+            // Whole words, and as many as the rows need.
+            let need = rows.div_ceil(64).saturating_mul(8);
+            if words.len() < need as usize {
+                return Err(Error::new(Kind::Truncated, What::FiloMask, r.at()).with_need(need.into()));
+            }
+            chunk.vector(Encoding::Masked(packing), rows, Mask::Words(words), numbers)
+        }
+        _ if chunk.header == Header::DeltaDelta => {
+            chunk.vector(Encoding::DeltaDelta(packing), rows, Mask::None, numbers)
+        }
+        _ => chunk.vector(Encoding::Packed(packing), rows, Mask::None, numbers),
+    })
 }
 
-/// Section 9.2.
-fn masked<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
-    let (words, packed) = split_at_sub(chunk.bytes, &mut r)?;
-    let opened = Packed::open(packed)?;
-    // Whole words, and as many as the rows need.
-    let need = opened.1.div_ceil(64).saturating_mul(8);
-    if words.len() < need as usize {
-        return Err(Error::new(Kind::Truncated, What::FiloMask, r.at()).with_need(need.into()));
-    }
-    dense(chunk, opened, Mask::Words(words))
-}
+/// The only layout that a dictionary has: variable UTF8.
+const UTF8_LAYOUT: u32 = 2;
 
 /// Takes the offset of a sub-vector; gives the bytes up to there, and what follows.
 #[inline(never)]
@@ -93,23 +133,6 @@ fn repeated<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
     Ok(chunk.vector(Encoding::Repeated, rows, Mask::None, Data::Numbers(Numbers { constant: true, ..numbers })))
 }
 
-/// Section 9.4.
-fn delta_delta<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
-    let line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? };
-    let (packed, rows) = Packed::open(r)?;
-    if packed.packing == Packing::W64 {
-        return Err(packed.too_wide());
-    }
-    let data = Data::Numbers(Numbers { line, ..Numbers::plain(packed) });
-    Ok(chunk.vector(Encoding::DeltaDelta(packed.packing), rows, Mask::None, data))
-}
-
-/// Section 10.1.
-fn utf8<'a>(chunk: Chunk<'a>, r: Bytes<'a>) -> Result<Vector<'a>> {
-    let (strings, rows) = words(chunk.bytes, r)?;
-    Ok(chunk.vector(Encoding::Utf8, rows, Mask::None, Data::Strings(strings)))
-}
-
 /// The word table of section 10.1, at the start of `r`, of strings that lie in `chunk`.
 #[inline(never)]
 fn words<'a>(chunk: &'a [u8], mut r: Bytes<'a>) -> Result<(Strings<'a>, u32)> {
@@ -132,24 +155,4 @@ fn fixed_max<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
     let rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
     let data = Data::Strings(Strings { chunk: chunk.bytes, kind: Kinds::Slots { at: position(r.at())?, size } });
     Ok(chunk.vector(Encoding::FixedMaxUtf8, rows, Mask::None, data))
-}
-
-/// Section 10.3.
-fn dict_utf8<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
-    /// The only layout that a dictionary has: variable UTF8.
-    const UTF8_LAYOUT: u32 = 2;
-    let at = r.at();
-    let layout = r.u32(What::FiloDictionary)?;
-    if layout != UTF8_LAYOUT {
-        return Err(Error::new(Kind::Unsupported, What::FiloDictionary, at).with_need(layout.into()));
-    }
-    let (table, codes) = split_at_sub(chunk.bytes, &mut r)?;
-    let end = usize::try_from(codes.at()).unwrap_or(usize::MAX);
-    let (entries, count) = words(chunk.bytes.get(..end).unwrap_or(chunk.bytes), Reader::new_at(table, r.at()))?;
-    let (codes, rows) = Packed::open(codes)?;
-    if codes.packing == Packing::W64 {
-        return Err(codes.too_wide());
-    }
-    let data = Data::Coded { entries, count, codes };
-    Ok(chunk.vector(Encoding::DictUtf8(codes.packing), rows, Mask::None, data))
 }

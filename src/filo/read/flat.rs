@@ -6,130 +6,161 @@ use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
 use super::{Chunk, Data, PAYLOAD, Vector, row_count, rows_of};
 use crate::column::Span;
-use crate::encoding::line::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
 use crate::filo::{Element, Encoding};
 use crate::generated::filo as views;
 use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
 
-/// Opens the payload of `chunk`.
+/// Opens the payload of `chunk`. The six tables are one as far as they have the same fields; what is
+/// particular to a kind comes last.
 pub(super) fn open(chunk: Chunk<'_>) -> Result<Vector<'_>> {
-    let open = match (chunk.header, chunk.element) {
+    let shape = match (chunk.header, chunk.element) {
         (
             Header::SimplePrimitive | Header::ConstPrimitive,
             Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
-        ) => simple,
-        (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => diff,
-        (Header::DiffDateTime, Element::DateTime) => date_time,
-        (Header::SimpleString, Element::String) => simple_string,
-        (Header::ConstString, Element::String) => const_string,
-        (Header::DictString, Element::String) => dict_string,
+        ) => &SIMPLE,
+        (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => &DIFF,
+        (Header::DiffDateTime, Element::DateTime) => &DATE_TIME,
+        (Header::SimpleString, Element::String) => &SIMPLE_STRING,
+        (Header::ConstString, Element::String) => &CONST_STRING,
+        (Header::DictString, Element::String) => &DICT_STRING,
         _ => return Err(chunk.wrong_type()),
     };
     let payload = chunk.bytes.get(HEADER_LEN..).unwrap_or_default();
-    open(chunk, Fields(Flat::new_at(payload, PAYLOAD).root()?))
+    let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
+
+    let vars = match shape.vars {
+        Some(vars) => table.0.inline(vars)?.ok_or(table.missing(What::FiloVars))?,
+        None => views::DdtVars { len: 0, base_tz: 0, base_millis: 0 },
+    };
+    let (strings, count) = match shape.strings {
+        Some(list) => table.strings(chunk.bytes, list)?,
+        None => (Strings { chunk: chunk.bytes, kind: Kinds::One(Span::default()) }, 0),
+    };
+    let rows = match shape.len {
+        Some(len) => row_count(table.0.scalar(len, 0)?, table.0.at())?,
+        None if shape.vars.is_some() => row_count(vars.len.cast_unsigned(), table.0.at())?,
+        None => count,
+    };
+    let mask = match shape.mask {
+        Some(mask) => table.mask(mask)?,
+        None => Mask::None,
+    };
+    let constant = chunk.header == Header::ConstPrimitive;
+    let boolean = chunk.element == Element::Boolean;
+    let packed = match shape.packed {
+        Some([info, data]) => {
+            let stored = if constant { 1 } else { rows };
+            // Booleans are words of 64 rows, not one of 64 bits for each.
+            table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?
+        }
+        None => Packed { packing: Packing::U8, at: 0, data: &[] },
+    };
+    let wide = packed.packing == Packing::W64;
+    let packing = packed.packing;
+    let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
+
+    let (encoding, data) = match chunk.header {
+        Header::SimpleString => (Encoding::SimpleString, Data::Strings(strings)),
+        Header::ConstString => {
+            let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
+            let span = Span { at: position(string.at())?, len: rows_of(string.bytes().len())? };
+            (Encoding::ConstString, Data::Strings(Strings { kind: Kinds::One(span), ..strings }))
+        }
+        Header::DictString if wide => return Err(packed.too_wide()),
+        Header::DictString => (Encoding::DictString(packing), Data::Coded { entries: strings, count, codes: packed }),
+        Header::DiffDateTime => {
+            use views::DiffDateTimeVector as Of;
+            numbers.line.base = vars.base_millis;
+            // Absent or empty: all rows have the base offset.
+            let zones = match table.bytes(Of::TZ)? {
+                (_, []) => Packed { data: &[], ..packed },
+                _ => table.packed(Of::TZ_INFO, Of::TZ, rows)?,
+            };
+            let zone_packing = if zones.data.is_empty() { None } else { Some(zones.packing) };
+            let zones = Zones { base: vars.base_tz, packed: zones };
+            let encoding = Encoding::DiffDateTime { millis: packing, zones: zone_packing };
+            (encoding, Data::DateTime { millis: numbers, zones })
+        }
+        Header::DiffPrimitive => {
+            if chunk.element == Element::Int && wide {
+                return Err(chunk.wrong_type());
+            }
+            numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?;
+            (Encoding::Diff(packing), Data::Numbers(numbers))
+        }
+        _ => {
+            let allowed = match chunk.element {
+                Element::Boolean | Element::Double => wide,
+                Element::Int => !wide,
+                Element::Float => packing == Packing::U32,
+                _ => true,
+            };
+            if !allowed {
+                return Err(chunk.wrong_type());
+            }
+            let encoding = if constant { Encoding::Const(packing) } else { Encoding::Simple(packing) };
+            let bits = Data::Bits { words: packed.data, constant };
+            (encoding, if boolean { bits } else { Data::Numbers(numbers) })
+        }
+    };
+    Ok(chunk.vector(encoding, rows, mask, data))
 }
+
+/// Which fields a table has, by their numbers.
+struct Shape {
+    len: Option<u8>,
+    mask: Option<u8>,
+    /// Info and bytes of a data vector.
+    packed: Option<[u8; 2]>,
+    strings: Option<u8>,
+    vars: Option<u8>,
+}
+
+const NOTHING: Shape = Shape { len: None, mask: None, packed: None, strings: None, vars: None };
 
 /// Sections 8.1 and 8.2.
-fn simple<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const SIMPLE: Shape = {
     use views::SimplePrimitiveVector as Of;
-    let rows = table.rows(Of::LEN)?;
-    let constant = chunk.header == Header::ConstPrimitive;
-    let stored = if constant { 1 } else { rows };
-    // Booleans are words of 64 rows, not one of 64 bits for each.
-    let boolean = chunk.element == Element::Boolean;
-    let packed = table.packed(Of::INFO, Of::DATA, if boolean { stored.div_ceil(64) } else { stored })?;
-    let allowed = match chunk.element {
-        Element::Boolean | Element::Double => packed.packing == Packing::W64,
-        Element::Int => packed.packing != Packing::W64,
-        Element::Float => packed.packing == Packing::U32,
-        _ => true,
-    };
-    if !allowed {
-        return Err(chunk.wrong_type());
-    }
-    let data = if boolean {
-        Data::Bits { words: packed.data, constant }
-    } else {
-        Data::Numbers(Numbers { constant, ..Numbers::plain(packed) })
-    };
-    let encoding = if constant { Encoding::Const(packed.packing) } else { Encoding::Simple(packed.packing) };
-    Ok(chunk.vector(encoding, rows, table.mask(Of::NA_MASK)?, data))
-}
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
+};
 
 /// Section 8.3.
-fn diff<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const DIFF: Shape = {
     use views::DiffPrimitiveVector as Of;
-    let rows = table.rows(Of::LEN)?;
-    let packed = table.packed(Of::INFO, Of::DATA, rows)?;
-    if chunk.element == Element::Int && packed.packing == Packing::W64 {
-        return Err(chunk.wrong_type());
-    }
-    let line = Line { base: table.0.scalar(Of::BASE, 0)?, slope: 0 };
-    let data = Data::Numbers(Numbers { line, ..Numbers::plain(packed) });
-    Ok(chunk.vector(Encoding::Diff(packed.packing), rows, table.mask(Of::NA_MASK)?, data))
-}
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
+};
 
 /// Section 8.4.
-fn date_time<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const DATE_TIME: Shape = {
     use views::DiffDateTimeVector as Of;
-    let vars = table.0.inline::<views::DdtVars>(Of::VARS)?.ok_or(table.missing(What::FiloVars))?;
-    let rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
-    let millis = table.packed(Of::MILLIS_INFO, Of::MILLIS, rows)?;
-    // Absent or empty: all rows have the base offset.
-    let zones = match table.bytes(Of::TZ)? {
-        (_, []) => Packed { data: &[], ..millis },
-        _ => table.packed(Of::TZ_INFO, Of::TZ, rows)?,
-    };
-    let packing = if zones.data.is_empty() { None } else { Some(zones.packing) };
-    let encoding = Encoding::DiffDateTime { millis: millis.packing, zones: packing };
-    let line = Line { base: vars.base_millis, slope: 0 };
-    let zones = Zones { base: vars.base_tz, packed: zones };
-    let data = Data::DateTime { millis: Numbers { line, ..Numbers::plain(millis) }, zones };
-    Ok(chunk.vector(encoding, rows, table.mask(Of::NA_MASK)?, data))
-}
+    Shape { mask: Some(Of::NA_MASK), packed: Some([Of::MILLIS_INFO, Of::MILLIS]), vars: Some(Of::VARS), ..NOTHING }
+};
 
 /// Section 8.5.
-fn simple_string<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const SIMPLE_STRING: Shape = {
     use views::SimpleStringVector as Of;
-    let (strings, rows) = table.strings(chunk.bytes, Of::DATA)?;
-    Ok(chunk.vector(Encoding::SimpleString, rows, table.mask(Of::NA_MASK)?, Data::Strings(strings)))
-}
+    Shape { mask: Some(Of::NA_MASK), strings: Some(Of::DATA), ..NOTHING }
+};
 
 /// Section 8.6.
-fn const_string<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const CONST_STRING: Shape = {
     use views::ConstStringVector as Of;
-    let string = table.0.string(Of::STR)?.ok_or(table.missing(What::FiloString))?;
-    let span = Span { at: position(string.at())?, len: rows_of(string.bytes().len())? };
-    let data = Data::Strings(Strings { chunk: chunk.bytes, kind: Kinds::One(span) });
-    Ok(chunk.vector(Encoding::ConstString, table.rows(Of::LEN)?, table.mask(Of::NA_MASK)?, data))
-}
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), ..NOTHING }
+};
 
 /// Section 8.7.
-fn dict_string<'a>(chunk: Chunk<'a>, table: Fields<'a>) -> Result<Vector<'a>> {
+const DICT_STRING: Shape = {
     use views::DictStringVector as Of;
-    let rows = table.rows(Of::LEN)?;
-    let (entries, count) = table.strings(chunk.bytes, Of::DICTIONARY)?;
-    let codes = table.packed(Of::INFO, Of::CODES, rows)?;
-    if codes.packing == Packing::W64 {
-        return Err(codes.too_wide());
-    }
-    let data = Data::Coded { entries, count, codes };
-    Ok(chunk.vector(Encoding::DictString(codes.packing), rows, Mask::None, data))
-}
+    Shape { len: Some(Of::LEN), packed: Some([Of::INFO, Of::CODES]), strings: Some(Of::DICTIONARY), ..NOTHING }
+};
 
-/// What the six tables have in common, by the numbers that their fields have.
+/// A table, its fields by number.
 #[derive(Clone, Copy)]
 struct Fields<'a>(Table<'a>);
 
 impl<'a> Fields<'a> {
-    /// A row count.
-    #[inline(never)]
-    fn rows(&self, len: u8) -> Result<u32> {
-        row_count(self.0.scalar(len, 0)?, self.0.at())
-    }
-
     /// A data vector (section 6) of `rows` numbers.
     #[inline(never)]
     fn packed(&self, info: u8, data: u8, rows: u32) -> Result<Packed<'a>> {
