@@ -9,8 +9,8 @@ use crate::bytes::{LittleEndian, Reader};
 use crate::column::Span;
 use crate::encoding::line::Line;
 use crate::error::{Error, Kind, Result, What};
+use crate::filo::Element;
 use crate::filo::raw::{Header, Packing};
-use crate::filo::{Element, Encoding};
 
 type Bytes<'a> = Reader<'a, LittleEndian>;
 
@@ -25,7 +25,7 @@ pub(super) fn open<'a>(chunk: Chunk<'a>, r: Bytes<'a>) -> Result<Vector<'a>> {
         Header::Repeated if number || text => repeated(chunk, r),
         Header::Utf8 if text => {
             let (strings, rows) = words(chunk.bytes, r)?;
-            Ok(chunk.vector(Encoding::Utf8, rows, Mask::None, Data::Strings(strings)))
+            Ok(chunk.vector(rows, Mask::None, Data::Strings(strings)))
         }
         Header::FixedMaxUtf8 if text => fixed_max(chunk, r),
         _ => Err(chunk.wrong_type()),
@@ -60,12 +60,12 @@ fn packed<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
         }
         _ => r,
     };
-    let (packed, rows) = Packed::open(sub)?;
-    let packing = packed.packing;
+    let packed = Packed::open(sub)?;
+    let rows = packed.rows()?;
 
     // Only the headers of 64-bit numbers may have such; under them narrow ones are the ints of
     // releases up to 0.3.2.
-    if packing == Packing::W64 {
+    if packed.packing == Packing::W64 {
         match chunk.header {
             Header::Primitive | Header::MaskedPrimitive if chunk.element == Element::Int => {
                 return Err(chunk.wrong_type());
@@ -74,26 +74,22 @@ fn packed<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
             _ => return Err(packed.too_wide()),
         }
     }
-    let form = if chunk.element == Element::Double && packing != Packing::W64 { Form::Double } else { Form::Word };
-    let numbers = Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) });
-    Ok(match (words, dictionary) {
-        (_, Some((entries, count))) => {
-            let data = Data::Coded { entries, count, codes: packed };
-            chunk.vector(Encoding::DictUtf8(packing), rows, Mask::None, data)
+    let form =
+        if chunk.element == Element::Double && packed.packing != Packing::W64 { Form::Double } else { Form::Word };
+    let mut mask = Mask::None;
+    if let Some(words) = words {
+        // Whole words, and as many as the rows need.
+        let need = rows.div_ceil(64).saturating_mul(8);
+        if words.len() < need as usize {
+            return Err(Error::new(Kind::Truncated, What::FiloMask, r.at()).with_need(need.into()));
         }
-        (Some(words), _) => {
-            // Whole words, and as many as the rows need.
-            let need = rows.div_ceil(64).saturating_mul(8);
-            if words.len() < need as usize {
-                return Err(Error::new(Kind::Truncated, What::FiloMask, r.at()).with_need(need.into()));
-            }
-            chunk.vector(Encoding::Masked(packing), rows, Mask::Words(words), numbers)
-        }
-        _ if chunk.header == Header::DeltaDelta => {
-            chunk.vector(Encoding::DeltaDelta(packing), rows, Mask::None, numbers)
-        }
-        _ => chunk.vector(Encoding::Packed(packing), rows, Mask::None, numbers),
-    })
+        mask = Mask::Words(words);
+    }
+    let data = match dictionary {
+        Some((entries, count)) => Data::Coded { entries, count, codes: packed },
+        None => Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) }),
+    };
+    Ok(chunk.vector(rows, mask, data))
 }
 
 /// The only layout that a dictionary has: variable UTF8.
@@ -124,13 +120,13 @@ fn repeated<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
         (Element::Utf8 | Element::Blob, len) => {
             let one = Kinds::One(Span { at, len: rows_of(len)? });
             let data = Data::Strings(Strings { chunk: chunk.bytes, kind: one });
-            return Ok(chunk.vector(Encoding::Repeated, rows, Mask::None, data));
+            return Ok(chunk.vector(rows, Mask::None, data));
         }
         // The original would read the width of the type that it was asked for, past the end.
         (_, len) => return Err(Error::new(Kind::WrongType, What::FiloValue, at.into()).with_need(len as u64)),
     };
-    let numbers = Numbers::plain(Packed { packing, at, data: value });
-    Ok(chunk.vector(Encoding::Repeated, rows, Mask::None, Data::Numbers(Numbers { constant: true, ..numbers })))
+    let numbers = Numbers::plain(Packed { packing, at, data: value, unused: 0 });
+    Ok(chunk.vector(rows, Mask::None, Data::Numbers(Numbers { constant: true, ..numbers })))
 }
 
 /// The word table of section 10.1, at the start of `r`, of strings that lie in `chunk`.
@@ -154,5 +150,5 @@ fn fixed_max<'a>(chunk: Chunk<'a>, mut r: Bytes<'a>) -> Result<Vector<'a>> {
     }
     let rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
     let data = Data::Strings(Strings { chunk: chunk.bytes, kind: Kinds::Slots { at: position(r.at())?, size } });
-    Ok(chunk.vector(Encoding::FixedMaxUtf8, rows, Mask::None, data))
+    Ok(chunk.vector(rows, Mask::None, data))
 }

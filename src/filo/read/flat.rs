@@ -7,8 +7,8 @@ use super::strings::{Kinds, Strings};
 use super::{Chunk, Data, PAYLOAD, Vector, row_count, rows_of};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
+use crate::filo::Element;
 use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
-use crate::filo::{Element, Encoding};
 use crate::generated::filo as views;
 use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
 
@@ -55,21 +55,20 @@ pub(super) fn open(chunk: Chunk<'_>) -> Result<Vector<'_>> {
             // Booleans are words of 64 rows, not one of 64 bits for each.
             table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?
         }
-        None => Packed { packing: Packing::U8, at: 0, data: &[] },
+        None => Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 },
     };
     let wide = packed.packing == Packing::W64;
-    let packing = packed.packing;
     let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
 
-    let (encoding, data) = match chunk.header {
-        Header::SimpleString => (Encoding::SimpleString, Data::Strings(strings)),
+    let data = match chunk.header {
+        Header::SimpleString => Data::Strings(strings),
         Header::ConstString => {
             let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
             let span = Span { at: position(string.at())?, len: rows_of(string.bytes().len())? };
-            (Encoding::ConstString, Data::Strings(Strings { kind: Kinds::One(span), ..strings }))
+            Data::Strings(Strings { kind: Kinds::One(span), ..strings })
         }
         Header::DictString if wide => return Err(packed.too_wide()),
-        Header::DictString => (Encoding::DictString(packing), Data::Coded { entries: strings, count, codes: packed }),
+        Header::DictString => Data::Coded { entries: strings, count, codes: packed },
         Header::DiffDateTime => {
             use views::DiffDateTimeVector as Of;
             numbers.line.base = vars.base_millis;
@@ -78,34 +77,25 @@ pub(super) fn open(chunk: Chunk<'_>) -> Result<Vector<'_>> {
                 (_, []) => Packed { data: &[], ..packed },
                 _ => table.packed(Of::TZ_INFO, Of::TZ, rows)?,
             };
-            let zone_packing = if zones.data.is_empty() { None } else { Some(zones.packing) };
-            let zones = Zones { base: vars.base_tz, packed: zones };
-            let encoding = Encoding::DiffDateTime { millis: packing, zones: zone_packing };
-            (encoding, Data::DateTime { millis: numbers, zones })
+            Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } }
         }
         Header::DiffPrimitive => {
-            if chunk.element == Element::Int && wide {
-                return Err(chunk.wrong_type());
-            }
             numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?;
-            (Encoding::Diff(packing), Data::Numbers(numbers))
+            Data::Numbers(numbers)
         }
-        _ => {
-            let allowed = match chunk.element {
-                Element::Boolean | Element::Double => wide,
-                Element::Int => !wide,
-                Element::Float => packing == Packing::U32,
-                _ => true,
-            };
-            if !allowed {
-                return Err(chunk.wrong_type());
-            }
-            let encoding = if constant { Encoding::Const(packing) } else { Encoding::Simple(packing) };
-            let bits = Data::Bits { words: packed.data, constant };
-            (encoding, if boolean { bits } else { Data::Numbers(numbers) })
-        }
+        _ if boolean => Data::Bits { words: packed.data, constant },
+        _ => Data::Numbers(numbers),
     };
-    Ok(chunk.vector(encoding, rows, mask, data))
+    let allowed = match chunk.element {
+        Element::Boolean | Element::Double => wide,
+        Element::Int => !wide,
+        Element::Float => packed.packing == Packing::U32,
+        _ => true,
+    };
+    if !allowed {
+        return Err(chunk.wrong_type());
+    }
+    Ok(chunk.vector(rows, mask, data))
 }
 
 /// Which fields a table has, by their numbers.
@@ -168,7 +158,7 @@ impl<'a> Fields<'a> {
         let views::DataInfo { nbits, signed } = self.0.inline(info)?.ok_or(wrong)?;
         let packing = raw::packing_of_info(nbits, signed).ok_or(wrong.with_need(nbits.into()))?;
         let (at, data) = self.bytes(data)?;
-        let packed = Packed { packing, at, data };
+        let packed = Packed { packing, at, data, unused: 0 };
         packed.check(rows)?;
         Ok(packed)
     }

@@ -16,7 +16,7 @@ use self::mask::Mask;
 use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
 use self::strings::Strings;
-use super::raw::{HEADER_LEN, Header};
+use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
 use crate::bytes::{LittleEndian, Reader};
 use crate::encoding::low32;
@@ -30,7 +30,6 @@ use crate::error::{Error, Kind, Result, What};
 pub struct Vector<'a> {
     element: Element,
     header: Header,
-    encoding: Encoding,
     rows: u32,
     mask: Mask<'a>,
     data: Data<'a>,
@@ -64,8 +63,8 @@ struct Chunk<'a> {
 
 impl<'a> Chunk<'a> {
     /// The vector in it.
-    const fn vector(self, encoding: Encoding, rows: u32, mask: Mask<'a>, data: Data<'a>) -> Vector<'a> {
-        Vector { element: self.element, header: self.header, encoding, rows, mask, data }
+    const fn vector(self, rows: u32, mask: Mask<'a>, data: Data<'a>) -> Vector<'a> {
+        Vector { element: self.element, header: self.header, rows, mask, data }
     }
 
     /// That it cannot be read as the element type.
@@ -94,7 +93,7 @@ impl<'a> Vector<'a> {
         match header {
             Header::Empty => {
                 r.end(What::Input)?;
-                Ok(chunk.vector(Encoding::Empty, word >> 8, Mask::All, Data::Nothing))
+                Ok(chunk.vector(word >> 8, Mask::All, Data::Nothing))
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -131,7 +130,34 @@ impl<'a> Vector<'a> {
     /// How the rows are stored.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
-        self.encoding
+        let packing = match self.data {
+            Data::Numbers(numbers) | Data::DateTime { millis: numbers, .. } => numbers.packed.packing,
+            Data::Coded { codes, .. } => codes.packing,
+            Data::Nothing | Data::Bits { .. } | Data::Strings(_) => Packing::W64,
+        };
+        match self.header {
+            Header::Empty => Encoding::Empty,
+            Header::SimplePrimitive => Encoding::Simple(packing),
+            Header::SimpleString => Encoding::SimpleString,
+            Header::DictString => Encoding::DictString(packing),
+            Header::ConstPrimitive => Encoding::Const(packing),
+            Header::ConstString => Encoding::ConstString,
+            Header::DiffPrimitive => Encoding::Diff(packing),
+            Header::DiffDateTime => {
+                let zones = match self.data {
+                    Data::DateTime { zones, .. } if !zones.packed.data.is_empty() => Some(zones.packed.packing),
+                    _ => None,
+                };
+                Encoding::DiffDateTime { millis: packing, zones }
+            }
+            Header::MaskedPrimitive | Header::MaskedInt => Encoding::Masked(packing),
+            Header::Primitive | Header::Int => Encoding::Packed(packing),
+            Header::Repeated => Encoding::Repeated,
+            Header::Utf8 => Encoding::Utf8,
+            Header::FixedMaxUtf8 => Encoding::FixedMaxUtf8,
+            Header::DictUtf8 => Encoding::DictUtf8(packing),
+            Header::DeltaDelta => Encoding::DeltaDelta(packing),
+        }
     }
 
     /// How many rows. In empty, constant and repeated vectors a few bytes can claim any number.
