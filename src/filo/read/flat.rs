@@ -4,7 +4,7 @@ use super::mask::Mask;
 use super::numbers::{Numbers, Zones};
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
-use super::{Chunk, Data, PAYLOAD, Vector, row_count, rows_of};
+use super::{Data, PAYLOAD, Vector, row_count, rows_of};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
@@ -12,90 +12,84 @@ use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
 use crate::generated::filo as views;
 use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
 
-/// Opens the payload of `chunk`. The six tables are one as far as they have the same fields; what is
-/// particular to a kind comes last.
-pub(super) fn open(chunk: Chunk<'_>) -> Result<Vector<'_>> {
-    let shape = match (chunk.header, chunk.element) {
-        (
-            Header::SimplePrimitive | Header::ConstPrimitive,
-            Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
-        ) => &SIMPLE,
-        (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => &DIFF,
-        (Header::DiffDateTime, Element::DateTime) => &DATE_TIME,
-        (Header::SimpleString, Element::String) => &SIMPLE_STRING,
-        (Header::ConstString, Element::String) => &CONST_STRING,
-        (Header::DictString, Element::String) => &DICT_STRING,
-        _ => return Err(chunk.wrong_type()),
-    };
-    let payload = chunk.bytes.get(HEADER_LEN..).unwrap_or_default();
-    let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
+impl<'a> Vector<'a> {
+    /// Opens the payload of the chunk `bytes`. The six tables are one as far as they have the same
+    /// fields; what is particular to a kind comes last. False if it cannot be read as the element type.
+    pub(super) fn open_flat(&mut self, bytes: &'a [u8]) -> Result<bool> {
+        let shape = match (self.header, self.element) {
+            (
+                Header::SimplePrimitive | Header::ConstPrimitive,
+                Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
+            ) => &SIMPLE,
+            (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => &DIFF,
+            (Header::DiffDateTime, Element::DateTime) => &DATE_TIME,
+            (Header::SimpleString, Element::String) => &SIMPLE_STRING,
+            (Header::ConstString, Element::String) => &CONST_STRING,
+            (Header::DictString, Element::String) => &DICT_STRING,
+            _ => return Ok(false),
+        };
+        let payload = bytes.get(HEADER_LEN..).unwrap_or_default();
+        let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
 
-    let vars = match shape.vars {
-        Some(vars) => table.0.inline(vars)?.ok_or(table.missing(What::FiloVars))?,
-        None => views::DdtVars { len: 0, base_tz: 0, base_millis: 0 },
-    };
-    let (strings, count) = match shape.strings {
-        Some(list) => table.strings(chunk.bytes, list)?,
-        None => (Strings { chunk: chunk.bytes, kind: Kinds::One(Span::default()) }, 0),
-    };
-    let rows = match shape.len {
-        Some(len) => row_count(table.0.scalar(len, 0)?, table.0.at())?,
-        None if shape.vars.is_some() => row_count(vars.len.cast_unsigned(), table.0.at())?,
-        None => count,
-    };
-    let mask = match shape.mask {
-        Some(mask) => table.mask(mask)?,
-        None => Mask::None,
-    };
-    let constant = chunk.header == Header::ConstPrimitive;
-    let boolean = chunk.element == Element::Boolean;
-    let packed = match shape.packed {
-        Some([info, data]) => {
-            let stored = if constant { 1 } else { rows };
-            // Booleans are words of 64 rows, not one of 64 bits for each.
-            table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?
+        let mut strings = Strings { chunk: bytes, kind: Kinds::One(Span::default()) };
+        if let Some(list) = shape.strings {
+            strings.kind = table.strings(list, &mut self.rows)?;
         }
-        None => Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 },
-    };
-    let wide = packed.packing == Packing::W64;
-    let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
-
-    let data = match chunk.header {
-        Header::SimpleString => Data::Strings(strings),
-        Header::ConstString => {
+        let entries = self.rows;
+        let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
+        if let Some(field) = shape.vars {
+            vars = table.0.inline(field)?.ok_or(table.missing(What::FiloVars))?;
+            self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
+        }
+        if let Some(len) = shape.len {
+            self.rows = row_count(table.0.scalar(len, 0)?, table.0.at())?;
+        }
+        if let Some(mask) = shape.mask {
+            self.mask = table.mask(mask)?;
+        }
+        if self.header == Header::ConstString {
             let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
-            let span = Span { at: position(string.at())?, len: rows_of(string.bytes().len())? };
-            Data::Strings(Strings { kind: Kinds::One(span), ..strings })
+            strings.kind = Kinds::One(Span { at: position(string.at())?, len: rows_of(string.bytes().len())? });
         }
-        Header::DictString if wide => return Err(packed.too_wide()),
-        Header::DictString => Data::Coded { entries: strings, count, codes: packed },
-        Header::DiffDateTime => {
-            use views::DiffDateTimeVector as Of;
-            numbers.line.base = vars.base_millis;
-            // Absent or empty: all rows have the base offset.
-            let zones = match table.bytes(Of::TZ)? {
-                (_, []) => Packed { data: &[], ..packed },
-                _ => table.packed(Of::TZ_INFO, Of::TZ, rows)?,
-            };
-            Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } }
+        let Some([info, data]) = shape.packed else {
+            self.data = Data::Strings(strings);
+            return Ok(true);
+        };
+
+        let constant = self.header == Header::ConstPrimitive;
+        let stored = if constant { 1 } else { self.rows };
+        // Booleans are words of 64 rows, not one of 64 bits for each.
+        let boolean = self.element == Element::Boolean;
+        let packed = table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?;
+        let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
+        match self.header {
+            Header::DictString if packed.packing == Packing::W64 => return Err(packed.too_wide()),
+            Header::DictString => {
+                self.data = Data::Coded { entries: strings, count: entries, codes: packed };
+                return Ok(true);
+            }
+            Header::DiffDateTime => {
+                use views::DiffDateTimeVector as Of;
+                numbers.line.base = vars.base_millis;
+                // Absent or empty: all rows have the base offset.
+                let packed = match table.bytes(Of::TZ)? {
+                    (_, []) => Packed { data: &[], ..packed },
+                    _ => table.packed(Of::TZ_INFO, Of::TZ, self.rows)?,
+                };
+                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed } };
+                return Ok(true);
+            }
+            Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
+            _ => {}
         }
-        Header::DiffPrimitive => {
-            numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?;
-            Data::Numbers(numbers)
-        }
-        _ if boolean => Data::Bits { words: packed.data, constant },
-        _ => Data::Numbers(numbers),
-    };
-    let allowed = match chunk.element {
-        Element::Boolean | Element::Double => wide,
-        Element::Int => !wide,
-        Element::Float => packed.packing == Packing::U32,
-        _ => true,
-    };
-    if !allowed {
-        return Err(chunk.wrong_type());
+        self.data = if boolean { Data::Bits { words: packed.data, constant } } else { Data::Numbers(numbers) };
+        Ok(match self.element {
+            Element::Boolean | Element::Double => packed.packing == Packing::W64,
+            Element::Int => packed.packing != Packing::W64,
+            Element::Float => packed.packing == Packing::U32,
+            _ => true,
+        })
     }
-    Ok(chunk.vector(rows, mask, data))
 }
 
 /// Which fields a table has, by their numbers.
@@ -188,11 +182,11 @@ impl<'a> Fields<'a> {
     /// A list of strings, and how many. The frame of the list is checked here, each string when it is
     /// read.
     #[inline(never)]
-    fn strings(&self, chunk: &'a [u8], field: u8) -> Result<(Strings<'a>, u32)> {
+    fn strings(&self, field: u8, count: &mut u32) -> Result<Kinds> {
         let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
-        let count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
-        Ok((Strings { chunk, kind: Kinds::Flat { slots: position(slots)? } }, count))
+        *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
+        Ok(Kinds::Flat { slots: position(slots)? })
     }
 
     /// That the table lacks a field.

@@ -52,28 +52,6 @@ enum Data<'a> {
     Coded { entries: Strings<'a>, count: u32, codes: Packed<'a> },
 }
 
-/// A chunk whose header word has been read.
-#[derive(Clone, Copy)]
-struct Chunk<'a> {
-    bytes: &'a [u8],
-    header: Header,
-    element: Element,
-    word: u32,
-}
-
-impl<'a> Chunk<'a> {
-    /// The vector in it.
-    const fn vector(self, rows: u32, mask: Mask<'a>, data: Data<'a>) -> Vector<'a> {
-        Vector { element: self.element, header: self.header, rows, mask, data }
-    }
-
-    /// That it cannot be read as the element type.
-    #[cold]
-    fn wrong_type(&self) -> Error {
-        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.word.into())
-    }
-}
-
 impl<'a> Vector<'a> {
     /// Opens the chunk `bytes` as a vector of `element`. `bytes` must be the chunk to the byte: the row
     /// count of most BinaryVectors follows from the length.
@@ -89,11 +67,13 @@ impl<'a> Vector<'a> {
             return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
-        let chunk = Chunk { bytes, header, element, word };
-        match header {
+        // Filled in place, as it is large for a small machine.
+        let mut vector = Vector { element, header, rows: 0, mask: Mask::None, data: Data::Nothing };
+        let fits = match header {
             Header::Empty => {
                 r.end(What::Input)?;
-                Ok(chunk.vector(word >> 8, Mask::All, Data::Nothing))
+                (vector.rows, vector.mask) = (word >> 8, Mask::All);
+                true
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -101,7 +81,7 @@ impl<'a> Vector<'a> {
             | Header::ConstPrimitive
             | Header::ConstString
             | Header::DiffPrimitive
-            | Header::DiffDateTime => flat::open(chunk),
+            | Header::DiffDateTime => vector.open_flat(bytes)?,
             Header::MaskedPrimitive
             | Header::Primitive
             | Header::Repeated
@@ -110,8 +90,12 @@ impl<'a> Vector<'a> {
             | Header::Utf8
             | Header::FixedMaxUtf8
             | Header::DictUtf8
-            | Header::DeltaDelta => binary::open(chunk, r),
+            | Header::DeltaDelta => vector.open_binary(bytes, r)?,
+        };
+        if !fits {
+            return Err(Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(word.into()));
         }
+        Ok(vector)
     }
 
     /// The element type that the vector was opened as.
