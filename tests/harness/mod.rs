@@ -19,7 +19,10 @@ pub mod codec_lzo;
 pub mod codec_roundtrip;
 pub mod codec_snappy;
 pub mod codec_zlib;
+pub mod filo_damage;
 pub mod filo_dirty;
+pub mod filo_roundtrip;
+pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
 pub mod walk;
@@ -38,7 +41,9 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("codec_bzip2", codec_bzip2::run),
     ("codec_roundtrip", codec_roundtrip::run),
     ("codec_host", codec_host::run),
+    ("flat", flat::run),
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
-    ("flat", flat::run),
+    ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_damage", filo_damage::run),
 ];
