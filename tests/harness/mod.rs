@@ -10,7 +10,19 @@
 
 pub mod bytes;
 pub mod cell;
+pub mod codec;
+pub mod codec_bzip2;
+pub mod codec_host;
+pub mod codec_lz4;
+pub mod codec_lzf;
+pub mod codec_lzo;
+pub mod codec_roundtrip;
+pub mod codec_snappy;
+pub mod codec_zlib;
+pub mod filo_damage;
 pub mod filo_dirty;
+pub mod filo_roundtrip;
+pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
 pub mod walk;
@@ -22,8 +34,18 @@ pub type Body = fn(&[u8]);
 /// Every body under its name, which is also that of its file and its fuzz target.
 pub const TARGETS: &[(&str, Body)] = &[
     ("bytes", bytes::run),
+    ("codec_lz4", codec_lz4::run),
+    ("codec_lzf", codec_lzf::run),
+    ("codec_snappy", codec_snappy::run),
+    ("codec_lzo", codec_lzo::run),
+    ("codec_zlib", codec_zlib::run),
+    ("codec_bzip2", codec_bzip2::run),
+    ("codec_roundtrip", codec_roundtrip::run),
+    ("codec_host", codec_host::run),
+    ("flat", flat::run),
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
-    ("flat", flat::run),
+    ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_damage", filo_damage::run),
     ("xml", xml::run),
 ];

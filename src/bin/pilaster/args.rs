@@ -343,8 +343,14 @@ mod tests {
             assert_eq!(text(&format!("head {line} x")).rows, rows);
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --to 1e9 --to jsonl x");
-        assert_eq!((all.columns, all.table, all.to), (Some(vec!["a".into(), "b".into()]), Some("T".into()), To::JsonLines));
-        assert_eq!(all.time, Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), to: Some(Instant::Real(1e9)) });
+        assert_eq!(
+            (all.columns, all.table, all.to),
+            (Some(vec!["a".into(), "b".into()]), Some("T".into()), To::JsonLines)
+        );
+        assert_eq!(
+            all.time,
+            Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), to: Some(Instant::Real(1e9)) }
+        );
     }
 
     #[test]

@@ -9,10 +9,10 @@ use pilaster::filo;
 use crate::Failure;
 use crate::args::{Text, To};
 use crate::csv::Csv;
+use crate::dataseries;
 use crate::json::Lines;
 use crate::open::part_room;
 use crate::walk::{self, Choice};
-use crate::dataseries;
 
 pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {

@@ -64,7 +64,9 @@ impl<W: Write> Rows for Csv<W> {
             self.line.push_str(if k > 0 { "," } else { "" });
             self.field.clear();
             let there = Cell::at(batch, i)
-                .and_then(|cell| field(&mut self.field, column, &cell.or_text(self.texts && column.ty() == Type::Bytes)))
+                .and_then(|cell| {
+                    field(&mut self.field, column, &cell.or_text(self.texts && column.ty() == Type::Bytes))
+                })
                 .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
             if there {
                 quote(&mut self.line, &self.field, &self.missing);
@@ -114,8 +116,8 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::sample;
     use crate::args::Time;
+    use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {

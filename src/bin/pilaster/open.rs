@@ -82,7 +82,8 @@ impl Input {
 pub fn part_room(file: &File<'_>) -> Result<usize, Failure> {
     let need = file.need()?;
     // The bound may begin at any address.
-    usize::try_from(need.saturating_add(64)).map_err(|_| Failure::Input(format!("{need} bytes are needed to unpack it")))
+    usize::try_from(need.saturating_add(64))
+        .map_err(|_| Failure::Input(format!("{need} bytes are needed to unpack it")))
 }
 
 fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {

@@ -61,7 +61,8 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 /// ```
 ///
 /// # Errors
-/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour,
+/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour (what
+/// [`encode_auto`] answers also where the least of them is more than 32 hours from UTC),
 /// [`Kind::Misuse`] if there are not as many offsets or validity bits as values, [`Kind::Overflow`]
 /// beyond 2^31 rows, and those of [`Strings::get`](super::Strings::get).
 pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {

@@ -22,10 +22,7 @@ impl Charset {
         if ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(is) {
             Some(Charset::Utf8)
         } else {
-            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"]
-                .iter()
-                .any(is)
-                .then_some(Charset::Latin1)
+            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"].iter().any(is).then_some(Charset::Latin1)
         }
     }
 
