@@ -64,3 +64,18 @@ fn no_body_allocates() {
         }
     }
 }
+
+#[test]
+fn no_body_of_dataseries_allocates() {
+    let body = |wanted: &str| TARGETS.iter().find(|(name, _)| *name == wanted).expect("a body").1;
+    let mut count = 0;
+    for golden in common::of("dataseries") {
+        let mut inputs = common::dataseries_inputs(&golden.bytes());
+        inputs.extend(common::dataseries_documents(&golden).into_iter().map(|xml| ("dataseries_types", xml)));
+        for (name, input) in inputs {
+            assert_eq!(allocations(|| body(name)(&input)), 0, "{name} allocates on {}", golden.name);
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "only {count} inputs");
+}

@@ -19,6 +19,13 @@ pub mod codec_lzo;
 pub mod codec_roundtrip;
 pub mod codec_snappy;
 pub mod codec_zlib;
+pub mod dataseries;
+pub mod dataseries_extent;
+pub mod dataseries_file;
+pub mod dataseries_header;
+pub mod dataseries_index;
+pub mod dataseries_trailer;
+pub mod dataseries_types;
 pub mod filo_damage;
 pub mod filo_dirty;
 pub mod filo_roundtrip;
@@ -47,5 +54,11 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("filo_dirty", filo_dirty::run),
     ("filo_roundtrip", filo_roundtrip::run),
     ("filo_damage", filo_damage::run),
+    ("dataseries_header", dataseries_header::run),
+    ("dataseries_trailer", dataseries_trailer::run),
+    ("dataseries_types", dataseries_types::run),
+    ("dataseries_index", dataseries_index::run),
+    ("dataseries_extent", dataseries_extent::run),
+    ("dataseries_file", dataseries_file::run),
     ("xml", xml::run),
 ];
