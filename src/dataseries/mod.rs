@@ -14,9 +14,13 @@
 //! its own. An extent carries two checks, of the stored and of the partly unpacked bytes. A file
 //! whose writer died has no index and no trailer; what was written whole is good.
 
+mod check;
 pub mod layout;
 pub mod raw;
 pub mod types;
+pub mod write;
 
+#[doc(inline)]
+pub use crate::__dataseries_record as record;
 pub use layout::{FieldType, Options};
 pub use types::{ExtentType, Field};
