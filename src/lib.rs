@@ -56,7 +56,7 @@
 //! | [`any`] | which format some bytes are |
 //! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
 //! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
-//! | [`meta`], [`encoding`], [`hash`] | the parts that formats are made of |
+//! | [`meta`], [`codec`], [`encoding`], [`hash`] | the parts that formats are made of |
 //!
 //! # Features
 //!
@@ -64,6 +64,7 @@
 //! |---|---|---|
 //! | `filo` | yes | Filo vectors, both directions |
 //! | `dataseries` `jay` `bcolz` `vortex` | yes | places kept for these formats; no reader or writer yet |
+//! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
@@ -98,6 +99,7 @@ extern crate std;
 
 pub mod any;
 pub mod bytes;
+pub mod codec;
 pub mod column;
 pub mod encoding;
 pub mod error;

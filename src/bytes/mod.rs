@@ -6,6 +6,7 @@
 //! | [`Reader`] | the one way in which bytes of a file are taken: checked, and aware of its offset |
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
 //! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
+//! | [`Span`] | a range of a file that may be larger than memory |
 //! | [`Bits`], [`BitReader`] | bits of a byte slice, by index and in sequence |
 //!
 //! ```
@@ -32,6 +33,7 @@ mod endian;
 mod reader;
 mod scratch;
 mod sink;
+mod span;
 
 pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
@@ -42,3 +44,4 @@ pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
 pub use sink::{Sink, SliceSink};
+pub use span::Span;

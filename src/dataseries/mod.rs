@@ -17,10 +17,16 @@
 mod check;
 pub mod layout;
 pub mod raw;
+mod read;
 pub mod types;
 pub mod write;
 
 #[doc(inline)]
 pub use crate::__dataseries_record as record;
 pub use layout::{FieldType, Options};
+pub use raw::Mode;
+pub use read::{
+    AnyFile, AnyTable, Column, End, Extent, Extents, File, Header, Index, IndexRow, Next, Order, Part, ReadOptions,
+    Table, Trailer, Types,
+};
 pub use types::{ExtentType, Field};

@@ -145,6 +145,23 @@ impl FieldRecord {
         }
     }
 
+    /// Where the name lies.
+    #[must_use]
+    pub const fn name(&self) -> NameAt {
+        NameAt { at: self.name_at, len: self.name_len, decoded: self.flags & DECODED != 0 }
+    }
+
+    /// The same field, the `own`-th, relative to something else.
+    #[must_use]
+    pub const fn with_relative(self, relative: Relative, own: u32) -> Self {
+        let relative = match relative {
+            Relative::No => 0,
+            Relative::Own => own.saturating_add(1),
+            Relative::To(k) => k.saturating_add(1),
+        };
+        FieldRecord { relative, ..self }
+    }
+
     /// The type.
     #[must_use]
     pub const fn ty(&self) -> FieldType {
@@ -286,10 +303,9 @@ impl<'a> ExtentType<'a> {
     }
 
     fn name_of(&self, record: &FieldRecord) -> Option<&'a str> {
-        let from = if record.flags & DECODED == 0 { self.xml } else { self.decoded };
-        let at = usize::try_from(record.name_at).ok()?;
-        let end = at.checked_add(usize::try_from(record.name_len).ok()?)?;
-        core::str::from_utf8(from.get(at..end)?).ok()
+        let NameAt { at, len, decoded } = record.name();
+        let from = if decoded { self.decoded } else { self.xml };
+        core::str::from_utf8(from.get(at as usize..)?.get(..len as usize)?).ok()
     }
 
     /// The built-in type of the type extent (section 5).

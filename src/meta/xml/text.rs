@@ -165,15 +165,20 @@ impl<'a> Text<'a> {
             return Ok(text);
         }
         let to = scratch.take::<u8>(self.len())?;
-        let mut rest = &mut *to;
-        for c in self.chars() {
-            let mut buffer = [0; 4];
-            let bytes = c.encode_utf8(&mut buffer).as_bytes();
-            let Some((head, tail)) = rest.split_at_mut_checked(bytes.len()) else { break };
-            head.copy_from_slice(bytes);
-            rest = tail;
-        }
+        self.copy_to(to);
         core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XmlText, self.at))
+    }
+
+    /// Puts the text as UTF-8 into `to`; stops where that is full. Gives back how many bytes it has put.
+    pub fn copy_to(&self, to: &mut [u8]) -> usize {
+        let mut len = 0usize;
+        for c in self.chars() {
+            let end = len.saturating_add(c.len_utf8());
+            let Some(place) = to.get_mut(len..end) else { break };
+            c.encode_utf8(place);
+            len = end;
+        }
+        len
     }
 }
 

@@ -1,0 +1,49 @@
+//! Ranges of a file that may be larger than memory.
+
+use crate::error::{Error, Kind, Result, What};
+
+/// A range of a file: what a step of a reader wants to see next.
+///
+/// The caller fetches it from a page, a map, a disk or a server; over a file in memory it is
+/// [`of`](Self::of).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Span {
+    /// Offset of the first byte.
+    pub at: u64,
+    /// How many bytes.
+    pub len: u64,
+}
+
+impl Span {
+    /// Offset behind the last byte; `None` beyond 64 bits.
+    #[must_use]
+    pub const fn end(self) -> Option<u64> {
+        self.at.checked_add(self.len)
+    }
+
+    /// The bytes of the range in a `file` that is in memory.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] about `what`, if the file ends before.
+    pub fn of(self, file: &[u8], what: What) -> Result<&[u8]> {
+        let range = usize::try_from(self.at).ok().zip(self.end().and_then(|end| usize::try_from(end).ok()));
+        range
+            .and_then(|(from, to)| file.get(from..to))
+            .ok_or(Error::new(Kind::Truncated, what, self.at).with_need(self.len))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_end_with_the_file() {
+        let of = |at, len| Span { at, len }.of(&[1, 2, 3], What::Input);
+        assert_eq!(of(1, 2), Ok(&[2u8, 3][..]));
+        assert_eq!(of(3, 0), Ok(&[][..]));
+        assert_eq!(of(2, 2).unwrap_err().need(), 2);
+        assert!(of(4, 0).is_err() && of(u64::MAX, 2).is_err() && of(2, u64::MAX).is_err());
+    }
+}

@@ -1,0 +1,230 @@
+//! Canonical prefix codes, decoded bit by bit or, for the short ones, by a table.
+
+use super::bits::Bits;
+use super::{DISTANCES, LITERALS};
+use crate::error::{Error, Kind, Result, What};
+
+/// What the symbols of a code stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kinds {
+    Literals,
+    Distances,
+    /// Lengths of codes. Only this code must be complete.
+    Lengths,
+}
+
+/// The longest code.
+const LONGEST: usize = 15;
+
+/// A code over lent memory.
+pub(super) struct Code<'w> {
+    kinds: Kinds,
+    /// An entry for each value of the next bits; none on small machines.
+    table: &'w mut [u32],
+    /// The symbols in the order of their codes.
+    symbols: &'w mut [u16],
+    /// How many codes have this length.
+    counts: [u16; LONGEST + 1],
+}
+
+impl<'w> Code<'w> {
+    pub(super) const fn new(kinds: Kinds, table: &'w mut [u32], symbols: &'w mut [u16]) -> Self {
+        Code { kinds, table, symbols, counts: [0; LONGEST + 1] }
+    }
+
+    /// The code whose symbols have these lengths; the stream said so at `at`.
+    pub(super) fn build(&mut self, lengths: &[u8], at: u64) -> Result<()> {
+        self.build_of(self.kinds, lengths, at)?;
+        self.fill_table(lengths);
+        Ok(())
+    }
+
+    /// The same for other symbols in the same memory, without the table.
+    pub(super) fn build_of(&mut self, kinds: Kinds, lengths: &[u8], at: u64) -> Result<()> {
+        self.counts = [0; LONGEST + 1];
+        for len in lengths {
+            if let Some(count) = self.counts.get_mut(usize::from(*len)) {
+                *count = count.wrapping_add(1);
+            }
+        }
+        let (mut left, mut offsets, mut total) = (1i32, [0u16; LONGEST + 1], 0u16);
+        let mut used = 0;
+        for (count, offset) in self.counts.iter().zip(&mut offsets).skip(1) {
+            left = left.wrapping_shl(1).wrapping_sub((*count).into());
+            if left < 0 {
+                return Err(Error::new(Kind::Invalid, What::DeflateCode, at));
+            }
+            *offset = total;
+            total = total.wrapping_add(*count);
+            used |= *count;
+        }
+        // As zlib has it: codes may be left over where there is none, or a single one of one bit.
+        let single = kinds != Kinds::Lengths && total == 1 && self.counts[1] == 1;
+        if left > 0 && used != 0 && !single {
+            return Err(Error::new(Kind::Invalid, What::DeflateCode, at).with_need(u64::from(left.cast_unsigned())));
+        }
+        for (symbol, len) in (0u16..).zip(lengths) {
+            if *len == 0 {
+                continue;
+            }
+            if let Some(offset) = offsets.get_mut(usize::from(*len)) {
+                if let Some(to) = self.symbols.get_mut(usize::from(*offset)) {
+                    *to = symbol;
+                }
+                *offset = offset.wrapping_add(1);
+            }
+        }
+        Ok(())
+    }
+
+    fn fill_table(&mut self, lengths: &[u8]) {
+        let width = self.table.len().trailing_zeros();
+        if self.table.is_empty() {
+            return;
+        }
+        self.table.fill(0);
+        // The first code of each length.
+        let (mut next, mut code) = ([0u32; LONGEST + 1], 0u32);
+        for (next, count) in next.iter_mut().zip(&self.counts).skip(1) {
+            *next = code;
+            code = code.wrapping_add((*count).into()) << 1;
+        }
+        for (symbol, len) in (0u16..).zip(lengths) {
+            let Some(next) = next.get_mut(usize::from(*len)).filter(|_| *len != 0) else { continue };
+            let code = next.reverse_bits() >> (32u32.wrapping_sub((*len).into()) & 31);
+            *next = next.wrapping_add(1);
+            if u32::from(*len) > width {
+                continue;
+            }
+            let entry = entry(self.kinds, symbol, *len);
+            for to in self.table.iter_mut().skip(code as usize).step_by(1 << (len & 15)) {
+                *to = entry;
+            }
+        }
+    }
+
+    /// The entry for the next bits.
+    #[inline(always)]
+    pub(super) fn look(&self, bits: &Bits<'_>) -> Entry {
+        let mask = self.table.len().wrapping_sub(1);
+        Entry(self.table.get(bits.low(31) as usize & mask).copied().unwrap_or(0))
+    }
+
+    /// Takes the next symbol, bit by bit.
+    pub(super) fn symbol(&self, bits: &mut Bits<'_>, what: What) -> Result<u16> {
+        let at = bits.at();
+        let (mut code, mut first, mut index) = (0u32, 0u32, 0u32);
+        for count in self.counts.iter().skip(1) {
+            let count = u32::from(*count);
+            code |= bits.take(1, what)?;
+            let place = code.wrapping_sub(first);
+            if place < count {
+                let symbol = self.symbols.get(index.wrapping_add(place) as usize);
+                return Ok(symbol.copied().unwrap_or_default());
+            }
+            index = index.wrapping_add(count);
+            first = first.wrapping_add(count) << 1;
+            code <<= 1;
+        }
+        Err(Error::new(Kind::Invalid, what, at).with_need(code.into()))
+    }
+}
+
+/// What the next bits stand for: bits of the code (none: not in the table) and of what follows it, a
+/// mark for literals and one for matches, and the literal, length or distance itself.
+#[derive(Clone, Copy)]
+pub(super) struct Entry(u32);
+
+const LITERAL: u32 = 1 << 8;
+const MATCH: u32 = 1 << 9;
+
+fn entry(kinds: Kinds, symbol: u16, bits: u8) -> u32 {
+    let base = match kinds {
+        Kinds::Literals if symbol < super::END => return u32::from(symbol) << 16 | LITERAL | u32::from(bits),
+        Kinds::Literals => length(symbol),
+        Kinds::Distances => distance(symbol),
+        Kinds::Lengths => None,
+    };
+    base.map_or(0, |(base, extra)| u32::from(base) << 16 | MATCH | extra << 4 | u32::from(bits))
+}
+
+impl Entry {
+    #[inline(always)]
+    pub(super) fn literal(self) -> Option<u8> {
+        (self.0 & LITERAL != 0).then_some(low8(self.0 >> 16))
+    }
+
+    #[inline(always)]
+    pub(super) const fn is_match(self) -> bool {
+        self.0 & MATCH != 0
+    }
+
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u32 {
+        self.0 & 15
+    }
+
+    /// The length or distance, with the bits behind its code; takes both.
+    #[inline(always)]
+    pub(super) const fn take(self, bits: &mut Bits<'_>) -> usize {
+        let extra = self.0 >> 4 & 15;
+        bits.skip(self.bits());
+        let number = (self.0 >> 16).wrapping_add(bits.low(extra));
+        bits.skip(extra);
+        number as usize
+    }
+}
+
+/// RFC 1951 section 3.2.5: the least length of a symbol, and how many bits say more.
+pub(super) const fn length(symbol: u16) -> Option<(u16, u32)> {
+    match symbol {
+        257..=264 => Some((symbol.wrapping_sub(254), 0)),
+        265..=284 => {
+            let n = symbol.wrapping_sub(257);
+            let extra = (n >> 2).wrapping_sub(1) as u32;
+            Some(((((n & 3) | 4) << (extra & 15)).wrapping_add(3), extra))
+        }
+        285 => Some((258, 0)),
+        _ => None,
+    }
+}
+
+/// The same for distances.
+pub(super) const fn distance(symbol: u16) -> Option<(u16, u32)> {
+    match symbol {
+        0..=3 => Some((symbol.wrapping_add(1), 0)),
+        4..=29 => {
+            let extra = (symbol >> 1).wrapping_sub(1) as u32;
+            Some(((((symbol & 1) | 2) << (extra & 15)).wrapping_add(1), extra))
+        }
+        _ => None,
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "numbers below 256")]
+pub(super) const fn low8(n: u32) -> u8 {
+    n as u8
+}
+
+const _: () = assert!(LITERALS == 288 && DISTANCES == 32);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lengths_and_distances_of_the_rfc() {
+        let lengths =
+            [(257, 3, 0), (264, 10, 0), (265, 11, 1), (269, 19, 2), (280, 115, 4), (284, 227, 5), (285, 258, 0)];
+        for (symbol, base, extra) in lengths {
+            assert_eq!(length(symbol), Some((base, extra)), "{symbol}");
+        }
+        let distances = [(0, 1, 0), (3, 4, 0), (4, 5, 1), (5, 7, 1), (17, 385, 7), (28, 16_385, 13), (29, 24_577, 13)];
+        for (symbol, base, extra) in distances {
+            assert_eq!(distance(symbol), Some((base, extra)), "{symbol}");
+        }
+        assert_eq!((length(256), length(286), length(287)), (None, None, None));
+        assert_eq!((distance(30), distance(31)), (None, None));
+    }
+}

@@ -1,0 +1,196 @@
+//! The one match finder behind the heapless LZ encoders: greedy, one candidate per hash.
+
+use super::lz::{FAST, put};
+
+/// The memory of a heapless encoder: where each hash was last seen. Two bytes for each of its `N` slots.
+///
+/// `N` is a power of two from 256 (512 bytes) to 65,536. More slots find more matches; 4,096 serve
+/// most data. The table belongs to the caller and may lie in a `static`; what it held before makes no
+/// difference.
+///
+/// ```
+/// use pilaster::codec::Table;
+///
+/// static SMALL: Table<256> = Table::new();
+/// assert_eq!(size_of_val(&SMALL), 512);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Table<const N: usize> {
+    // Positions modulo 2^16. The formats reach no farther back, so no more bits are needed, and a
+    // slot that is out of date is only a candidate that fails.
+    slots: [u16; N],
+}
+
+impl<const N: usize> Table<N> {
+    /// An empty table.
+    #[must_use]
+    pub const fn new() -> Self {
+        const { assert!(N.is_power_of_two() && N >= 256 && N <= 65_536, "256 to 65,536 slots, a power of two") }
+        Table { slots: [0; N] }
+    }
+
+    /// What a table may hold from another input.
+    #[cfg(test)]
+    pub(super) fn slots_for_test(&mut self, value: u16) {
+        self.slots.fill(value);
+    }
+
+    /// Notes that `word` is at `at`; gives back how far before it the slot was last noted.
+    #[inline(always)]
+    fn note(&mut self, word: u32, at: usize) -> usize {
+        let hash = word.wrapping_mul(0x9e37_79b1) >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
+        let now = low16(at);
+        match self.slots.get_mut(hash as usize & N.wrapping_sub(1)) {
+            Some(slot) => now.wrapping_sub(core::mem::replace(slot, now)).into(),
+            None => 0,
+        }
+    }
+}
+
+impl<const N: usize> Default for Table<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "positions are kept modulo 2^16")]
+const fn low16(at: usize) -> u16 {
+    at as u16
+}
+
+/// How a format writes what the finder found. `None`: the destination is full.
+pub(super) trait Wire {
+    /// The shortest match, 3 or 4.
+    const MIN: usize;
+    /// The longest distance.
+    const WINDOW: usize;
+    /// So many bytes at the end of the input begin no match; at least 4.
+    const LAST_START: usize;
+    /// So many bytes at the end of the input belong to no match.
+    const LAST_END: usize;
+
+    /// Bytes `literals..at` of `src`, then a match.
+    fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()>;
+    /// The last bytes, from `literals` on.
+    fn end(&mut self, src: &[u8], literals: usize) -> Option<()>;
+}
+
+/// Without matches the steps grow by one byte for every so many that were tried.
+const PATIENCE: u32 = 6;
+
+/// Cuts `src` into sequences for `wire`.
+pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, wire: &mut W) -> Option<()> {
+    table.slots.fill(0);
+    let starts = src.len().saturating_sub(W::LAST_START);
+    let ends = src.len().saturating_sub(W::LAST_END);
+    let (mut literals, mut at, mut misses) = (0usize, 1usize, 0usize);
+    // Position 0 is in the table already: that is what an empty slot says.
+    while at < starts {
+        let hashed = word::<W>(src, at)?;
+        let distance = table.note(hashed, at);
+        let from = at.wrapping_sub(distance);
+        if distance == 0 || distance > W::WINDOW || from >= at || word::<W>(src, from)? != hashed {
+            misses = misses.wrapping_add(1);
+            at = at.wrapping_add(1).wrapping_add(misses >> PATIENCE);
+            continue;
+        }
+        let len = W::MIN.wrapping_add(common(src, at.wrapping_add(W::MIN), distance, ends));
+        let back = common_back(src, literals, at, distance);
+        let start = at.wrapping_sub(back);
+        wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
+        at = at.wrapping_add(len);
+        literals = at;
+        misses = 0;
+        // One place inside the match, or the next one would not be found from it.
+        let inside = at.wrapping_sub(2);
+        if inside < starts {
+            table.note(word::<W>(src, inside)?, inside);
+        }
+    }
+    wire.end(src, literals)
+}
+
+/// The bytes that are hashed: as many as the shortest match has.
+#[inline(always)]
+fn word<W: Wire>(src: &[u8], at: usize) -> Option<u32> {
+    let word = u32::from_le_bytes(*src.get(at..)?.first_chunk()?);
+    Some(if W::MIN == 3 { word << 8 } else { word })
+}
+
+/// How many bytes from `at` on, but before `end`, equal those `distance` back.
+#[inline]
+pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let (Some(new), Some(old)) = (src.get(at..end), src.get(at.wrapping_sub(distance)..)) else { return 0 };
+    let mut len = 0usize;
+    let (mut rest, mut old_rest) = (new, old);
+    if FAST {
+        while let (Some((a, more)), Some((b, old_more))) = (rest.split_first_chunk(), old_rest.split_first_chunk()) {
+            let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+            if differ != 0 {
+                return len.wrapping_add(differ.trailing_zeros() as usize >> 3);
+            }
+            len = len.wrapping_add(8);
+            (rest, old_rest) = (more, old_more);
+        }
+    }
+    len.wrapping_add(rest.iter().zip(old_rest).take_while(|(a, b)| a == b).count())
+}
+
+/// How many bytes before `at`, but not before `first`, equal those `distance` back.
+#[inline]
+fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
+    let (Some(new), Some(old)) = (src.get(first..at), src.get(..at.wrapping_sub(distance))) else { return 0 };
+    new.iter().rev().zip(old.iter().rev()).take_while(|(a, b)| a == b).count()
+}
+
+/// The destination of an encoder. `None`: it is full.
+pub(super) struct Put<'o> {
+    bytes: &'o mut [u8],
+    /// How much is written.
+    pub at: usize,
+}
+
+impl<'o> Put<'o> {
+    pub(super) const fn new(bytes: &'o mut [u8]) -> Self {
+        Put { bytes, at: 0 }
+    }
+
+    #[inline]
+    pub(super) fn array<const N: usize>(&mut self, bytes: [u8; N]) -> Option<()> {
+        put::<N>(self.bytes, self.at, &bytes)?;
+        self.at = self.at.wrapping_add(N);
+        Some(())
+    }
+
+    #[inline]
+    pub(super) fn byte(&mut self, byte: u8) -> Option<()> {
+        self.array([byte])
+    }
+
+    /// Bytes `from..to` of `src`.
+    #[inline]
+    pub(super) fn slice(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
+        let len = to.checked_sub(from)?;
+        // Most runs are short: one copy of fixed size, of which the rest is written over.
+        if FAST && len <= 16 && src.get(from..).and_then(|src| put::<16>(self.bytes, self.at, src)).is_some() {
+            self.at = self.at.wrapping_add(len);
+            return Some(());
+        }
+        self.exactly(src.get(from..to)?)
+    }
+
+    #[inline(never)]
+    pub(super) fn exactly(&mut self, from: &[u8]) -> Option<()> {
+        let to = self.bytes.get_mut(self.at..)?.get_mut(..from.len())?;
+        to.copy_from_slice(from);
+        self.at = self.at.wrapping_add(from.len());
+        Some(())
+    }
+}
+
+/// Cuts a small number to a byte.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the one place where encoders cut to a byte")]
+pub(super) const fn low8(n: usize) -> u8 {
+    n as u8
+}

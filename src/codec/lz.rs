@@ -1,0 +1,208 @@
+//! What the LZ decoders share: the output, and the copies from its own past.
+//!
+//! Every decoder here has a *step*, which reads one instruction exactly and is all that there is on
+//! small machines, and on 64-bit hosts a *fast* loop before it. The fast loop takes the plain
+//! instructions far from both ends with copies of fixed size, which may write ahead of the output's
+//! end. What is not plain, and above all what is wrong, it leaves to the step: so both forms have
+//! the same results.
+
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// Whether the fast loops are worth their code.
+pub(super) const FAST: bool = cfg!(target_pointer_width = "64");
+
+/// The output so far, and the room behind it.
+pub(super) struct Output<'o> {
+    /// All of the destination. From `at` on it holds nothing of meaning.
+    pub bytes: &'o mut [u8],
+    /// How much is output.
+    pub at: usize,
+}
+
+impl<'o> Output<'o> {
+    pub(super) const fn new(bytes: &'o mut [u8]) -> Self {
+        Output { bytes, at: 0 }
+    }
+
+    /// Puts bytes of the input out.
+    #[inline]
+    pub(super) fn literals(&mut self, from: &[u8]) -> Result<()> {
+        match self.bytes.get_mut(self.at..).and_then(|room| room.get_mut(..from.len())) {
+            Some(to) => {
+                to.copy_from_slice(from);
+                self.at = self.at.wrapping_add(from.len());
+                Ok(())
+            }
+            None => Err(no_room(self.at, from.len())),
+        }
+    }
+
+    /// Repeats `len` bytes from `distance` back. `what` is the distance, found at `at`.
+    #[inline]
+    pub(super) fn repeat(&mut self, distance: usize, len: usize, what: What, at: u64) -> Result<()> {
+        if distance.wrapping_sub(1) >= self.at {
+            return Err(Error::new(Kind::Invalid, what, at).with_need(distance as u64));
+        }
+        match self.at.checked_add(len) {
+            Some(end) if end <= self.bytes.len() => {
+                repeat(self.bytes, self.at, distance, len);
+                self.at = end;
+                Ok(())
+            }
+            _ => Err(no_room(self.at, len)),
+        }
+    }
+}
+
+/// The output is longer than the destination: it has at least `at + more` bytes.
+#[cold]
+pub(super) fn no_room(at: usize, more: usize) -> Error {
+    Error::new(Kind::NoRoom, What::Destination, 0).with_need((at as u64).saturating_add(more as u64))
+}
+
+/// Repeats `len` bytes from `distance` before `at`, both checked by the caller.
+///
+/// Where the two overlap, the pattern in place doubles with each copy, so that a long run costs a few
+/// large copies. Small machines take the byte loop.
+#[inline(never)]
+pub(super) fn repeat(bytes: &mut [u8], at: usize, distance: usize, len: usize) {
+    let Some(first) = at.checked_sub(distance) else { return };
+    let Some(room) = at.checked_add(len).and_then(|end| bytes.get_mut(first..end)) else { return };
+    if !FAST {
+        let mut from = 0usize;
+        for to in distance..room.len() {
+            let byte = room.get(from).copied().unwrap_or_default();
+            if let Some(to) = room.get_mut(to) {
+                *to = byte;
+            }
+            from = from.wrapping_add(1);
+        }
+        return;
+    }
+    if distance == 1 {
+        let byte = room.first().copied().unwrap_or_default();
+        room.fill(byte);
+        return;
+    }
+    let mut have = distance;
+    while let Some((pattern, rest)) = room.split_at_mut_checked(have) {
+        let n = have.min(rest.len());
+        let (Some(to), Some(from)) = (rest.get_mut(..n), pattern.get(..n)) else { return };
+        if n == 0 {
+            return;
+        }
+        to.copy_from_slice(from);
+        have = have.wrapping_add(n);
+    }
+}
+
+/// How much room the fast loops want behind `Output::at`: what [`wild`] writes at most, behind the
+/// longest literals of an instruction.
+pub(super) const SLACK: usize = 96;
+/// The longest match that [`wild`] takes.
+pub(super) const WILD: usize = 32;
+
+/// Repeats `len <= WILD` bytes from `distance` back by copies of fixed size, which write up to `WILD`
+/// bytes. `None`, and nothing done, where the match is wrong or its distance is short.
+#[inline(always)]
+pub(super) fn wild(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
+    let from = at.checked_sub(distance)?;
+    if distance >= 16 {
+        copy::<16>(bytes, from, at)?;
+        if len > 16 {
+            copy::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+        }
+        return Some(());
+    }
+    if distance < 8 {
+        return None;
+    }
+    copy::<8>(bytes, from, at)?;
+    copy::<8>(bytes, from.wrapping_add(8), at.wrapping_add(8))?;
+    if len > 16 {
+        copy::<8>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+        copy::<8>(bytes, from.wrapping_add(24), at.wrapping_add(24))?;
+    }
+    Some(())
+}
+
+/// The match of an instruction in a fast loop: by [`wild`] if that takes it, else by [`repeat`].
+/// `None`, and nothing done, where the match is wrong or does not fit.
+#[inline(always)]
+pub(super) fn fast_match(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
+    if len <= WILD && wild(bytes, at, distance, len).is_some() {
+        return Some(());
+    }
+    if distance.wrapping_sub(1) >= at || len > bytes.len().wrapping_sub(at) {
+        return None;
+    }
+    repeat(bytes, at, distance, len);
+    Some(())
+}
+
+/// Copies `N` bytes within the output: two plain moves.
+#[inline(always)]
+fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+    let piece = *bytes.get(from..)?.first_chunk::<N>()?;
+    *bytes.get_mut(to..)?.first_chunk_mut::<N>()? = piece;
+    Some(())
+}
+
+/// Copies `N` bytes of the input to the output at `to`.
+#[inline(always)]
+pub(super) fn put<const N: usize>(bytes: &mut [u8], to: usize, from: &[u8]) -> Option<()> {
+    *bytes.get_mut(to..)?.first_chunk_mut::<N>()? = *from.first_chunk::<N>()?;
+    Some(())
+}
+
+/// The cursor behind what a fast loop took.
+#[inline(always)]
+pub(super) fn rest_of<'a>(r: &Reader<'a, LittleEndian>, rest: &'a [u8]) -> Reader<'a, LittleEndian> {
+    let used = r.rest().len().wrapping_sub(rest.len());
+    Reader::new_at(rest, r.at().saturating_add(used as u64))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec;
+    use std::vec::Vec;
+
+    #[test]
+    fn repeats_agree_with_the_byte_loop() {
+        let start: Vec<u8> = (0..40u8).collect();
+        for distance in 1..=40 {
+            for len in 0..=100 {
+                let mut expected = start.clone();
+                for i in 0..len {
+                    expected.push(expected[40 + i - distance]);
+                }
+                let mut bytes = start.clone();
+                bytes.resize(40 + 200, 0xaa);
+                repeat(&mut bytes, 40, distance, len);
+                assert_eq!(bytes[..40 + len], expected, "{len} from {distance}");
+                assert!(bytes[40 + len..].iter().all(|byte| *byte == 0xaa), "nothing behind its end");
+                let mut bytes = start.clone();
+                bytes.resize(40 + 200, 0xaa);
+                assert_eq!(fast_match(&mut bytes, 40, distance, len), Some(()));
+                assert_eq!(bytes[..40 + len], expected, "fast {len} from {distance}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_wrong_match_is_refused() {
+        let mut bytes = vec![1; 50];
+        for distance in [0, 11, 12, usize::MAX] {
+            assert_eq!(fast_match(&mut bytes, 10, distance, 4), None, "{distance}");
+            let mut out = Output { bytes: &mut bytes, at: 10 };
+            let e = out.repeat(distance, 4, What::Lz4Distance, 3).unwrap_err();
+            assert_eq!((e.kind(), e.at()), (Kind::Invalid, 3));
+        }
+        let mut out = Output { bytes: &mut bytes, at: 10 };
+        assert_eq!(out.repeat(10, 41, What::Lz4Distance, 3).unwrap_err(), no_room(10, 41));
+        assert_eq!(out.literals(&[0; 41]).unwrap_err(), no_room(10, 41));
+        assert_eq!(fast_match(&mut bytes, 10, 10, 41), None);
+    }
+}

@@ -1,0 +1,288 @@
+//! LZ4 blocks: raw, without a size before them and without frames (DataSeries section 4).
+//!
+//! A block is a row of sequences: a token with two lengths, literals, a distance of two bytes. The
+//! last sequence ends behind its literals.
+//!
+//! ```
+//! use pilaster::codec::{Table, lz4};
+//!
+//! let mut table = Table::<256>::new();
+//! let mut block = [0; lz4::max_len(40)];
+//! let len = lz4::encode(&[7; 40], &mut block, &mut table)?;
+//! assert_eq!(block[..len], [0x1f, 7, 1, 0, 15, 0x50, 7, 7, 7, 7, 7]);
+//!
+//! let mut bytes = [0; 40];
+//! assert_eq!(lz4::decode(&block[..len], &mut bytes)?, 40);
+//! assert_eq!(bytes, [7; 40]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+#[cfg(feature = "alloc")]
+mod hc;
+
+#[cfg(feature = "alloc")]
+pub use hc::encode_hc;
+
+use super::greedy::{self, Put, Table, Wire, low8};
+use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Result, What};
+
+/// The shortest match.
+const MIN: usize = 4;
+/// The last five bytes are literals, and the last match begins twelve bytes before the end: fast
+/// decoders of others rely on it.
+const LAST_END: usize = 5;
+const LAST_START: usize = 12;
+
+/// Decodes a block; gives back how many bytes it has.
+///
+/// `dst` may be longer than the output; what it holds behind the output then is arbitrary.
+///
+/// # Errors
+/// [`Kind::Truncated`](crate::error::Kind::Truncated) if the block ends early, `Invalid` for a
+/// distance beyond the output so far, `NoRoom` for an output longer than `dst` (`need`: at least how
+/// long).
+pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<FAST>(src, dst)
+}
+
+fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    let mut r = Reader::new(src);
+    let mut out = Output::new(dst);
+    loop {
+        if FAST {
+            fast(&mut r, &mut out);
+        }
+        if !step(&mut r, &mut out)? {
+            return Ok(out.at);
+        }
+    }
+}
+
+/// One sequence; false at the end of the block.
+#[inline(never)]
+fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<bool> {
+    let token = r.u8(What::Lz4Token)?;
+    let literals = length(r, token >> 4)?;
+    out.literals(r.take(literals, What::Lz4Literals)?)?;
+    if r.rest().is_empty() {
+        return Ok(false);
+    }
+    let at = r.at();
+    let distance = r.u16(What::Lz4Distance)?;
+    let len = length(r, token & 15)?.saturating_add(MIN);
+    out.repeat(distance.into(), len, What::Lz4Distance, at)?;
+    Ok(true)
+}
+
+/// A length whose first four bits are known: 15 goes on in bytes, of which 255 go on.
+fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
+    let mut len = usize::from(nibble);
+    if nibble == 15 {
+        loop {
+            let more = r.u8(What::Lz4Length)?;
+            len = len.saturating_add(more.into());
+            if more != 255 {
+                break;
+            }
+        }
+    }
+    Ok(len)
+}
+
+/// Sequences far from both ends, with at most 14 literals and one byte of match length.
+#[inline(always)]
+fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
+    let mut src = r.rest();
+    let mut at = out.at;
+    let bytes = &mut *out.bytes;
+    let mut sequence = || {
+        // Token, 14 literals, distance, one byte of length; literals are taken by 16.
+        let window = src.first_chunk::<20>()?;
+        if at.wrapping_add(SLACK) > bytes.len() {
+            return None;
+        }
+        let token = usize::from(window[0]);
+        let literals = token >> 4;
+        if literals == 15 {
+            return None;
+        }
+        put::<16>(bytes, at, window.get(1..)?)?;
+        let [low, high, more] = *window.get(literals.wrapping_add(1)..)?.first_chunk()?;
+        let distance = usize::from(u16::from_le_bytes([low, high]));
+        let mut len = (token & 15).wrapping_add(MIN);
+        let mut used = literals.wrapping_add(3);
+        if token & 15 == 15 {
+            if more == 255 {
+                return None;
+            }
+            len = len.wrapping_add(more.into());
+            used = used.wrapping_add(1);
+        }
+        let to = at.wrapping_add(literals);
+        fast_match(bytes, to, distance, len)?;
+        at = to.wrapping_add(len);
+        src = src.get(used..)?;
+        Some(())
+    };
+    while sequence().is_some() {}
+    out.at = at;
+    *r = rest_of(r, src);
+}
+
+/// The most that `n` bytes take as a block.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(n / 255).saturating_add(16)
+}
+
+/// Encodes a block; gives back how many bytes it takes.
+///
+/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit; `need`: what is enough.
+pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) -> Result<usize> {
+    let mut wire = Block(Put::new(dst));
+    match greedy::encode(src, table, &mut wire) {
+        Some(()) => Ok(wire.0.at),
+        None => Err(no_room(max_len(src.len()), 0)),
+    }
+}
+
+struct Block<'o>(Put<'o>);
+
+impl Wire for Block<'_> {
+    const MIN: usize = MIN;
+    const WINDOW: usize = 65_535;
+    const LAST_START: usize = LAST_START;
+    const LAST_END: usize = LAST_END;
+
+    #[inline]
+    fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()> {
+        let (run, len) = (at.wrapping_sub(literals), len.wrapping_sub(MIN));
+        self.0.byte(low8(run.min(15) << 4 | len.min(15)))?;
+        self.more(run)?;
+        self.0.slice(src, literals, at)?;
+        self.0.array([low8(distance), low8(distance >> 8)])?;
+        self.more(len)
+    }
+
+    fn end(&mut self, src: &[u8], literals: usize) -> Option<()> {
+        let run = src.len().wrapping_sub(literals);
+        self.0.byte(low8(run.min(15) << 4))?;
+        self.more(run)?;
+        self.0.exactly(src.get(literals..)?)
+    }
+}
+
+impl Block<'_> {
+    /// The bytes of a length that the token has no room for.
+    #[inline]
+    fn more(&mut self, len: usize) -> Option<()> {
+        let Some(mut rest) = len.checked_sub(15) else { return Some(()) };
+        while rest >= 255 {
+            self.0.byte(255)?;
+            rest = rest.wrapping_sub(255);
+        }
+        self.0.byte(low8(rest))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use crate::error::Kind;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn encoded(src: &[u8]) -> Vec<u8> {
+        check::encoded(max_len(src.len()), |dst| encode(src, dst, &mut Table::<4096>::new()))
+    }
+
+    #[test]
+    fn known_blocks() {
+        let table: [(&[u8], &[u8]); 4] = [
+            (&[0], b""),
+            (b"\x50hello", b"hello"),
+            // One literal, then 4 + 1 bytes from 1 back; then a last token.
+            (&[0x11, b'a', 1, 0, 0], b"aaaaaa"),
+            // The distance of a match may be as long as the output.
+            (&[0x30, 1, 2, 3, 3, 0, 0x10, 9], &[1, 2, 3, 1, 2, 3, 1, 9]),
+        ];
+        for (block, bytes) in table {
+            check::decodes(decode_by::<true>, block, bytes);
+            check::decodes(decode_by::<false>, block, bytes);
+        }
+    }
+
+    #[test]
+    fn long_runs_of_literals() {
+        // Section 4: no golden has a run of 270, so these are by hand.
+        for n in [14usize, 15, 16, 269, 270, 271, 524, 525, 526, 1000] {
+            let bytes: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();
+            let mut block = vec![(n.min(15) as u8) << 4];
+            if n >= 15 {
+                block.extend(vec![255; (n - 15) / 255]);
+                block.push(((n - 15) % 255) as u8);
+            }
+            block.extend(&bytes);
+            check::decodes(decode_by::<true>, &block, &bytes);
+            check::decodes(decode_by::<false>, &block, &bytes);
+            assert_eq!(lz4_flex::block::decompress(&block, n).unwrap(), bytes);
+        }
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let fails = |block: &[u8], room: usize| {
+            let mut dst = vec![0; room];
+            let e = decode_by::<true>(block, &mut dst).unwrap_err();
+            assert_eq!(Err(e), decode_by::<false>(block, &mut dst));
+            (e.kind(), e.what(), e.at(), e.need())
+        };
+        assert_eq!(fails(&[], 9), (Kind::Truncated, What::Lz4Token, 0, 1));
+        assert_eq!(fails(&[0x20, 1], 9), (Kind::Truncated, What::Lz4Literals, 1, 2));
+        assert_eq!(fails(&[0xf0, 255], 9), (Kind::Truncated, What::Lz4Length, 2, 1));
+        assert_eq!(fails(&[0x10, 1, 1], 9), (Kind::Truncated, What::Lz4Distance, 2, 2));
+        assert_eq!(fails(&[0x10, 1, 1, 0], 9), (Kind::Truncated, What::Lz4Token, 4, 1), "ends with a match");
+        assert_eq!(fails(&[0x10, 1, 2, 0, 0], 9), (Kind::Invalid, What::Lz4Distance, 2, 2));
+        assert_eq!(fails(&[0x10, 1, 0, 0, 0], 9), (Kind::Invalid, What::Lz4Distance, 2, 0));
+        assert_eq!(fails(&[0x30, 1, 2, 3], 2), (Kind::NoRoom, What::Destination, 0, 3));
+        assert_eq!(fails(&[0x11, 1, 1, 0, 0], 5), (Kind::NoRoom, What::Destination, 0, 6));
+    }
+
+    #[test]
+    fn round_trips_and_rivals() {
+        for bytes in check::samples() {
+            let block = encoded(&bytes);
+            check::decodes(decode_by::<true>, &block, &bytes);
+            check::decodes(decode_by::<false>, &block, &bytes);
+            assert_eq!(lz4_flex::block::decompress(&block, bytes.len()).unwrap(), bytes, "the rival reads ours");
+            let block = lz4_flex::block::compress(&bytes);
+            check::decodes(decode_by::<true>, &block, &bytes);
+            check::decodes(decode_by::<false>, &block, &bytes);
+        }
+    }
+
+    #[test]
+    fn every_table_and_every_room() {
+        let bytes = check::text(3000);
+        let mut old = Table::<256>::new();
+        old.slots_for_test(0x1234);
+        let small = check::encoded(max_len(3000), |dst| encode(&bytes, dst, &mut old));
+        assert_eq!(small, check::encoded(max_len(3000), |dst| encode(&bytes, dst, &mut Table::<256>::new())));
+        check::decodes(decode, &small, &bytes);
+        check::decodes(decode, &check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<65_536>::new())), &bytes);
+        check::every_room(&encoded(&bytes), max_len(3000), |dst| encode(&bytes, dst, &mut Table::<4096>::new()));
+    }
+
+    #[test]
+    fn damage() {
+        for block in [encoded(&check::text(300)), encoded(&check::noise(60)), encoded(&[5; 400])] {
+            check::damage(decode_by::<true>, decode_by::<false>, &block);
+        }
+    }
+}

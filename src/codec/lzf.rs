@@ -1,0 +1,281 @@
+//! LZF as LibLZF writes it: the raw stream, without block headers (DataSeries section 4).
+//!
+//! A control byte below 32 begins a run of literals; any other begins a match, with a distance of
+//! 13 bits. Nothing marks the end but the end of the input.
+//!
+//! ```
+//! use pilaster::codec::{Table, lzf};
+//!
+//! let mut table = Table::<256>::new();
+//! let mut stream = [0; lzf::max_len(20)];
+//! let len = lzf::encode(&[7; 20], &mut stream, &mut table)?;
+//! assert_eq!(stream[..len], [0, 7, 0xe0, 10, 0]);
+//!
+//! let mut bytes = [0; 20];
+//! assert_eq!(lzf::decode(&stream[..len], &mut bytes)?, 20);
+//! assert_eq!(bytes, [7; 20]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::greedy::{self, Put, Table, Wire, low8};
+use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Result, What};
+
+/// The longest run of literals of one control byte.
+const RUN: usize = 32;
+/// The longest match of one control byte, and the shortest.
+const LONGEST: usize = 264;
+const SHORTEST: usize = 3;
+
+/// Decodes a stream; gives back how many bytes it has.
+///
+/// `dst` may be longer than the output; what it holds behind the output then is arbitrary.
+///
+/// # Errors
+/// [`Kind::Truncated`](crate::error::Kind::Truncated) if the stream ends inside an instruction,
+/// `Invalid` for a distance beyond the output so far, `NoRoom` for an output longer than `dst`
+/// (`need`: at least how long).
+pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<FAST>(src, dst)
+}
+
+fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    let mut r = Reader::new(src);
+    let mut out = Output::new(dst);
+    loop {
+        if FAST {
+            fast(&mut r, &mut out);
+        }
+        if r.rest().is_empty() {
+            return Ok(out.at);
+        }
+        step(&mut r, &mut out)?;
+    }
+}
+
+/// One instruction.
+#[inline(never)]
+fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
+    let control = r.u8(What::LzfControl)?;
+    if usize::from(control) < RUN {
+        return out.literals(r.take(usize::from(control).wrapping_add(1), What::LzfLiterals)?);
+    }
+    let at = r.at();
+    let mut len = usize::from(control >> 5).wrapping_add(2);
+    if control >> 5 == 7 {
+        len = len.wrapping_add(r.u8(What::LzfDistance)?.into());
+    }
+    let low = r.u8(What::LzfDistance)?;
+    out.repeat(distance(control, low), len, What::LzfDistance, at)
+}
+
+#[inline(always)]
+fn distance(control: u8, low: u8) -> usize {
+    (usize::from(control & 31) << 8 | usize::from(low)).wrapping_add(1)
+}
+
+/// Instructions far from both ends.
+#[inline(always)]
+fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
+    let mut src = r.rest();
+    let mut at = out.at;
+    let bytes = &mut *out.bytes;
+    let mut instruction = || {
+        // The longest: a control byte and its literals.
+        let window = src.first_chunk::<{ 1 + RUN }>()?;
+        if at.wrapping_add(SLACK) > bytes.len() {
+            return None;
+        }
+        let control = window[0];
+        if usize::from(control) < RUN {
+            let literals = window.get(1..)?;
+            put::<16>(bytes, at, literals)?;
+            if control >= 16 {
+                put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
+            }
+            at = at.wrapping_add(usize::from(control)).wrapping_add(1);
+            src = src.get(usize::from(control).wrapping_add(2)..)?;
+            return Some(());
+        }
+        let mut len = usize::from(control >> 5).wrapping_add(2);
+        let (mut low, mut used) = (window[1], 2usize);
+        if control >> 5 == 7 {
+            len = len.wrapping_add(low.into());
+            (low, used) = (window[2], 3);
+        }
+        fast_match(bytes, at, distance(control, low), len)?;
+        at = at.wrapping_add(len);
+        src = src.get(used..)?;
+        Some(())
+    };
+    while instruction().is_some() {}
+    out.at = at;
+    *r = rest_of(r, src);
+}
+
+/// The most that `n` bytes take as a stream.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(n.div_ceil(RUN))
+}
+
+/// Encodes a stream; gives back how many bytes it takes.
+///
+/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit; `need`: what is enough.
+pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) -> Result<usize> {
+    let mut wire = Stream(Put::new(dst));
+    match greedy::encode(src, table, &mut wire) {
+        Some(()) => Ok(wire.0.at),
+        None => Err(no_room(max_len(src.len()), 0)),
+    }
+}
+
+struct Stream<'o>(Put<'o>);
+
+impl Wire for Stream<'_> {
+    const MIN: usize = SHORTEST;
+    const WINDOW: usize = 8192;
+    const LAST_START: usize = 4;
+    const LAST_END: usize = 0;
+
+    #[inline]
+    fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, mut len: usize) -> Option<()> {
+        self.runs(src, literals, at)?;
+        let distance = distance.wrapping_sub(1);
+        while len > 0 {
+            let mut n = len.min(LONGEST);
+            // What is left must be a match again.
+            if n < len && len.wrapping_sub(n) < SHORTEST {
+                n = n.wrapping_sub(SHORTEST);
+            }
+            let (high, code) = (distance >> 8, n.wrapping_sub(2));
+            if code < 7 {
+                self.0.array([low8(code << 5 | high), low8(distance)])?;
+            } else {
+                self.0.array([low8(7 << 5 | high), low8(code.wrapping_sub(7)), low8(distance)])?;
+            }
+            len = len.wrapping_sub(n);
+        }
+        Some(())
+    }
+
+    fn end(&mut self, src: &[u8], literals: usize) -> Option<()> {
+        self.runs(src, literals, src.len())
+    }
+}
+
+impl Stream<'_> {
+    #[inline]
+    fn runs(&mut self, src: &[u8], mut from: usize, to: usize) -> Option<()> {
+        while from < to {
+            let n = to.wrapping_sub(from).min(RUN);
+            let next = from.wrapping_add(n);
+            self.0.byte(low8(n.wrapping_sub(1)))?;
+            self.0.slice(src, from, next)?;
+            from = next;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use crate::error::Kind;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn encoded(src: &[u8]) -> Vec<u8> {
+        check::encoded(max_len(src.len()), |dst| encode(src, dst, &mut Table::<4096>::new()))
+    }
+
+    #[test]
+    fn known_streams() {
+        let long: Vec<u8> = (0..32).chain(core::iter::repeat_n(31, 264)).collect();
+        let table: [(&[u8], &[u8]); 4] = [
+            (&[], b""),
+            (b"\x04hello", b"hello"),
+            // Three from 1 back; then nine from 4 back, with the length's byte before the distance's.
+            (&[0, b'a', 0x20, 0, 0xe0, 0, 3], b"aaaaaaaaaaaaa"),
+            (&[&[31], &long[..32], &[0xe0, 255, 0]].concat(), &long),
+        ];
+        for (stream, bytes) in table {
+            check::decodes(decode_by::<true>, stream, bytes);
+            check::decodes(decode_by::<false>, stream, bytes);
+        }
+    }
+
+    #[test]
+    fn the_farthest_distance() {
+        let mut bytes = check::noise(8192);
+        let mut stream: Vec<u8> = bytes.chunks(32).flat_map(|run| [&[31], run].concat()).collect();
+        stream.extend([0x3f, 0xff]);
+        bytes.extend_from_within(..3);
+        check::decodes(decode_by::<true>, &stream, &bytes);
+        check::decodes(decode_by::<false>, &stream, &bytes);
+        // And ours reaches it.
+        let mut twice = check::noise(8192);
+        twice.extend_from_within(..);
+        assert!(encoded(&twice).len() < 8192 + 8192 / 32 + 200);
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let fails = |stream: &[u8], room: usize| {
+            let mut dst = vec![0; room];
+            let e = decode_by::<true>(stream, &mut dst).unwrap_err();
+            assert_eq!(Err(e), decode_by::<false>(stream, &mut dst));
+            (e.kind(), e.what(), e.at(), e.need())
+        };
+        assert_eq!(fails(&[3, 1], 9), (Kind::Truncated, What::LzfLiterals, 1, 4));
+        assert_eq!(fails(&[0, 1, 0x20], 9), (Kind::Truncated, What::LzfDistance, 3, 1));
+        assert_eq!(fails(&[0, 1, 0xe0, 0], 9), (Kind::Truncated, What::LzfDistance, 4, 1));
+        assert_eq!(fails(&[0, 1, 0x20, 1], 9), (Kind::Invalid, What::LzfDistance, 3, 2));
+        assert_eq!(fails(&[0x20, 0], 9), (Kind::Invalid, What::LzfDistance, 1, 1));
+        assert_eq!(fails(&[2, 1, 1, 1], 2), (Kind::NoRoom, What::Destination, 0, 3));
+        assert_eq!(fails(&[0, 1, 0x20, 0], 3), (Kind::NoRoom, What::Destination, 0, 4));
+    }
+
+    #[test]
+    fn round_trips_and_rivals() {
+        for bytes in check::samples() {
+            let stream = encoded(&bytes);
+            check::decodes(decode_by::<true>, &stream, &bytes);
+            check::decodes(decode_by::<false>, &stream, &bytes);
+            if !bytes.is_empty() {
+                assert_eq!(lzf::decompress(&stream, bytes.len()).unwrap(), bytes, "the rival reads ours");
+            }
+            if let Ok(stream) = lzf::compress(&bytes) {
+                check::decodes(decode_by::<true>, &stream, &bytes);
+                check::decodes(decode_by::<false>, &stream, &bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn matches_of_every_length() {
+        for n in 1..1200 {
+            check::decodes(decode, &encoded(&vec![3; n]), &vec![3; n]);
+        }
+    }
+
+    #[test]
+    fn every_table_and_every_room() {
+        let bytes = check::text(3000);
+        check::decodes(decode, &check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<256>::new())), &bytes);
+        check::decodes(decode, &check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<65_536>::new())), &bytes);
+        check::every_room(&encoded(&bytes), max_len(3000), |dst| encode(&bytes, dst, &mut Table::<4096>::new()));
+    }
+
+    #[test]
+    fn damage() {
+        for stream in [encoded(&check::text(300)), encoded(&check::noise(60)), encoded(&[5; 600])] {
+            check::damage(decode_by::<true>, decode_by::<false>, &stream);
+        }
+    }
+}

@@ -1,0 +1,368 @@
+//! Snappy blocks: the raw form, which begins with its length; not the framing format (DataSeries
+//! section 4).
+//!
+//! The low two bits of a tag say what it is: literals, or a match with a distance of 11, 16 or 32
+//! bits.
+//!
+//! ```
+//! use pilaster::codec::{Table, snappy};
+//!
+//! let mut table = Table::<256>::new();
+//! let mut block = [0; snappy::max_len(20)];
+//! let len = snappy::encode(&[7; 20], &mut block, &mut table)?;
+//! assert_eq!(block[..len], [20, 0, 7, 18 << 2 | 2, 1, 0]);
+//! assert_eq!(snappy::decoded_len(&block)?, 20);
+//!
+//! let mut bytes = [0; 20];
+//! assert_eq!(snappy::decode(&block[..len], &mut bytes)?, 20);
+//! assert_eq!(bytes, [7; 20]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::greedy::{self, Put, Table, Wire, low8};
+use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// The longest match of one tag.
+const LONGEST: usize = 64;
+
+/// The length that a block says its output has.
+///
+/// # Errors
+/// [`Kind::Truncated`] or [`Kind::Invalid`] where there is no number of 32 bits.
+pub fn decoded_len(src: &[u8]) -> Result<u32> {
+    stated_len(&mut Reader::new(src))
+}
+
+fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
+    let mut len = 0u32;
+    for shift in [0u32, 7, 14, 21, 28] {
+        let byte = r.u8(What::SnappyLength)?;
+        let bits = u32::from(byte & 0x7f);
+        if bits.leading_zeros() < shift {
+            break;
+        }
+        len |= bits << shift;
+        if byte < 0x80 {
+            return Ok(len);
+        }
+    }
+    Err(Error::new(Kind::Invalid, What::SnappyLength, 0).with_need(len.into()))
+}
+
+/// Decodes a block; gives back how many bytes it has, which is [`decoded_len`].
+///
+/// `dst` may be longer than the output; what is behind the output stays as it is.
+///
+/// # Errors
+/// [`Kind::NoRoom`] for a length above `dst.len()`, with `need` the length; [`Kind::Truncated`] if the
+/// block ends before it, [`Kind::Trailing`] if it goes on behind it, [`Kind::Invalid`] for a distance
+/// beyond the output so far, or an output beyond the length.
+pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<FAST>(src, dst)
+}
+
+fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    let mut r = Reader::new(src);
+    let stated = stated_len(&mut r)?;
+    let Some(dst) = usize::try_from(stated).ok().and_then(|len| dst.get_mut(..len)) else {
+        return Err(no_room(0, stated as usize));
+    };
+    let mut out = Output::new(dst);
+    while out.at < out.bytes.len() {
+        if FAST {
+            fast(&mut r, &mut out);
+        }
+        step(&mut r, &mut out).map_err(|e| match e.kind() {
+            // No room in what the block itself said.
+            Kind::NoRoom => Error::new(Kind::Invalid, What::SnappyLength, 0).with_need(stated.into()),
+            _ => e,
+        })?;
+    }
+    r.end(What::SnappyTag)?;
+    Ok(out.at)
+}
+
+/// One tag.
+#[inline(never)]
+fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
+    let tag = r.u8(What::SnappyTag)?;
+    let high = usize::from(tag >> 2);
+    let at = r.at();
+    let (distance, len) = match tag & 3 {
+        0 => {
+            let len = match high {
+                60..=63 => number(r, high.wrapping_sub(59))?,
+                _ => high,
+            };
+            return out.literals(r.take(len.saturating_add(1), What::SnappyLiterals)?);
+        }
+        1 => near(tag, r.u8(What::SnappyDistance)?),
+        2 => (r.u16(What::SnappyDistance)?.into(), high.wrapping_add(1)),
+        // Where 32 bits do not fit, no output is that long.
+        _ => (usize::try_from(r.u32(What::SnappyDistance)?).unwrap_or(usize::MAX), high.wrapping_add(1)),
+    };
+    out.repeat(distance, len, What::SnappyDistance, at)
+}
+
+/// Distance and length of a match of 11 bits.
+#[inline(always)]
+fn near(tag: u8, low: u8) -> (usize, usize) {
+    (usize::from(tag >> 5) << 8 | usize::from(low), usize::from(tag >> 2 & 7).wrapping_add(4))
+}
+
+/// A little-endian number of one to four bytes.
+fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
+    let mut number = 0u32;
+    for (byte, shift) in r.take(bytes, What::SnappyLiterals)?.iter().zip([0u32, 8, 16, 24]) {
+        number |= u32::from(*byte) << shift;
+    }
+    Ok(usize::try_from(number).unwrap_or(usize::MAX))
+}
+
+/// Tags far from both ends, but for long literals and distances of 32 bits.
+#[inline(always)]
+fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
+    let mut src = r.rest();
+    let mut at = out.at;
+    let bytes = &mut *out.bytes;
+    let mut tag = || {
+        // A tag and 60 literals, taken by 16.
+        let window = src.first_chunk::<65>()?;
+        if at.wrapping_add(SLACK) > bytes.len() {
+            return None;
+        }
+        let tag = window[0];
+        let high = usize::from(tag >> 2);
+        let (distance, len, used) = match tag & 3 {
+            0 => {
+                if high >= 60 {
+                    return None;
+                }
+                let literals = window.get(1..)?;
+                put::<16>(bytes, at, literals)?;
+                if high >= 16 {
+                    put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
+                    if high >= 32 {
+                        put::<16>(bytes, at.wrapping_add(32), literals.get(32..)?)?;
+                        put::<16>(bytes, at.wrapping_add(48), literals.get(48..)?)?;
+                    }
+                }
+                at = at.wrapping_add(high).wrapping_add(1);
+                src = src.get(high.wrapping_add(2)..)?;
+                return Some(());
+            }
+            1 => {
+                let (distance, len) = near(tag, window[1]);
+                (distance, len, 2)
+            }
+            2 => (u16::from_le_bytes([window[1], window[2]]).into(), high.wrapping_add(1), 3),
+            _ => return None,
+        };
+        fast_match(bytes, at, distance, len)?;
+        at = at.wrapping_add(len);
+        src = src.get(used..)?;
+        Some(())
+    };
+    while tag().is_some() {}
+    out.at = at;
+    *r = rest_of(r, src);
+}
+
+/// The most that `n` bytes take as a block.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(n / 60).saturating_add(10)
+}
+
+/// Encodes a block; gives back how many bytes it takes.
+///
+/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+///
+/// # Errors
+/// [`Kind::NoRoom`] if the block does not fit, with `need` what is enough; [`Kind::Overflow`] for an
+/// input of 4 GiB or more.
+pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) -> Result<usize> {
+    if u32::try_from(src.len()).is_err() {
+        return Err(Error::new(Kind::Overflow, What::SnappyLength, 0).with_need(src.len() as u64));
+    }
+    let mut wire = Block(Put::new(dst));
+    match wire.stated_len(src.len()).and_then(|()| greedy::encode(src, table, &mut wire)) {
+        Some(()) => Ok(wire.0.at),
+        None => Err(no_room(max_len(src.len()), 0)),
+    }
+}
+
+struct Block<'o>(Put<'o>);
+
+impl Wire for Block<'_> {
+    const MIN: usize = 4;
+    const WINDOW: usize = 65_535;
+    const LAST_START: usize = 4;
+    const LAST_END: usize = 0;
+
+    #[inline]
+    fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, mut len: usize) -> Option<()> {
+        self.run(src, literals, at)?;
+        while len > 0 {
+            let n = len.min(LONGEST);
+            if distance < 1 << 11 && (4..12).contains(&n) {
+                self.0.array([low8(distance >> 8 << 5 | n.wrapping_sub(4) << 2 | 1), low8(distance)])?;
+            } else {
+                self.0.array([low8(n.wrapping_sub(1) << 2 | 2), low8(distance), low8(distance >> 8)])?;
+            }
+            len = len.wrapping_sub(n);
+        }
+        Some(())
+    }
+
+    fn end(&mut self, src: &[u8], literals: usize) -> Option<()> {
+        self.run(src, literals, src.len())
+    }
+}
+
+impl Block<'_> {
+    fn stated_len(&mut self, mut len: usize) -> Option<()> {
+        while len >= 0x80 {
+            self.0.byte(low8(len | 0x80))?;
+            len >>= 7;
+        }
+        self.0.byte(low8(len))
+    }
+
+    #[inline]
+    fn run(&mut self, src: &[u8], from: usize, to: usize) -> Option<()> {
+        if from == to {
+            return Some(());
+        }
+        let n = to.wrapping_sub(from).wrapping_sub(1);
+        match n {
+            0..60 => self.0.byte(low8(n << 2))?,
+            60..0x100 => self.0.array([60 << 2, low8(n)])?,
+            0x100..0x1_0000 => self.0.array([61 << 2, low8(n), low8(n >> 8)])?,
+            0x1_0000..0x100_0000 => self.0.array([62 << 2, low8(n), low8(n >> 8), low8(n >> 16)])?,
+            _ => self.0.array([63 << 2, low8(n), low8(n >> 8), low8(n >> 16), low8(n >> 24)])?,
+        }
+        self.0.slice(src, from, to)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn encoded(src: &[u8]) -> Vec<u8> {
+        check::encoded(max_len(src.len()), |dst| encode(src, dst, &mut Table::<4096>::new()))
+    }
+
+    fn both(block: &[u8], bytes: &[u8]) {
+        check::decodes(decode_by::<true>, block, bytes);
+        check::decodes(decode_by::<false>, block, bytes);
+    }
+
+    #[test]
+    fn known_blocks() {
+        both(&[0], b"");
+        both(b"\x05\x10hello", b"hello");
+        // 11 bits, 16 bits, 32 bits; section 4 says that no golden has the last.
+        both(&[7, 8, 1, 2, 3, 1, 3], &[1, 2, 3, 1, 2, 3, 1]);
+        both(&[4, 8, 1, 2, 3, 2, 2, 0], &[1, 2, 3, 2]);
+        both(&[9, 8, 1, 2, 3, 5 << 2 | 3, 3, 0, 0, 0], &[1, 2, 3, 1, 2, 3, 1, 2, 3]);
+    }
+
+    #[test]
+    fn long_literals_in_every_form() {
+        for n in [59usize, 60, 61, 256, 257, 258, 65_536, 65_537] {
+            let bytes = check::noise(n);
+            for form in 0..4usize {
+                let most = [60, 256, 65_536, 1 << 24][form];
+                if n > most {
+                    continue;
+                }
+                let mut block = Vec::new();
+                let mut stated = n;
+                while stated >= 0x80 {
+                    block.push(stated as u8 | 0x80);
+                    stated >>= 7;
+                }
+                block.push(stated as u8);
+                block.push(if form == 0 { (n as u8 - 1) << 2 } else { (59 + form as u8) << 2 });
+                block.extend(&(n as u32 - 1).to_le_bytes()[..form]);
+                block.extend(&bytes);
+                both(&block, &bytes);
+                assert_eq!(snap::raw::Decoder::new().decompress_vec(&block).unwrap(), bytes);
+            }
+        }
+    }
+
+    #[test]
+    fn a_distance_of_32_bits() {
+        let bytes = check::noise(70_000);
+        let mut block = vec![0xf4, 0xa2, 0x04, 62 << 2, 0x6f, 0x11, 0x01];
+        block.extend(&bytes);
+        block.extend([3 << 2 | 3, 0x70, 0x11, 0x01, 0]);
+        let expected = [&bytes[..], &bytes[..4]].concat();
+        both(&block, &expected);
+        assert_eq!(snap::raw::Decoder::new().decompress_vec(&block).unwrap(), expected);
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let fails = |block: &[u8], room: usize| {
+            let mut dst = vec![0; room];
+            let e = decode_by::<true>(block, &mut dst).unwrap_err();
+            assert_eq!(Err(e), decode_by::<false>(block, &mut dst));
+            (e.kind(), e.what(), e.at(), e.need())
+        };
+        assert_eq!(fails(&[], 9), (Kind::Truncated, What::SnappyLength, 0, 1));
+        assert_eq!(fails(&[0x80], 9), (Kind::Truncated, What::SnappyLength, 1, 1));
+        assert_eq!(fails(&[0xff, 0xff, 0xff, 0xff, 0x1f], 9).0, Kind::Invalid);
+        assert_eq!(fails(&[0xff, 0xff, 0xff, 0xff, 0xff, 0], 9).0, Kind::Invalid);
+        assert_eq!(fails(&[0xff, 0xff, 0xff, 0xff, 0x0f], 9), (Kind::NoRoom, What::Destination, 0, u32::MAX));
+        assert_eq!(fails(&[10, 0, 1], 9), (Kind::NoRoom, What::Destination, 0, 10));
+        assert_eq!(fails(&[2, 0, 1], 9), (Kind::Truncated, What::SnappyTag, 3, 1));
+        assert_eq!(fails(&[2, 4, 1], 9), (Kind::Truncated, What::SnappyLiterals, 2, 2));
+        assert_eq!(fails(&[2, 60 << 2], 9), (Kind::Truncated, What::SnappyLiterals, 2, 1));
+        assert_eq!(fails(&[1, 0, 1, 0], 9), (Kind::Trailing, What::SnappyTag, 3, 1));
+        assert_eq!(fails(&[5, 0, 1, 1, 2], 9), (Kind::Invalid, What::SnappyDistance, 4, 2));
+        assert_eq!(fails(&[5, 0, 1, 1, 0], 9), (Kind::Invalid, What::SnappyDistance, 4, 0));
+        assert_eq!(fails(&[4, 0, 1, 1, 1], 9), (Kind::Invalid, What::SnappyLength, 0, 4), "beyond its length");
+        assert_eq!(fails(&[1, 4, 1, 2], 9), (Kind::Invalid, What::SnappyLength, 0, 1));
+    }
+
+    #[test]
+    fn round_trips_and_rivals() {
+        for bytes in check::samples() {
+            let block = encoded(&bytes);
+            both(&block, &bytes);
+            assert_eq!(snap::raw::Decoder::new().decompress_vec(&block).unwrap(), bytes, "the rival reads ours");
+            both(&snap::raw::Encoder::new().compress_vec(&bytes).unwrap(), &bytes);
+        }
+    }
+
+    #[test]
+    fn matches_of_every_length() {
+        for n in 1..300 {
+            both(&encoded(&vec![3; n]), &vec![3; n]);
+        }
+    }
+
+    #[test]
+    fn every_table_and_every_room() {
+        let bytes = check::text(3000);
+        both(&check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<256>::new())), &bytes);
+        both(&check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<65_536>::new())), &bytes);
+        check::every_room(&encoded(&bytes), max_len(3000), |dst| encode(&bytes, dst, &mut Table::<4096>::new()));
+    }
+
+    #[test]
+    fn damage() {
+        for block in [encoded(&check::text(300)), encoded(&check::noise(60)), encoded(&[5; 600])] {
+            check::damage(decode_by::<true>, decode_by::<false>, &block);
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! Data and checks that the tests of all codecs share.
+
+use super::*;
+use crate::Result;
+use std::format;
+use std::vec;
+use std::vec::Vec;
+
+/// `n` bytes without a pattern.
+pub(crate) fn noise(n: usize) -> Vec<u8> {
+    let mut x = 0x2545_f491_4f6c_dd1du64;
+    let mut next = || {
+        x ^= x << 13;
+        x ^= x >> 7;
+        x ^= x << 17;
+        (x >> 24) as u8
+    };
+    (0..n).map(|_| next()).collect()
+}
+
+/// `n` bytes of a log.
+pub(crate) fn text(n: usize) -> Vec<u8> {
+    let noise = noise(n / 16 + 4);
+    let mut text = Vec::with_capacity(n + 64);
+    let mut id = 0u32;
+    while text.len() < n {
+        let draw = noise[id as usize % noise.len()];
+        text.extend(format!("sensor-{} reading {id} status {}\n", draw % 50, draw / 20).bytes());
+        id += 1;
+    }
+    text.truncate(n);
+    text
+}
+
+/// Bytes of many kinds and lengths.
+pub(crate) fn samples() -> Vec<Vec<u8>> {
+    let mut samples: Vec<Vec<u8>> = (0..40).flat_map(|n| [noise(n), text(n), vec![9; n]]).collect();
+    for n in [64, 100, 255, 256, 257, 270, 300, 1000, 4096, 9000, 70_000, 140_001] {
+        samples.extend([noise(n), text(n), vec![0; n]]);
+    }
+    for period in [2, 3, 5, 7, 8, 9, 15, 16, 17, 31, 33, 300] {
+        samples.push(noise(period).repeat(3000 / period));
+    }
+    // Numbers that grow, as records hold them; noise with repeats of all distances.
+    samples.push((0..20_000u64).flat_map(|i| (1_000_000 + i * 977 + i % 7).to_le_bytes()).collect());
+    let mut mixed = noise(50);
+    for i in 0..4000usize {
+        let far = 1 + (i * i * 31 + i) % mixed.len();
+        let len = 1 + i * 7 % 23;
+        for _ in 0..len {
+            mixed.push(mixed[mixed.len() - far]);
+        }
+        mixed.push(i as u8);
+    }
+    samples.push(mixed);
+    samples
+}
+
+/// What an encoder writes into `room` bytes.
+pub(crate) fn encoded(room: usize, mut encode: impl FnMut(&mut [u8]) -> Result<usize>) -> Vec<u8> {
+    let mut dst = vec![0xee; room];
+    let len = encode(&mut dst).expect("room for what was promised");
+    dst.truncate(len);
+    dst
+}
+
+/// An encoder fits exactly what it writes; with less room it fails, and says what is enough.
+pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut [u8]) -> Result<usize>) {
+    for room in 0..=stream.len() {
+        let mut dst = vec![0; room];
+        match encode(&mut dst) {
+            Ok(len) => assert_eq!((len, &dst[..]), (room, stream)),
+            Err(e) => {
+                assert!(room < stream.len(), "{e}");
+                assert_eq!((e.kind(), e.need() as usize), (Kind::NoRoom, max));
+            }
+        }
+    }
+}
+
+/// `stream` is `bytes`, into a destination of that size, larger, or dirty; not into a smaller one.
+pub(crate) fn decodes(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
+    for (more, dirt) in [(0, 0), (0, 0xff), (1, 0x55), (200, 0xaa)] {
+        let mut dst = vec![dirt; bytes.len() + more];
+        let len = decode(stream, &mut dst).unwrap_or_else(|e| panic!("{e}, {} bytes in {more} more", bytes.len()));
+        assert!(dst[..len] == *bytes, "other bytes, {} of {}", len, bytes.len());
+    }
+    if let Some(less) = bytes.len().checked_sub(1) {
+        let e = decode(stream, &mut vec![0; less]).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Destination));
+        assert!((1 + less..=bytes.len()).contains(&(e.need() as usize)), "{e}");
+    }
+}
+
+/// Every cut and every changed byte: two forms of a decoder agree, whatever the destination held.
+pub(crate) fn damage(
+    mut one: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
+    mut other: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
+    stream: &[u8],
+) {
+    let mut check = |stream: &[u8]| {
+        let (mut a, mut b) = (vec![0; 1000], vec![0xff; 1000]);
+        let (got, expected) = (one(stream, &mut a), other(stream, &mut b));
+        assert_eq!(got, expected, "{stream:02x?}");
+        if let Ok(len) = got {
+            assert_eq!(a[..len], b[..len], "{stream:02x?}");
+        }
+    };
+    for cut in 0..stream.len() {
+        check(&stream[..cut]);
+    }
+    for at in 0..stream.len() {
+        let mut stream = stream.to_vec();
+        let old = stream[at];
+        for byte in [0, 1, 0x7f, 0x80, 0xff, old ^ 1, old ^ 0x10, old.wrapping_add(1)] {
+            stream[at] = byte;
+            check(&stream);
+        }
+    }
+    check(&[stream, &[0]].concat());
+}
+
+#[cfg(feature = "alloc")]
+#[test]
+fn the_enum_encodes_and_decodes() {
+    for codec in Codec::ALL {
+        for bytes in [text(5000), Vec::new()] {
+            let mut stream = vec![0; codec.max_len(bytes.len())];
+            let mut memory = vec![0; codec.workspace_len(bytes.len())];
+            let mut scratch = Scratch::new(&mut memory);
+            let mut decoded = vec![1; bytes.len()];
+            match codec.encode(&bytes, &mut stream, 9) {
+                Ok(len) => {
+                    let room = scratch.room();
+                    assert_eq!(codec.decode(&stream[..len], &mut decoded, &mut scratch), Ok(bytes.len()));
+                    assert_eq!(scratch.room(), room, "temporaries are given back");
+                    assert!(decoded == bytes, "{codec:?}");
+                    assert!(bytes.is_empty() || len < bytes.len() / 2);
+                }
+                Err(e) => {
+                    assert!(!codec.supported());
+                    assert_eq!(e.kind(), Kind::Unsupported);
+                    assert_eq!(
+                        codec.decode(&stream, &mut decoded, &mut scratch).unwrap_err().kind(),
+                        Kind::Unsupported
+                    );
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! Cells of one field in all records: a column whose cells lie one record apart.
+
+use crate::bytes::Bits;
+use crate::dataseries::layout::Bit;
+use crate::error::Result;
+
+/// Whether a bit of a record is set.
+#[inline(always)]
+fn is_set(bit: Bit, record: &[u8]) -> bool {
+    record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
+}
+
+/// Cells of `N` bytes at `at` in records of `size` bytes.
+#[inline(always)]
+pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
+    records.chunks_exact(size.max(1)).filter_map(move |record| record.get(at..)?.first_chunk())
+}
+
+#[inline(always)]
+fn cell<const N: usize>(record: &mut [u8], at: usize) -> Option<&mut [u8; N]> {
+    record.get_mut(at..)?.first_chunk_mut()
+}
+
+/// Turns the bytes of each cell around.
+#[inline(never)]
+pub(super) fn swap<const N: usize>(records: &mut [u8], size: usize, at: usize) {
+    for record in records.chunks_exact_mut(size.max(1)) {
+        if let Some(cell) = cell::<N>(record, at) {
+            cell.reverse();
+        }
+    }
+}
+
+/// Puts the cells of `N` bytes side by side.
+#[inline(never)]
+pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to: &mut [u8]) {
+    let (to, _) = to.as_chunks_mut::<N>();
+    for (to, cell) in to.iter_mut().zip(cells::<N>(records, size, at)) {
+        *to = *cell;
+    }
+}
+
+/// Puts cells of any number of bytes side by side.
+pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
+    for (to, record) in to.chunks_exact_mut(width.max(1)).zip(records.chunks_exact(size.max(1))) {
+        if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
+            to.copy_from_slice(cell);
+        }
+    }
+}
+
+/// Puts one bit of each record into a bitmap, turned over if `not`; also how many bits are 1.
+#[inline(never)]
+pub(super) fn gather_bits<'s>(
+    records: &[u8],
+    size: usize,
+    bit: Bit,
+    not: bool,
+    to: &'s mut [u8],
+) -> Result<(Bits<'s>, usize)> {
+    let size = size.max(1);
+    let turn = if not { 0xff } else { 0 };
+    let (mut rows, mut ones) = (0usize, 0u32);
+    for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8))) {
+        let (mut bits, mut one) = (0u8, 1u8);
+        for record in eight.chunks_exact(size) {
+            let set = (record.get(bit.at as usize).copied().unwrap_or(0) ^ turn) & bit.mask != 0;
+            bits |= if set { one } else { 0 };
+            one = one.wrapping_shl(1);
+            rows = rows.wrapping_add(1);
+        }
+        *byte = bits;
+        ones = ones.wrapping_add(bits.count_ones());
+    }
+    Ok((Bits::new(to, 0, rows)?, ones as usize))
+}
+
+/// A number in a cell; sums wrap (section 8).
+pub(super) trait Number: Copy {
+    /// Nothing, from which running values start.
+    const ZERO: Self;
+    /// The value of cell and base.
+    fn plus(self, base: Self) -> Self;
+    /// The number of the first cell of `bytes`.
+    fn load(bytes: &[u8]) -> Option<Self>;
+    /// Puts the number into the first cell of `bytes`.
+    fn store(self, bytes: &mut [u8]);
+}
+
+macro_rules! number {
+    ($($ty:ident $plus:expr;)*) => {$(
+        impl Number for $ty {
+            const ZERO: Self = 0 as $ty;
+
+            #[inline(always)]
+            fn plus(self, base: Self) -> Self {
+                let plus: fn($ty, $ty) -> $ty = $plus;
+                plus(self, base)
+            }
+
+            #[inline(always)]
+            fn load(bytes: &[u8]) -> Option<Self> {
+                bytes.first_chunk().map(|cell| <$ty>::from_ne_bytes(*cell))
+            }
+
+            #[inline(always)]
+            fn store(self, bytes: &mut [u8]) {
+                if let Some(cell) = bytes.first_chunk_mut() {
+                    *cell = self.to_ne_bytes();
+                }
+            }
+        }
+    )*};
+}
+
+number! {
+    i32 i32::wrapping_add;
+    i64 i64::wrapping_add;
+    f64 |a, b| a + b;
+}
+
+/// Changes every number at `at`, except in records whose `skip` bit is set.
+#[inline(always)]
+fn each<T: Number>(
+    records: &mut [u8],
+    size: usize,
+    at: usize,
+    skip: Option<Bit>,
+    mut change: impl FnMut(&[u8], T) -> T,
+) {
+    match skip {
+        None => {
+            for record in records.chunks_exact_mut(size.max(1)) {
+                if let Some(value) = record.get(at..).and_then(T::load) {
+                    let value = change(record, value);
+                    value.store(record.get_mut(at..).unwrap_or_default());
+                }
+            }
+        }
+        Some(skip) => {
+            for record in records.chunks_exact_mut(size.max(1)) {
+                if !is_set(skip, record)
+                    && let Some(value) = record.get(at..).and_then(T::load)
+                {
+                    let value = change(record, value);
+                    value.store(record.get_mut(at..).unwrap_or_default());
+                }
+            }
+        }
+    }
+}
+
+/// Differences to the record before become values (section 8.3).
+#[inline(never)]
+pub(super) fn undo_self<T: Number>(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>) {
+    let mut before = T::ZERO;
+    each(records, size, at, skip, |_, cell: T| {
+        before = cell.plus(before);
+        before
+    });
+}
+
+/// Differences to the cell at `base` of the same record become values (section 8.2).
+#[inline(never)]
+pub(super) fn undo_other<T: Number>(records: &mut [u8], size: usize, at: usize, base: usize, skip: Option<Bit>) {
+    each(records, size, at, skip, |record, cell: T| cell.plus(record.get(base..).and_then(T::load).unwrap_or(T::ZERO)));
+}
+
+/// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
+#[inline(never)]
+pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
+    each(records, size, at, None, |_, cell: f64| cell * scale);
+}
+
+/// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
+/// of the scale, so that errors do not add up.
+#[inline(never)]
+pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64) {
+    let many = 1.0 / scale;
+    let mut before = 0.0;
+    // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
+    if skip.is_some() {
+        undo_scale(records, size, at, scale);
+        each(records, size, at, skip, |_, cell: f64| {
+            before = round((cell + before) * many) * scale;
+            before
+        });
+    } else {
+        each(records, size, at, None, |_, cell: f64| {
+            before = round((cell * scale + before) * many) * scale;
+            before
+        });
+    }
+}
+
+/// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
+#[inline(always)]
+fn round(x: f64) -> f64 {
+    /// To which a number of up to 51 bits is added with its fraction rounded away, halves to even.
+    const SHIFT: f64 = 6_755_399_441_055_744.0;
+    const SIGN: u64 = 1 << 63;
+    let near = (x + SHIFT) - SHIFT;
+    // False for a half, whatever it was rounded to, for large numbers, and for NaN.
+    if (x - near).abs() < 0.5 && x.abs() < 2_251_799_813_685_248.0 {
+        f64::from_bits(near.to_bits() | (x.to_bits() & SIGN))
+    } else {
+        round_slowly(x)
+    }
+}
+
+#[cold]
+#[inline(never)]
+#[allow(clippy::cast_possible_truncation, reason = "below 2^52 nothing but the fraction is lost")]
+fn round_slowly(x: f64) -> f64 {
+    // From 2^52 on every number is an integer.
+    if x.is_nan() || x.abs() >= 4_503_599_627_370_496.0 {
+        return x;
+    }
+    let whole = x as i64 as f64;
+    let away = if (x - whole).abs() >= 0.5 { 1f64.copysign(x) } else { 0.0 };
+    (whole + away).copysign(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rounds_as_the_standard_library_does() {
+        let mut numbers = std::vec![
+            0.0,
+            0.3,
+            0.5,
+            0.499_999_999_999_999_94,
+            1.5,
+            2.5,
+            1e15,
+            4.5e15,
+            1e300,
+            f64::MIN_POSITIVE,
+            f64::INFINITY
+        ];
+        for power in 0..64 {
+            let two = (1u64 << power) as f64;
+            numbers.extend([
+                two,
+                two - 0.5,
+                two + 0.5,
+                two - 0.25,
+                two * 1.1,
+                two / 3.0,
+                two.next_down(),
+                two.next_up(),
+            ]);
+        }
+        for x in numbers.iter().flat_map(|x| [*x, -x]) {
+            assert_eq!(round(x).to_bits(), x.round().to_bits(), "{x:e}");
+        }
+        assert!(round(f64::NAN).is_nan());
+    }
+}

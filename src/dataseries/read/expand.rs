@@ -1,0 +1,104 @@
+//! Null compaction undone (section 8.6).
+
+use crate::bytes::Scratch;
+use crate::dataseries::layout::FieldType;
+use crate::dataseries::types::{ExtentType, FieldRecord};
+use crate::error::{Error, Kind, Result, What};
+
+/// A cell that is stored only where it is not null.
+#[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+struct Step {
+    at: u32,
+    null_at: u32,
+    /// 0: never null.
+    null_mask: u32,
+}
+
+/// Scratch that [`expand`] takes for a type.
+pub(super) fn need(ty: &ExtentType<'_>) -> u64 {
+    Scratch::cost::<Step>(ty.records().len() as u64)
+}
+
+/// Fills `records` from the `compacted` stream, of which nothing may be left over.
+pub(super) fn expand(
+    compacted: &[u8],
+    ty: &ExtentType<'_>,
+    records: &mut [u8],
+    scratch: &mut Scratch<'_>,
+) -> Result<()> {
+    let cells = |wanted: fn(FieldType) -> bool| ty.records().iter().filter(move |field| wanted(field.ty()));
+    // In a group of the record the fields lie in their order; only the fours are two groups.
+    let ones = || cells(|ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_)));
+    let fours = || cells(|ty| ty == FieldType::Int32).chain(cells(|ty| ty == FieldType::Variable32));
+    let eights = || cells(|ty| matches!(ty, FieldType::Int64 | FieldType::Double));
+    let steps =
+        scratch.take::<Step>(ones().count().saturating_add(fours().count()).saturating_add(eights().count()))?;
+    for (step, field) in steps.iter_mut().zip(ones().chain(fours()).chain(eights())) {
+        *step = Step::of(field);
+    }
+    let (ones, rest) = steps.split_at_checked(ones().count()).unwrap_or_default();
+    let (fours, eights) = rest.split_at_checked(fours().count()).unwrap_or_default();
+
+    let prefix = ty.layout().compact_prefix() as usize;
+    let mut from = Stream { bytes: compacted, at: 0 };
+    records.fill(0);
+    for record in records.chunks_exact_mut(ty.record_len().max(1)) {
+        let whole = from.bytes.get(from.at..).and_then(|rest| rest.get(..prefix));
+        let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
+        to.copy_from_slice(whole);
+        from.at = from.at.saturating_add(prefix);
+        from.group::<1>(ones, record)?;
+        from.group::<4>(fours, record)?;
+        from.group::<8>(eights, record)?;
+    }
+    match compacted.len().checked_sub(from.at) {
+        Some(0) => Ok(()),
+        left => {
+            let left = left.unwrap_or_default() as u64;
+            Err(Error::new(Kind::Trailing, What::DsFixed, from.at as u64).with_need(left))
+        }
+    }
+}
+
+impl Step {
+    fn of(field: &FieldRecord) -> Step {
+        let null = field.null();
+        Step {
+            at: field.slot().at,
+            null_at: null.map_or(0, |bit| bit.at),
+            null_mask: null.map_or(0, |bit| bit.mask.into()),
+        }
+    }
+}
+
+struct Stream<'c> {
+    bytes: &'c [u8],
+    at: usize,
+}
+
+impl Stream<'_> {
+    /// The cells of one group that are not null. Of cells that are there, each begins at a multiple of
+    /// its size: the first by padding, the others by themselves.
+    #[inline(always)]
+    fn group<const N: usize>(&mut self, steps: &[Step], record: &mut [u8]) -> Result<()> {
+        for step in steps {
+            let null = record.get(step.null_at as usize).is_some_and(|byte| u32::from(*byte) & step.null_mask != 0);
+            if null {
+                continue;
+            }
+            let at = self.at.wrapping_add(N.wrapping_sub(1)) & !N.wrapping_sub(1);
+            let from = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>());
+            let to = record.get_mut(step.at as usize..).and_then(|rest| rest.first_chunk_mut::<N>());
+            let (Some(from), Some(to)) = (from, to) else { return Err(self.ends(N)) };
+            *to = *from;
+            self.at = at.wrapping_add(N);
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn ends(&self, n: usize) -> Error {
+        Error::new(Kind::Truncated, What::DsFixed, self.at as u64).with_need(n as u64)
+    }
+}

@@ -1,0 +1,249 @@
+//! Extents: what stands in front of the parts (section 3).
+
+use core::fmt;
+use core::marker::PhantomData;
+
+use super::Trailer;
+use crate::bytes::{Endian, Reader, Span};
+use crate::dataseries::raw::{
+    self, ADLER_AT, ALIGN, EXTENT_HEADER_LEN, MAX_STORED, Mode, POOL_START, TRAILER_LEN, align,
+};
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::Adler32;
+
+/// The header of an extent: how large it is and what is in it, all structural checks made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Header {
+    /// Offset of the extent in the file.
+    pub at: u64,
+    /// Stored size of the fixed part.
+    pub fixed: u32,
+    /// Stored size of the variable part.
+    pub variable: u32,
+    /// Number of records.
+    pub rows: u32,
+    /// Size of the unpacked pool, its four zero bytes included.
+    pub pool: u32,
+    /// Adler-32 of the stored extent.
+    pub adler: u32,
+    /// lookup2 of the partly unpacked parts.
+    pub hash: u32,
+    /// How the fixed part is stored; means nothing if that is empty.
+    pub fixed_mode: Mode,
+    /// How the variable part is stored; means nothing if that is empty.
+    pub variable_mode: Mode,
+    /// Length of the type name.
+    pub name_len: u8,
+}
+
+impl Header {
+    /// Reads the header of an extent that begins at offset `at`; `bytes` begin there.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`], or [`Kind::Invalid`] with the field that no extent has so: a part of
+    /// 512 MiB, a negative number of records, a pool without its start, a type without a name.
+    pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Header> {
+        let header = Reader::<E>::new_at(bytes, at).view::<raw::ExtentHeader<E>>(What::DsExtent)?;
+        let number = |value: i32, field: u64, least: u64, below: u64, what| match u32::try_from(value) {
+            Ok(value) if (least..below).contains(&value.into()) => Ok(value),
+            _ => Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.cast_unsigned().into())),
+        };
+        if header.name_len == 0 {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, at.saturating_add(26)));
+        }
+        Ok(Header {
+            at,
+            fixed: number(header.fixed.get(), 0, 0, MAX_STORED, What::DsSize)?,
+            variable: number(header.variable.get(), 4, 0, MAX_STORED, What::DsSize)?,
+            rows: number(header.rows.get(), 8, 0, u64::MAX, What::DsRows)?,
+            pool: number(header.pool.get(), 12, POOL_START as u64, u64::MAX, What::DsPool)?,
+            adler: header.adler.get(),
+            hash: header.hash.get(),
+            fixed_mode: Mode::of(header.fixed_mode),
+            variable_mode: Mode::of(header.variable_mode),
+            name_len: header.name_len,
+        })
+    }
+
+    /// Where the type name lies.
+    #[must_use]
+    pub const fn name_span(&self) -> Span {
+        Span { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
+    }
+
+    /// Where the extent lies, with its padding.
+    #[must_use]
+    pub const fn span(&self) -> Span {
+        let variable = self.variable_span();
+        let end = variable.at.saturating_add(align(variable.len, ALIGN as u64));
+        Span { at: self.at, len: end.saturating_sub(self.at) }
+    }
+
+    /// Where the stored fixed part lies.
+    #[must_use]
+    pub const fn fixed_span(&self) -> Span {
+        let from = align((EXTENT_HEADER_LEN as u64).saturating_add(self.name_len as u64), ALIGN as u64);
+        Span { at: self.at.saturating_add(from), len: self.fixed as u64 }
+    }
+
+    /// Where the stored variable part lies.
+    #[must_use]
+    pub const fn variable_span(&self) -> Span {
+        let fixed = self.fixed_span();
+        Span { at: fixed.at.saturating_add(align(fixed.len, ALIGN as u64)), len: self.variable as u64 }
+    }
+}
+
+/// What begins at an offset of a file at which an extent may begin.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Next {
+    /// An extent.
+    Extent(Header),
+    /// The end of all extents.
+    End(End),
+}
+
+/// Why there are no more extents.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum End {
+    /// The trailer, at offset `at`; what follows it, nobody looks at.
+    Trailer {
+        /// Where it begins.
+        at: u64,
+        /// What it says.
+        trailer: Trailer,
+    },
+    /// The end of the file: its writer did not finish, and all that it has is whole.
+    File {
+        /// The length of the file.
+        at: u64,
+    },
+    /// Erased flash, 0xFF throughout as far as it was looked at: the log goes on here.
+    Erased {
+        /// Where it begins.
+        at: u64,
+    },
+}
+
+impl End {
+    /// Offset behind the last extent.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        match self {
+            End::Trailer { at, .. } | End::File { at } | End::Erased { at } => *at,
+        }
+    }
+}
+
+impl Next {
+    /// The range to fetch of a file of `file_len` bytes to know what begins at offset `at`: 28 bytes, or
+    /// what is left.
+    #[must_use]
+    pub const fn span(at: u64, file_len: u64) -> Span {
+        let left = file_len.saturating_sub(at);
+        Span { at, len: if left < TRAILER_LEN as u64 { left } else { TRAILER_LEN as u64 } }
+    }
+
+    /// Says what begins at offset `at`. `bytes` are those of [`span`](Self::span) or more.
+    ///
+    /// # Errors
+    /// What is wrong with the header or the trailer; [`Kind::Truncated`] for a few bytes that are
+    /// neither.
+    pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Next> {
+        let head = bytes.get(..TRAILER_LEN).unwrap_or(bytes);
+        if head.is_empty() {
+            return Ok(Next::End(End::File { at }));
+        }
+        // No trailer looks like this, its size and the complement being equal.
+        if head.iter().all(|byte| *byte == 0xff) {
+            return Ok(Next::End(End::Erased { at }));
+        }
+        if head.starts_with(&[0xff; 4]) {
+            let trailer = Trailer::of::<E>(head, at)?;
+            return Ok(Next::End(End::Trailer { at, trailer }));
+        }
+        Header::of::<E>(head, at).map(Next::Extent)
+    }
+}
+
+/// An extent as it is stored.
+#[derive(Clone, Copy)]
+pub struct Extent<'a, E> {
+    header: Header,
+    bytes: &'a [u8],
+    order: PhantomData<E>,
+}
+
+impl<'a, E: Endian> Extent<'a, E> {
+    /// The extent at the start of `bytes`, which lie at offset `at` of the file and may go on behind it.
+    ///
+    /// # Errors
+    /// Those of [`Header::of`], and [`Kind::Truncated`] if the extent ends behind the bytes.
+    pub fn of(bytes: &'a [u8], at: u64) -> Result<Self> {
+        let header = Header::of::<E>(bytes, at)?;
+        let Span { len, .. } = header.span();
+        let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;
+        Ok(Extent { header, bytes, order: PhantomData })
+    }
+
+    /// Its header.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// All its bytes, with the padding.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The name of its type, as it is stored.
+    #[must_use]
+    pub fn type_name(&self) -> &'a [u8] {
+        self.part(self.header.name_span())
+    }
+
+    /// The fixed part, as it is stored.
+    #[must_use]
+    pub fn fixed(&self) -> &'a [u8] {
+        self.part(self.header.fixed_span())
+    }
+
+    /// The variable part, as it is stored.
+    #[must_use]
+    pub fn variable(&self) -> &'a [u8] {
+        self.part(self.header.variable_span())
+    }
+
+    /// The length was checked when the extent was made.
+    fn part(&self, span: Span) -> &'a [u8] {
+        let at = span.at.saturating_sub(self.header.at);
+        Span { at, ..span }.of(self.bytes, What::DsExtent).unwrap_or_default()
+    }
+
+    /// The check of the stored bytes: Adler-32 of everything but itself (section 3.3).
+    ///
+    /// # Errors
+    /// [`Kind::Checksum`].
+    pub fn check_stored(&self) -> Result<()> {
+        let mut sum = Adler32::new();
+        let (before, rest) = self.bytes.split_at_checked(ADLER_AT).unwrap_or_default();
+        sum.update(before);
+        sum.update(rest.get(4..).unwrap_or_default());
+        if sum.value() != self.header.adler && !cfg!(fuzzing) {
+            let at = self.header.at.saturating_add(ADLER_AT as u64);
+            return Err(Error::new(Kind::Checksum, What::DsAdler, at).with_need(self.header.adler.into()));
+        }
+        Ok(())
+    }
+}
+
+impl<E> fmt::Debug for Extent<'_, E> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Extent").field(&self.header).finish()
+    }
+}

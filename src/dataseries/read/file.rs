@@ -1,0 +1,265 @@
+//! A whole file: opened by its index or from the front, and walked extent by extent.
+
+use core::marker::PhantomData;
+
+use super::{End, Extent, Index, Next, Part, ReadOptions, Trailer, Types, header};
+use crate::bytes::{Endian, Scratch, Span};
+use crate::column;
+use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
+use crate::dataseries::types::ExtentType;
+use crate::error::{Error, Kind, Result, What};
+
+/// A file of one byte order. A small handle on the file's bytes and on lent memory.
+#[derive(Debug)]
+pub struct File<'a, E> {
+    bytes: &'a [u8],
+    types: Types<'a>,
+    /// Index and trailer, where the file was opened through them.
+    index: Option<(Index<'a>, Trailer)>,
+    options: ReadOptions,
+    order: PhantomData<E>,
+}
+
+impl<E> Clone for File<'_, E> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<E> Copy for File<'_, E> {}
+
+impl<'a, E: Endian> File<'a, E> {
+    /// Opens `bytes` through trailer and index. What must be unpacked for that, the types and the index,
+    /// goes into `scratch`.
+    ///
+    /// # Errors
+    /// What is wrong with header, trailer, index or types; [`Kind::NoRoom`].
+    pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        header::check::<E>(bytes)?;
+        let span = Trailer::span(bytes.len() as u64)?;
+        let trailer = Trailer::of::<E>(span.of(bytes, What::DsTrailer)?, span.at)?.located(span.at)?;
+        let types = Self::types_of(bytes, options, scratch)?;
+        let extent = Extent::<E>::of(trailer.index.of(bytes, What::DsIndex)?, trailer.index.at)?;
+        let index = Index::open(&extent, &trailer, options, scratch)?;
+        Ok(File { bytes, types, index: Some((index, trailer)), options: *options, order: PhantomData })
+    }
+
+    /// Opens `bytes` from the front, without trailer and index: the way into a file whose writer died, or
+    /// whose end is lost. Extents are then found one behind the other ([`Extents`]).
+    ///
+    /// # Errors
+    /// What is wrong with header or types; [`Kind::NoRoom`].
+    pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        header::check::<E>(bytes)?;
+        let types = Self::types_of(bytes, options, scratch)?;
+        Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
+    }
+
+    fn types_of(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {
+        let first = bytes.get(HEADER_LEN..).unwrap_or_default();
+        Types::open(&Extent::<E>::of(first, HEADER_LEN as u64)?, options, scratch)
+    }
+
+    /// The types of the file.
+    #[must_use]
+    pub const fn types(&self) -> &Types<'a> {
+        &self.types
+    }
+
+    /// Index and trailer; `None` if the file was opened without them.
+    #[must_use]
+    pub const fn index(&self) -> Option<&(Index<'a>, Trailer)> {
+        self.index.as_ref()
+    }
+
+    /// All extents in their order, the type extent and the index extent among them.
+    #[must_use]
+    pub const fn extents(&self) -> Extents<'a, E> {
+        Extents { file: *self, at: HEADER_LEN as u64, row: 0, end: None }
+    }
+
+    /// The type of an extent.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if the file does not describe it.
+    pub fn type_of(&self, extent: &Extent<'a, E>) -> Result<ExtentType<'a>> {
+        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
+        self.types.find(extent.type_name()).ok_or_else(unknown)
+    }
+
+    /// The rows of all extents of the type `name`.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if the file has no such type.
+    pub fn table(&self, name: &str) -> Result<Table<'a, E>> {
+        let ty = self.types.find(name.as_bytes()).ok_or(Error::new(Kind::Invalid, What::DsTypeName, 0))?;
+        Ok(Table { extents: self.extents(), ty })
+    }
+
+    /// Unpacks every extent, with all checks on whatever the options were. `scratch` holds one extent at
+    /// a time.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`Kind::NoRoom`].
+    pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
+        let options = ReadOptions { verify: true, ..self.options };
+        let mut extents = self.extents();
+        for extent in extents.by_ref() {
+            let extent = extent?;
+            let ty = self.type_of(&extent)?;
+            extent.unpack(&ty, &options, &mut scratch.scope())?;
+        }
+        extents.end().ok_or(Error::new(Kind::Truncated, What::DsExtent, extents.at))
+    }
+
+    /// The most scratch that unpacking any one extent takes; no extent is unpacked for that.
+    ///
+    /// # Errors
+    /// What is wrong with the headers of the extents.
+    pub fn need(&self) -> Result<u64> {
+        let mut most = 0;
+        for extent in self.extents() {
+            let extent = extent?;
+            most = extent.need(&self.type_of(&extent)?, &self.options)?.max(most);
+        }
+        Ok(most)
+    }
+}
+
+/// The extents of a file. Of those that are passed over, nothing but the header is read. Ends after the
+/// first error; what it gave before is good.
+#[derive(Clone, Debug)]
+pub struct Extents<'a, E> {
+    file: File<'a, E>,
+    at: u64,
+    row: u64,
+    end: Option<End>,
+}
+
+impl<E: Endian> Extents<'_, E> {
+    /// Offset of the next extent, or behind the last one that was given.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What follows the last extent; `None` until it was given, and after an error.
+    #[must_use]
+    pub const fn end(&self) -> Option<End> {
+        self.end
+    }
+}
+
+impl<'a, E: Endian> Extents<'a, E> {
+    fn step(&mut self) -> Result<Option<Extent<'a, E>>> {
+        let bytes = self.file.bytes;
+        let span = match &self.file.index {
+            Some((index, trailer)) if self.row == index.len() => {
+                let at = trailer.index.end().unwrap_or(self.at);
+                self.end = Some(End::Trailer { at, trailer: *trailer });
+                return Ok(None);
+            }
+            Some((index, _)) => {
+                let row = index.get(self.row)?;
+                let extent = Extent::<E>::of(row.span.of(bytes, What::DsExtent)?, row.span.at)?;
+                // What the index says of an extent, the extent must say, too.
+                if extent.header().span() != row.span || extent.type_name() != row.type_name {
+                    return Err(Error::new(Kind::Invalid, What::DsIndex, self.row).with_need(row.span.at));
+                }
+                return Ok(Some(extent));
+            }
+            None => Next::span(self.at, bytes.len() as u64),
+        };
+        match Next::of::<E>(span.of(bytes, What::DsExtent)?, self.at)? {
+            Next::Extent(header) => {
+                let Span { at, .. } = header.span();
+                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
+                let extent = Extent::<E>::of(rest, at)?;
+                if self.row > 0 && extent.type_name() == XML_TYPE.as_bytes() {
+                    return Err(Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at));
+                }
+                Ok(Some(extent))
+            }
+            Next::End(end) => {
+                self.end = Some(end);
+                Ok(None)
+            }
+        }
+    }
+}
+
+impl<'a, E: Endian> Iterator for Extents<'a, E> {
+    type Item = Result<Extent<'a, E>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        // Behind an error, too, there is nothing to come.
+        if self.row == u64::MAX {
+            return None;
+        }
+        let step = self.step();
+        match &step {
+            Ok(Some(extent)) => {
+                self.at = extent.header().span().end().unwrap_or(u64::MAX);
+                self.row = self.row.saturating_add(1);
+            }
+            Ok(None) | Err(_) => self.row = u64::MAX,
+        }
+        step.transpose()
+    }
+}
+
+/// The rows of all extents of one type, an extent at a time.
+#[derive(Clone, Debug)]
+pub struct Table<'a, E> {
+    extents: Extents<'a, E>,
+    ty: ExtentType<'a>,
+}
+
+impl<'a, E: Endian> Table<'a, E> {
+    /// The type of the rows.
+    #[must_use]
+    pub const fn extent_type(&self) -> &ExtentType<'a> {
+        &self.ty
+    }
+
+    /// The next extent of the type, as it is stored.
+    fn next_extent(&mut self) -> Result<Option<Extent<'a, E>>> {
+        let file = self.extents.file;
+        let other = |extent: &Extent<'a, E>| extent.type_name() != self.ty.name().as_bytes();
+        loop {
+            match self.extents.next().transpose()? {
+                // It is not for us, but of no known type it may not be.
+                Some(extent) if other(&extent) => file.type_of(&extent)?,
+                mine => return Ok(mine),
+            };
+        }
+    }
+}
+
+impl<'a, E: Endian> column::Table for Table<'a, E> {
+    type Part<'p>
+        = Part<'p>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
+    where
+        Self: 'p,
+    {
+        let before = self.extents.clone();
+        let Some(extent) = self.next_extent()? else { return Ok(None) };
+        match extent.unpack(&self.ty, &self.extents.file.options, outer) {
+            // Whoever lends more memory gets the same extent again.
+            Err(e) if e.kind() == Kind::NoRoom => {
+                self.extents = before;
+                Err(e)
+            }
+            part => part.map(Some),
+        }
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.extents = self.extents.file.extents();
+        Ok(())
+    }
+}

@@ -1,0 +1,147 @@
+//! The two ends of a file: header (section 2) and trailer (section 10).
+
+use crate::bytes::{BigEndian, Endian, LittleEndian, Reader, Span};
+use crate::dataseries::raw::{
+    self, CHECK_I32, CHECK_I64, CHECK_INF, CHECK_PI, HEADER_LEN, MAGIC, TRAILER_LEN, TRAILER_SEED,
+};
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::lookup2;
+
+/// The byte order of a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Order {
+    /// The least significant byte comes first.
+    Little,
+    /// The most significant byte comes first.
+    Big,
+}
+
+impl Order {
+    /// Where the header lies: the first range to fetch of a file.
+    pub const SPAN: Span = Span { at: 0, len: HEADER_LEN as u64 };
+
+    /// Checks a file header and says which byte order it has. Bytes 4 to 8 decide; all other check
+    /// values must then be right.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`], or [`Kind::Invalid`] with the check that fails.
+    pub fn of(header: &[u8]) -> Result<Order> {
+        let mut r = Reader::<LittleEndian>::new(header);
+        let magic = *r.array::<4>(What::Magic)?;
+        if magic != MAGIC {
+            return Err(Error::new(Kind::Invalid, What::Magic, 0).with_need(u32::from_le_bytes(magic).into()));
+        }
+        let order = match r.i32(What::DsHeader)? {
+            CHECK_I32 => Order::Little,
+            word if word.swap_bytes() == CHECK_I32 => Order::Big,
+            word => return Err(Error::new(Kind::Invalid, What::DsHeader, 4).with_need(word.cast_unsigned().into())),
+        };
+        match order {
+            Order::Little => check::<LittleEndian>(header)?,
+            Order::Big => check::<BigEndian>(header)?,
+        }
+        Ok(order)
+    }
+
+    /// The name that the tools print.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Order::Little => "little",
+            Order::Big => "big",
+        }
+    }
+}
+
+/// Checks a file header of the order `E`.
+pub(super) fn check<E: Endian>(header: &[u8]) -> Result<()> {
+    let header = Reader::<E>::new(header).view::<raw::FileHeader<E>>(What::DsHeader)?;
+    let bad = |at| Err(Error::new(Kind::Invalid, What::DsHeader, at));
+    if header.magic != MAGIC {
+        return Err(Error::new(Kind::Invalid, What::Magic, 0));
+    }
+    if header.check32.get() != CHECK_I32 {
+        return bad(4);
+    }
+    if header.check64.get() != CHECK_I64 {
+        return bad(8);
+    }
+    if header.pi.get() != CHECK_PI {
+        return bad(16);
+    }
+    if header.inf.get() != CHECK_INF {
+        return bad(24);
+    }
+    if !f64::from_bits(header.nan.get()).is_nan() {
+        return bad(32);
+    }
+    Ok(())
+}
+
+/// What the trailer says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Trailer {
+    /// Where the index extent lies, as the trailer has it.
+    pub index: Span,
+    /// The chain of all check values; anything in files of older writers, so nobody checks it.
+    pub chain: u32,
+    /// The hash of the trailer itself.
+    pub hash: u32,
+}
+
+impl Trailer {
+    /// Where the trailer lies in a file of `file_len` bytes.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if the file is too short to have one.
+    pub fn span(file_len: u64) -> Result<Span> {
+        let len = TRAILER_LEN as u64;
+        match file_len.checked_sub(len) {
+            Some(at) if at >= HEADER_LEN as u64 => Ok(Span { at, len }),
+            _ => Err(Error::new(Kind::Truncated, What::DsTrailer, file_len).with_need(len)),
+        }
+    }
+
+    /// Reads the 28 bytes at offset `at`: marker, complement and hash must be right. Whether the index
+    /// lies where the trailer says is [`located`](Self::located)'s.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`], [`Kind::Invalid`], [`Kind::Checksum`].
+    pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Trailer> {
+        let trailer = Reader::<E>::new_at(bytes, at).view::<raw::Trailer<E>>(What::DsTrailer)?;
+        if trailer.marker.get() != -1 {
+            return Err(Error::new(Kind::Invalid, What::DsTrailer, at));
+        }
+        let size = trailer.index_size.get();
+        let not = trailer.not_index_size.get();
+        let at_size = at.saturating_add(4);
+        if size != !not {
+            return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
+        }
+        let (Some(body), stored) = (bytes.get(..TRAILER_LEN.saturating_sub(4)), trailer.hash.get()) else {
+            return Err(Error::new(Kind::Truncated, What::DsTrailer, at));
+        };
+        if lookup2(TRAILER_SEED, body) != stored && !cfg!(fuzzing) {
+            let at = at.saturating_add(body.len() as u64);
+            return Err(Error::new(Kind::Checksum, What::DsTrailer, at).with_need(stored.into()));
+        }
+        let (Ok(len), Ok(index_at)) = (u64::try_from(size), u64::try_from(trailer.index_at.get())) else {
+            return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
+        };
+        Ok(Trailer { index: Span { at: index_at, len }, chain: trailer.chain.get(), hash: stored })
+    }
+
+    /// Checks that the index extent ends at offset `at`, that of the trailer.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] with the offset of the index that the trailer gives.
+    pub fn located(self, at: u64) -> Result<Trailer> {
+        if self.index.end() != Some(at) || self.index.at < HEADER_LEN as u64 {
+            let field = at.saturating_add(16);
+            return Err(Error::new(Kind::Invalid, What::DsTrailer, field).with_need(self.index.at));
+        }
+        Ok(self)
+    }
+}

@@ -1,0 +1,117 @@
+//! The index extent: where every extent begins (section 10).
+
+use super::{Extent, Part, ReadOptions, Trailer};
+use crate::bytes::{Endian, Scratch, Span};
+use crate::column::Part as _;
+use crate::dataseries::raw::{ALIGN, HEADER_LEN, INDEX_RECORD, INDEX_TYPE, XML_TYPE};
+use crate::dataseries::types::ExtentType;
+use crate::error::{Error, Kind, Result, What};
+
+/// The index of a file: offset and type of every extent. A small handle.
+#[derive(Clone, Copy, Debug)]
+pub struct Index<'a> {
+    part: Part<'a>,
+    /// Where the index extent itself lies.
+    own: Span,
+}
+
+/// A row of the index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct IndexRow<'a> {
+    /// Where the extent lies. The index has its offset; it ends where the next begins.
+    pub span: Span,
+    /// The name of its type.
+    pub type_name: &'a [u8],
+}
+
+impl<'a> Index<'a> {
+    /// Unpacks the index extent that `trailer` points at. All its rows are looked at: they begin with
+    /// the type extent, go up, and end with the index itself.
+    ///
+    /// # Errors
+    /// What is wrong with the extent or with a row, [`Kind::NoRoom`].
+    pub fn open<E: Endian>(
+        extent: &Extent<'a, E>,
+        trailer: &Trailer,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
+        let own = extent.header().span();
+        if own != trailer.index {
+            let error = Error::new(Kind::Invalid, What::DsTrailer, trailer.index.at);
+            return Err(error.with_need(trailer.index.len));
+        }
+        if extent.type_name() != INDEX_TYPE.as_bytes() {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at));
+        }
+        let part = extent.unpack(&ExtentType::INDEX, options, scratch)?;
+        let index = Index { part, own };
+        index.check()?;
+        Ok(index)
+    }
+
+    fn check(&self) -> Result<()> {
+        let last = self.len().checked_sub(1);
+        let mut before = 0;
+        for k in 0..self.len() {
+            let bad = |at| Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(at));
+            let Some(at) = self.offset(k) else { return bad(0) };
+            let name = self.name(k)?;
+            let right = match k {
+                0 => at == HEADER_LEN as u64 && name == XML_TYPE.as_bytes(),
+                _ => at > before && at.is_multiple_of(ALIGN as u64) && name != XML_TYPE.as_bytes(),
+            };
+            if !right || (Some(k) == last) != (at == self.own.at) {
+                return bad(at);
+            }
+            before = at;
+        }
+        match self.name(last.unwrap_or_default()) {
+            Ok(name) if last > Some(0) && name == INDEX_TYPE.as_bytes() => Ok(()),
+            _ => Err(Error::new(Kind::Invalid, What::DsIndex, self.len())),
+        }
+    }
+
+    /// How many extents the file has, type extent and index extent included.
+    #[must_use]
+    pub fn len(&self) -> u64 {
+        self.part.rows()
+    }
+
+    /// Whether there are none, which no index says.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Row `k`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such row.
+    pub fn get(&self, k: u64) -> Result<IndexRow<'a>> {
+        let none = || Error::new(Kind::OutOfRange, What::DsIndex, k).with_need(self.len());
+        let at = self.offset(k).ok_or_else(none)?;
+        let end = match self.offset(k.saturating_add(1)) {
+            Some(end) => end,
+            None => self.own.end().unwrap_or(at),
+        };
+        Ok(IndexRow { span: Span { at, len: end.saturating_sub(at) }, type_name: self.name(k)? })
+    }
+
+    fn record(&self, k: u64) -> Option<&'a [u8; INDEX_RECORD]> {
+        let (records, _) = self.part.records().as_chunks::<INDEX_RECORD>();
+        records.get(usize::try_from(k).ok()?)
+    }
+
+    fn offset(&self, k: u64) -> Option<u64> {
+        let [.., a, b, c, d, e, f, g, h] = *self.record(k)?;
+        u64::try_from(i64::from_ne_bytes([a, b, c, d, e, f, g, h])).ok()
+    }
+
+    fn name(&self, k: u64) -> Result<&'a [u8]> {
+        match self.record(k) {
+            Some([a, b, c, d, ..]) => self.part.string(u32::from_ne_bytes([*a, *b, *c, *d])),
+            None => Ok(&[]),
+        }
+    }
+}

@@ -1,0 +1,241 @@
+//! An unpacked extent, and its columns.
+
+use core::ops::Range;
+
+use super::cells;
+use super::pool::Pool;
+use crate::bytes::{Bits, Scratch};
+use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::dataseries::layout::{Bit, FieldType, Slot};
+use crate::dataseries::types::ExtentType;
+use crate::error::{Error, Kind, Result, What};
+
+/// The rows of one extent, unpacked: native cells, all differences undone.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'s> {
+    ty: ExtentType<'s>,
+    rows: u32,
+    records: &'s [u8],
+    pool: Pool<'s>,
+}
+
+impl<'s> Part<'s> {
+    pub(super) const fn new(ty: ExtentType<'s>, rows: u32, records: &'s [u8], pool: Pool<'s>) -> Self {
+        Part { ty, rows, records, pool }
+    }
+
+    /// The type of the extent.
+    #[must_use]
+    pub const fn extent_type(&self) -> &ExtentType<'s> {
+        &self.ty
+    }
+
+    /// The records, one behind the other, as section 6 lays them out, in the machine's byte order.
+    #[must_use]
+    pub const fn records(&self) -> &'s [u8] {
+        self.records
+    }
+
+    /// Where the string of the first variable32 field of record `row` lies; for the built-in types, which
+    /// have it in front.
+    pub(super) fn string_at(&self, row: usize) -> Result<Span> {
+        let cell = cells::cells::<4>(self.records, self.ty.record_len(), 0).nth(row);
+        self.pool.span(cell.map_or(0, |cell| u32::from_ne_bytes(*cell)))
+    }
+
+    pub(super) fn slice(&self, span: Span) -> Result<&'s [u8]> {
+        let span = crate::bytes::Span { at: span.at.into(), len: span.len.into() };
+        span.of(self.pool.bytes(), What::DsCell)
+    }
+
+    pub(super) const fn pool_bytes(&self) -> &'s [u8] {
+        self.pool.bytes()
+    }
+
+    /// The string of a variable32 cell.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if the cell names no string of the pool.
+    pub fn string(&self, cell: u32) -> Result<&'s [u8]> {
+        self.slice(self.pool.span(cell)?)
+    }
+}
+
+impl<'s> column::Part for Part<'s> {
+    type Col = Column<'s>;
+
+    fn rows(&self) -> u64 {
+        self.rows.into()
+    }
+
+    fn width(&self) -> usize {
+        self.ty.records().len()
+    }
+
+    fn name(&self, k: usize) -> Result<&str> {
+        self.ty.field(k).map(|field| field.name).ok_or_else(|| self.no_column(k))
+    }
+
+    fn column(&self, k: usize) -> Result<Column<'s>> {
+        let field = self.ty.records().get(k).ok_or_else(|| self.no_column(k))?;
+        Ok(Column {
+            records: self.records,
+            size: self.ty.layout().record_len(),
+            rows: self.rows,
+            pool: self.pool,
+            ty: field.ty(),
+            slot: field.slot(),
+        })
+    }
+}
+
+impl Part<'_> {
+    #[cold]
+    fn no_column(&self, k: usize) -> Error {
+        Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.ty.records().len() as u64)
+    }
+}
+
+/// A field of an unpacked extent.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'s> {
+    records: &'s [u8],
+    /// Bytes of a record.
+    size: u32,
+    rows: u32,
+    pool: Pool<'s>,
+    ty: FieldType,
+    slot: Slot,
+}
+
+impl<'c> Column<'c> {
+    /// The records of `rows`.
+    fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
+        let size = u64::from(self.size);
+        let inside = rows.start <= rows.end && rows.end <= self.rows.into();
+        let bounds = [rows.start, rows.end].map(|row| usize::try_from(row.saturating_mul(size)));
+        match bounds {
+            [Ok(from), Ok(to)] if inside => self.records.get(from..to).ok_or_else(|| self.no_rows(rows)),
+            _ => Err(self.no_rows(rows)),
+        }
+    }
+
+    #[cold]
+    fn no_rows(&self, rows: &Range<u64>) -> Error {
+        Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.rows.into())
+    }
+
+    /// Cells as a slice: the records themselves if they are nothing else and lie aligned, else gathered.
+    fn numbers<'s, T: bytemuck::Pod, const N: usize>(
+        &self,
+        records: &'c [u8],
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<&'s [T]>
+    where
+        'c: 's,
+    {
+        if self.size as usize == N
+            && let Ok(values) = bytemuck::try_cast_slice::<u8, T>(records)
+        {
+            return Ok(values);
+        }
+        let values = scratch.take::<T>(len)?;
+        cells::gather::<N>(records, self.size as usize, self.slot.at as usize, bytemuck::cast_slice_mut(values));
+        Ok(values)
+    }
+
+    fn strings<'s>(&self, records: &'c [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    where
+        'c: 's,
+    {
+        let spans = scratch.take::<Span>(len)?;
+        for (span, cell) in spans.iter_mut().zip(cells::cells::<4>(records, self.size as usize, self.slot.at as usize))
+        {
+            *span = self.pool.span(u32::from_ne_bytes(*cell))?;
+        }
+        Ok(VarBytes { data: self.pool.bytes(), spans: Spans::Each(spans) })
+    }
+
+    fn fixed<'s>(&self, records: &'c [u8], len: usize, width: u32, scratch: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    where
+        'c: 's,
+    {
+        let spans = Spans::Stride { count: len, len: width };
+        if self.size == width {
+            return Ok(VarBytes { data: records, spans });
+        }
+        let bytes = (width as usize).checked_mul(len);
+        let bytes = bytes.ok_or(Error::new(Kind::Overflow, What::Scratch, 0).with_need(width.into()))?;
+        let data = scratch.take::<u8>(bytes)?;
+        cells::gather_bytes(records, self.size as usize, self.slot.at as usize, width as usize, data);
+        Ok(VarBytes { data, spans })
+    }
+
+    fn validity<'s>(&self, records: &[u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
+        let Some(null) = self.slot.null else { return Ok(Validity::All) };
+        let bytes = scratch.take::<u8>(len.div_ceil(8))?;
+        let (valid, ones) = cells::gather_bits(records, self.size as usize, null, true, bytes)?;
+        Ok(if ones == len { Validity::All } else { Validity::Bits(valid) })
+    }
+}
+
+impl<'c> column::Column for Column<'c> {
+    fn ty(&self) -> Type {
+        match self.ty {
+            FieldType::Bool => Type::Bool,
+            FieldType::Byte => Type::Prim(Prim::U8),
+            FieldType::Int32 => Type::Prim(Prim::I32),
+            FieldType::Int64 => Type::Prim(Prim::I64),
+            FieldType::Double => Type::Prim(Prim::F64),
+            FieldType::Variable32 => Type::Bytes,
+            FieldType::FixedWidth(width) => Type::FixedBytes(width),
+        }
+    }
+
+    fn nullable(&self) -> bool {
+        self.slot.null.is_some()
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows.into()
+    }
+
+    fn need(&self, rows: Range<u64>) -> Result<u64> {
+        self.window(&rows)?;
+        let len = rows.end.saturating_sub(rows.start);
+        let values = match self.ty {
+            FieldType::Bool => len.div_ceil(8),
+            FieldType::Byte => len,
+            FieldType::Int32 => Scratch::cost::<u32>(len),
+            FieldType::Int64 | FieldType::Double => Scratch::cost::<u64>(len),
+            FieldType::Variable32 => Scratch::cost::<Span>(len),
+            FieldType::FixedWidth(width) => len.saturating_mul(width.into()),
+        };
+        Ok(values.saturating_add(if self.slot.null.is_some() { len.div_ceil(8) } else { 0 }))
+    }
+
+    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's,
+    {
+        let records = self.window(&rows)?;
+        let len = usize::try_from(rows.end.saturating_sub(rows.start)).map_err(|_| self.no_rows(&rows))?;
+        let values = match self.ty {
+            FieldType::Bool => {
+                let bit = Bit { at: self.slot.at, mask: self.slot.mask };
+                let bytes = scratch.take::<u8>(len.div_ceil(8))?;
+                let (bits, _): (Bits<'s>, usize) = cells::gather_bits(records, self.size as usize, bit, false, bytes)?;
+                Values::Bool(bits)
+            }
+            FieldType::Byte => Values::U8(self.numbers::<u8, 1>(records, len, scratch)?),
+            FieldType::Int32 => Values::I32(self.numbers::<i32, 4>(records, len, scratch)?),
+            FieldType::Int64 => Values::I64(self.numbers::<i64, 8>(records, len, scratch)?),
+            FieldType::Double => Values::F64(self.numbers::<f64, 8>(records, len, scratch)?),
+            FieldType::Variable32 => Values::Bytes(self.strings(records, len, scratch)?),
+            FieldType::FixedWidth(width) => Values::Bytes(self.fixed(records, len, width, scratch)?),
+        };
+        let validity = self.validity(records, len, scratch)?;
+        Ok(Batch { first: rows.start, len, values, validity })
+    }
+}

@@ -1,0 +1,123 @@
+//! The variable pool: strings behind their lengths (section 7).
+
+use crate::column::Span;
+use crate::dataseries::raw::{EXTENT_SEED, HASH_BATCH, POOL_START, entry_len, entry_pad};
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::{Lookup2, lookup2};
+
+/// An unpacked pool. Length words stay as they are stored: a column turns the ones that it looks at.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pool<'s> {
+    /// All but the first four bytes, which are always zero and never stored.
+    tail: &'s [u8],
+    /// Whether length words are of the other byte order than the machine's.
+    swapped: bool,
+}
+
+impl<'s> Pool<'s> {
+    pub(super) const fn new(tail: &'s [u8], swapped: bool) -> Self {
+        Pool { tail, swapped }
+    }
+
+    /// The bytes that spans of [`span`](Self::span) count in.
+    pub(super) const fn bytes(&self) -> &'s [u8] {
+        self.tail
+    }
+
+    /// Bytes of the whole pool.
+    fn len(&self) -> u64 {
+        (self.tail.len() as u64).saturating_add(POOL_START as u64)
+    }
+
+    #[inline(always)]
+    fn length(&self, word: [u8; 4]) -> Option<u32> {
+        let word = i32::from_ne_bytes(word);
+        u32::try_from(if self.swapped { word.swap_bytes() } else { word }).ok()
+    }
+
+    /// Walks the entries, which must fill the pool exactly.
+    pub(super) fn walk(&self) -> Result<()> {
+        self.entries(|_| ())
+    }
+
+    /// Walks the entries and gives the hash of an extent with these `records` (section 3.4).
+    pub(super) fn hash(&self, records: &[u8]) -> Result<u32> {
+        let mut pool = Lookup2::new(lookup2(EXTENT_SEED, records));
+        pool.update(&[0; POOL_START]);
+        pool.update(self.tail);
+        let mut words = Lookup2::new(pool.value());
+        let mut count = 0usize;
+        self.entries(|word| {
+            words.update(word);
+            count = count.wrapping_add(1);
+            if count == HASH_BATCH {
+                (words, count) = (Lookup2::new(words.value()), 0);
+            }
+        })?;
+        Ok(words.value())
+    }
+
+    #[inline(always)]
+    fn entries(&self, mut each: impl FnMut(&[u8; 4])) -> Result<()> {
+        let mut rest = self.tail;
+        while let Some(word) = rest.first_chunk::<4>() {
+            let next = self
+                .length(*word)
+                .and_then(|len| usize::try_from(entry_len(len.into())).ok())
+                .and_then(|len| rest.get(len..));
+            let Some(next) = next else { return Err(self.bad_entry(rest)) };
+            each(word);
+            rest = next;
+        }
+        if rest.is_empty() { Ok(()) } else { Err(self.bad_entry(rest)) }
+    }
+
+    fn holds(&self, at: u32, len: u32) -> bool {
+        u64::from(at).saturating_add(len.into()) <= self.tail.len() as u64
+    }
+
+    /// Where the string of a cell lies in [`bytes`](Self::bytes).
+    #[inline]
+    pub(super) fn span(&self, cell: u32) -> Result<Span> {
+        if cell == 0 {
+            return Ok(Span::default());
+        }
+        // Offsets count the four bytes that are not here, so the string begins where its length does
+        // in the whole pool.
+        let at = (cell as usize).checked_sub(POOL_START);
+        let word = at.and_then(|at| self.tail.get(at..)).and_then(|entry| entry.first_chunk());
+        match word.and_then(|word| self.length(*word)) {
+            Some(len) if cell & 7 == 4 && self.holds(cell, len) => Ok(Span { at: cell, len }),
+            _ => Err(bad_cell(cell)),
+        }
+    }
+
+    /// The check of section 7.3.
+    #[inline]
+    pub(super) fn check(&self, cell: u32) -> Result<()> {
+        if cell == 0 {
+            return Ok(());
+        }
+        let Span { at, len } = self.span(cell)?;
+        let end = u64::from(at).saturating_sub(POOL_START as u64).saturating_add(entry_len(len.into()));
+        let entry = usize::try_from(end).ok().and_then(|end| self.tail.get(..end));
+        // An entry is at least 8 bytes long, its padding at most 7.
+        let last = entry.and_then(|entry| entry.last_chunk::<8>()).map(|last| u64::from_le_bytes(*last));
+        let pad = entry_pad(len.into());
+        let clean = |last: u64| pad == 0 || last >> (8u64.wrapping_sub(pad).wrapping_mul(8) & 63) == 0;
+        if last.is_some_and(clean) { Ok(()) } else { Err(bad_cell(cell)) }
+    }
+
+    #[cold]
+    fn bad_entry(&self, rest: &[u8]) -> Error {
+        let at = self.len().saturating_sub(rest.len() as u64);
+        let word = rest.first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
+        Error::new(Kind::Invalid, What::DsPool, at).with_need(word.into())
+    }
+}
+
+/// `at` is the offset that the cell has: where it lies among the records, only the caller knows.
+#[cold]
+fn bad_cell(cell: u32) -> Error {
+    Error::new(Kind::Invalid, What::DsCell, cell.into()).with_need(cell.into())
+}

@@ -1,0 +1,337 @@
+//! An extent's records and pool as values: decompressed, expanded, checked, made native (section 8).
+
+use super::cells;
+use super::pool::Pool;
+use super::{Extent, Part, ReadOptions, expand};
+use crate::bytes::{Endian, Scratch};
+use crate::codec::Codec;
+use crate::dataseries::layout::FieldType;
+use crate::dataseries::raw::{MAX_PART, Mode, POOL_START};
+use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
+use crate::error::{Error, Kind, Result, What};
+
+/// Records: as they lie in the file, or in lent memory, where they can be changed.
+enum Records<'s> {
+    Stored(&'s [u8]),
+    Lent(&'s mut [u8]),
+}
+
+impl Records<'_> {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Records::Stored(bytes) => bytes,
+            Records::Lent(bytes) => bytes,
+        }
+    }
+}
+
+impl<'a, E: Endian> Extent<'a, E> {
+    /// Unpacks the extent, which is of type `ty`. Records and pool go into `scratch`, or stay in the file
+    /// if nothing has to be undone.
+    ///
+    /// # Errors
+    /// What is wrong with the extent; [`Kind::NoRoom`] if `scratch` is smaller than
+    /// [`need`](Self::need); [`Kind::Misuse`] if it is of another type.
+    pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
+        let header = self.header();
+        if self.type_name() != ty.name().as_bytes() {
+            return Err(Error::new(Kind::Misuse, What::DsTypeName, header.name_span().at));
+        }
+        if options.verify {
+            self.check_stored()?;
+        }
+        let mut records = self.records(ty, options, scratch)?;
+        let pool = Pool::new(self.tail(options, scratch)?, !E::IS_NATIVE);
+        if options.verify {
+            let hash = pool.hash(records.bytes())?;
+            if hash != header.hash && !cfg!(fuzzing) {
+                let at = header.at.saturating_add(20);
+                return Err(Error::new(Kind::Checksum, What::DsHash, at).with_need(header.hash.into()));
+            }
+        } else {
+            pool.walk()?;
+        }
+        if let Records::Lent(records) = &mut records
+            && !E::IS_NATIVE
+        {
+            swap(records, ty);
+        }
+        if options.verify {
+            check_cells(records.bytes(), ty, &pool)?;
+        }
+        if let Records::Lent(records) = &mut records {
+            undo(records, ty);
+        }
+        let records = match records {
+            Records::Stored(bytes) => bytes,
+            Records::Lent(bytes) => &*bytes,
+        };
+        Ok(Part::new(*ty, header.rows, records, pool))
+    }
+
+    /// An upper bound of the scratch that [`unpack`](Self::unpack) takes.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] or [`Kind::Invalid`] if no extent of these bytes can unpack to so much.
+    pub fn need(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<u64> {
+        let header = self.header();
+        let (records, pool) = (self.records_len(ty, options)? as u64, self.tail_len(options)? as u64);
+        let compact = ty.options().compact;
+        let mut need = 0u64;
+        if !self.stays(ty) && records > 0 {
+            need = need.saturating_add(Scratch::cost::<u64>(records.div_ceil(8)));
+            if compact {
+                need = need.saturating_add(expand::need(ty));
+            }
+            if header.fixed_mode != Mode::None {
+                need = need.saturating_add(workspace(header.fixed_mode, records));
+                need = need.saturating_add(if compact { records } else { 0 });
+            }
+        }
+        if header.variable_mode != Mode::None && pool > 0 {
+            need = need.saturating_add(pool).saturating_add(workspace(header.variable_mode, pool));
+        }
+        Ok(need)
+    }
+
+    /// Whether the stored records are the values.
+    fn stays(&self, ty: &ExtentType<'_>) -> bool {
+        let plain = |(k, field): (usize, &FieldRecord)| field.scale().is_none() && field.relative(k) == Relative::No;
+        self.header().fixed_mode == Mode::None
+            && E::IS_NATIVE
+            && !ty.options().compact
+            && ty.records().iter().enumerate().all(plain)
+    }
+
+    /// Bytes of all records, in so far as the stored bytes can hold them.
+    fn records_len(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<usize> {
+        let header = self.header();
+        let len = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
+        let at = header.at.saturating_add(8);
+        if header.rows > 0 && len == 0 {
+            // A type without fields cannot hold rows.
+            return Err(Error::new(Kind::Invalid, What::DsRows, at).with_need(header.rows.into()));
+        }
+        // Of a compacted record only the bools must be there.
+        let least = match ty.options().compact {
+            true => u64::from(header.rows).saturating_mul(ty.layout().compact_prefix().into()),
+            false => len,
+        };
+        if len > MAX_PART || least > most(header.fixed_mode, header.fixed) {
+            return Err(Error::new(Kind::Invalid, What::DsRows, at).with_need(header.rows.into()));
+        }
+        within(len, options)
+    }
+
+    /// Bytes of the pool behind its start.
+    fn tail_len(&self, options: &ReadOptions) -> Result<usize> {
+        let header = self.header();
+        let len = u64::from(header.pool).saturating_sub(POOL_START as u64);
+        if len > most(header.variable_mode, header.variable) {
+            let at = header.at.saturating_add(12);
+            return Err(Error::new(Kind::Invalid, What::DsPool, at).with_need(header.pool.into()));
+        }
+        within(len, options)
+    }
+
+    fn records<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Records<'s>>
+    where
+        'a: 's,
+    {
+        let len = self.records_len(ty, options)?;
+        let (stored, mode) = (self.fixed(), self.header().fixed_mode);
+        let at = self.header().fixed_span().at;
+        if len == 0 {
+            return nothing(stored, What::DsFixed, at).map(|()| Records::Stored(&[]));
+        }
+        if self.stays(ty) {
+            return exactly(stored, len, What::DsFixed, at).map(Records::Stored);
+        }
+        let words = scratch.take::<u64>(len.div_ceil(8))?;
+        let records = bytemuck::must_cast_slice_mut::<u64, u8>(words).get_mut(..len).unwrap_or_default();
+        if !ty.options().compact {
+            restore(mode, stored, records, &mut scratch.scope(), What::DsFixed, at)?;
+        } else if mode == Mode::None {
+            expand::expand(stored, ty, records, &mut scratch.scope()).map_err(|e| e.moved(at))?;
+        } else {
+            let mut inner = scratch.scope();
+            let room = inner.take::<u8>(len)?;
+            let n = decode(mode, stored, room, &mut inner, What::DsFixed, at)?;
+            let compacted = room.get(..n).unwrap_or_default();
+            expand::expand(compacted, ty, records, &mut inner).map_err(|e| e.moved(at))?;
+        }
+        Ok(Records::Lent(records))
+    }
+
+    fn tail<'s>(&self, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
+    where
+        'a: 's,
+    {
+        let len = self.tail_len(options)?;
+        let (stored, mode) = (self.variable(), self.header().variable_mode);
+        let at = self.header().variable_span().at;
+        if len == 0 {
+            return nothing(stored, What::DsVariable, at).map(|()| &[][..]);
+        }
+        if mode == Mode::None {
+            return exactly(stored, len, What::DsVariable, at);
+        }
+        let tail = scratch.take::<u8>(len)?;
+        restore(mode, stored, tail, &mut scratch.scope(), What::DsVariable, at)?;
+        Ok(tail)
+    }
+}
+
+/// The length `len`, if the caller's limits allow it.
+fn within(len: u64, options: &ReadOptions) -> Result<usize> {
+    let max = options.limits.max_decoded;
+    usize::try_from(len).ok().filter(|_| len <= max).ok_or(Error::new(Kind::Limit, What::MaxDecoded, 0).with_need(max))
+}
+
+/// Nothing is stored of a part without bytes; its mode means nothing (section 4).
+fn nothing(stored: &[u8], what: What, at: u64) -> Result<()> {
+    exactly(stored, 0, what, at).map(|_| ())
+}
+
+fn exactly<'a>(stored: &'a [u8], len: usize, what: What, at: u64) -> Result<&'a [u8]> {
+    if stored.len() < len {
+        return Err(Error::new(Kind::Truncated, what, at).with_need(len as u64));
+    }
+    match stored.len().saturating_sub(len) {
+        0 => Ok(stored),
+        more => Err(Error::new(Kind::Trailing, what, at).with_need(more as u64)),
+    }
+}
+
+/// Decompresses a part that must fill `to`.
+fn restore(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<()> {
+    if mode == Mode::None {
+        to.copy_from_slice(exactly(stored, to.len(), what, at)?);
+        return Ok(());
+    }
+    let n = decode(mode, stored, to, scratch, what, at)?;
+    if n == to.len() { Ok(()) } else { Err(Error::new(Kind::Truncated, what, at).with_need(to.len() as u64)) }
+}
+
+/// Decompresses a part; gives back how many bytes it has, at most those of `to`.
+fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<usize> {
+    let Some(codec) = codec(mode) else {
+        return Err(Error::new(Kind::Unsupported, What::DsMode, at).with_need(mode.id().into()));
+    };
+    codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
+        // The room is what the header says: more is not for the caller to lend.
+        Kind::NoRoom if e.what() != What::Scratch => Error::new(Kind::Trailing, what, at).with_need(e.need().into()),
+        Kind::NoRoom => e,
+        _ => e.moved(at),
+    })
+}
+
+fn codec(mode: Mode) -> Option<Codec> {
+    Some(match mode {
+        Mode::None | Mode::Unknown(_) => return None,
+        Mode::Lzo => Codec::Lzo,
+        Mode::Zlib => Codec::Zlib,
+        Mode::Bz2 => Codec::Bzip2,
+        Mode::Lzf => Codec::Lzf,
+        Mode::Snappy => Codec::Snappy,
+        Mode::Lz4 => Codec::Lz4,
+        Mode::Lz4hc => Codec::Lz4Hc,
+    })
+}
+
+/// Scratch that decompressing takes beside its output.
+fn workspace(mode: Mode, len: u64) -> u64 {
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    codec(mode).map_or(0, |codec| codec.workspace_len(len) as u64)
+}
+
+/// The most bytes that `stored` bytes can be decompressed to: what the densest instruction of each
+/// codec gives. An unknown mode fails elsewhere.
+fn most(mode: Mode, stored: u32) -> u64 {
+    let stored = u64::from(stored);
+    match mode {
+        Mode::None => stored,
+        // A byte of 255 or 0 lengthens a match by 255; shorter instructions give less per byte.
+        Mode::Lzo | Mode::Lz4 | Mode::Lz4hc => stored.saturating_mul(255).saturating_add(64),
+        // 258 bytes for two bits.
+        Mode::Zlib => stored.saturating_mul(1032),
+        // 264 bytes for three.
+        Mode::Lzf => stored.saturating_mul(88),
+        // 64 bytes for three.
+        Mode::Snappy => stored.saturating_mul(22),
+        // A block of 900,000 symbols, every five of which can stand for 259 bytes, takes 32 bytes.
+        Mode::Bz2 => (stored >> 5).saturating_add(1).saturating_mul(46_620_000),
+        Mode::Unknown(_) => u64::MAX,
+    }
+}
+
+/// Makes the cells of a foreign byte order native (section 11).
+fn swap(records: &mut [u8], ty: &ExtentType<'_>) {
+    let size = ty.record_len();
+    for field in ty.records() {
+        let at = field.slot().at as usize;
+        match field.ty() {
+            FieldType::Int32 | FieldType::Variable32 => cells::swap::<4>(records, size, at),
+            FieldType::Int64 | FieldType::Double => cells::swap::<8>(records, size, at),
+            FieldType::Bool | FieldType::Byte | FieldType::FixedWidth(_) => {}
+        }
+    }
+}
+
+/// The variable32 check (section 7.3) of every cell, also of those under null.
+fn check_cells(records: &[u8], ty: &ExtentType<'_>, pool: &Pool<'_>) -> Result<()> {
+    for field in ty.records().iter().filter(|field| field.ty() == FieldType::Variable32) {
+        // Sorted rows name the same string again and again.
+        let mut last = 0;
+        for cell in cells::cells::<4>(records, ty.record_len(), field.slot().at as usize) {
+            let cell = u32::from_ne_bytes(*cell);
+            if cell != last {
+                pool.check(cell)?;
+                last = cell;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Undoes scales and differences, field by field (sections 8.2 to 8.4).
+fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
+    let size = ty.record_len();
+    let compact = ty.options().compact;
+    // Bases come before the fields that refer to them, so one pass in their order is enough.
+    for (k, field) in ty.records().iter().enumerate() {
+        let at = field.slot().at as usize;
+        // Null cells take part, except where they are not stored.
+        let skip = field.null().filter(|_| compact);
+        let base = match field.relative(k) {
+            Relative::No => {
+                if let Some(scale) = field.scale() {
+                    cells::undo_scale(records, size, at, scale);
+                }
+                continue;
+            }
+            Relative::Own => None,
+            Relative::To(base) => ty.records().get(base as usize).map(|base| base.slot().at as usize),
+        };
+        match (field.ty(), base) {
+            (FieldType::Int32, None) => cells::undo_self::<i32>(records, size, at, skip),
+            (FieldType::Int64, None) => cells::undo_self::<i64>(records, size, at, skip),
+            (FieldType::Double, None) => {
+                // The reader of types sees to it that such a field has a scale.
+                cells::undo_self_scaled(records, size, at, skip, field.scale().unwrap_or(1.0));
+            }
+            (FieldType::Int32, Some(base)) => cells::undo_other::<i32>(records, size, at, base, skip),
+            (FieldType::Int64, Some(base)) => cells::undo_other::<i64>(records, size, at, base, skip),
+            (FieldType::Double, Some(base)) => {
+                if let Some(scale) = field.scale() {
+                    cells::undo_scale(records, size, at, scale);
+                }
+                cells::undo_other::<f64>(records, size, at, base, skip);
+            }
+            _ => {}
+        }
+    }
+}
