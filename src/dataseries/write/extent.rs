@@ -286,8 +286,8 @@ pub struct Row<'x, 'm, E, T> {
 }
 
 impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
-    /// Sets field `k`. Of a null field it is what lies under the null: stored, too, but not with null
-    /// compaction, where it is dropped.
+    /// Sets field `k`. Of a null field it is what lies under the null: stored, too, but with null
+    /// compaction only of a bool.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] without such a field, [`Kind::WrongType`] for a value of another type or
@@ -345,8 +345,10 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
         let record = self.at..self.at.saturating_add(*record_len);
         let record = rows.get_mut(record).unwrap_or_default();
         let slot = field.slot();
+        // Cells under a null are zeroed when they are compacted, the bits of bools are not (section 8.1).
         if T::USES.compact
             && schema.options().compact
+            && field.ty() != FieldType::Bool
             && slot.null.is_some_and(|bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0))
         {
             return Ok(());

@@ -8,6 +8,7 @@
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
 
 mod compress;
+mod copy;
 mod extent;
 mod list;
 mod output;
@@ -17,7 +18,9 @@ mod record;
 mod schema;
 mod writer;
 
-pub use compress::{Compress, Compressed, Stored};
+#[cfg(feature = "alloc")]
+pub use compress::Smallest;
+pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
 pub use pool::Pool;
