@@ -143,7 +143,7 @@ fn what_the_original_wrote_is_written_again() {
     }
     println!("{same} files byte for byte, {hashed} compressed ones extent by extent");
     assert!(wrong.is_empty(), "{}\n{same} and {hashed} compared", wrong.join("\n"));
-    assert!(same > 60 && hashed > 60, "{same} {hashed}");
+    assert!(same >= 120 && hashed >= 40, "only {same} and {hashed} compared");
 }
 
 #[test]
