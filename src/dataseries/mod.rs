@@ -18,6 +18,7 @@ mod check;
 pub mod layout;
 pub mod raw;
 mod read;
+pub mod recover;
 pub mod types;
 pub mod write;
 

@@ -15,6 +15,7 @@ mod output;
 mod pack;
 mod pool;
 mod record;
+mod resume;
 mod schema;
 mod writer;
 
@@ -24,6 +25,7 @@ pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
 pub use pool::Pool;
+pub use resume::{Rest, Resume};
 pub use schema::{Of, Record, Schema, Uses};
 pub use writer::{Description, Writer};
 

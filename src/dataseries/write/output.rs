@@ -49,7 +49,7 @@ impl<'p> Finished<'p> {
         }
     }
 
-    fn of_list<E: Endian>(name: &'p str, list: &'p dyn List, at: u64) -> Result<Self> {
+    pub(super) fn of_list<E: Endian>(name: &'p str, list: &'p dyn List, at: u64) -> Result<Self> {
         let (count, pool) = list.len();
         let fixed = count.saturating_mul(list.record_len() as u64);
         let (Ok(rows), true, true) = (u32::try_from(count), fixed < MAX_STORED, pool < MAX_STORED) else {
@@ -74,6 +74,10 @@ impl<'p> Finished<'p> {
             fixed: (Mode::None, fixed, Source::Records(list)),
             variable: (Mode::None, pool, Source::Entries(list)),
         })
+    }
+
+    pub(super) const fn hash(&self) -> u32 {
+        self.hash
     }
 
     /// All bytes behind the header.
@@ -132,6 +136,11 @@ impl<S> Output<S> {
         Output { sink, at: 0, chain: 0, broken: false }
     }
 
+    /// Behind `at` bytes, whose extents have this chain.
+    pub(super) const fn resumed(sink: S, at: u64, chain: u32) -> Self {
+        Output { sink, at, chain, broken: false }
+    }
+
     /// Bytes so far.
     pub(super) const fn at(&self) -> u64 {
         self.at
@@ -188,6 +197,13 @@ impl<S: Sink> Output<S> {
         });
         done?;
         self.chain = mix3(extent.hash ^ adler.value(), self.chain, EXTENT_SEED);
+        Ok(())
+    }
+
+    /// Puts an extent as it was stored before, its check values with it.
+    pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), WriteError<S::Error>> {
+        self.put(bytes)?;
+        self.chain = mix3(hash ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
 

@@ -9,6 +9,7 @@ use super::list::{IndexList, IndexSlot, TypeList};
 use super::output::{Finished, Output};
 use super::{Compress, Extent, Of, Record, Schema, Stored, WriteError};
 use crate::bytes::{Endian, Sink};
+use crate::dataseries;
 use crate::dataseries::raw::{FileHeader, INDEX_TYPE, MAX_NAME, TRAILER_LEN, TRAILER_SEED, Trailer, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Kind, Result, What};
@@ -77,13 +78,13 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// ```
 #[derive(Debug)]
 pub struct Writer<'w, E, S, C = Stored> {
-    out: Output<S>,
-    types: &'w [Description<'w>],
-    slots: &'w mut [IndexSlot],
-    compress: C,
+    pub(super) out: Output<S>,
+    pub(super) types: &'w [Description<'w>],
+    pub(super) slots: &'w mut [IndexSlot],
+    pub(super) compress: C,
     /// Extents behind the type extent.
-    extents: usize,
-    order: PhantomData<E>,
+    pub(super) extents: usize,
+    pub(super) order: PhantomData<E>,
 }
 
 impl<'w, E: Endian, S: Sink> Writer<'w, E, S> {
@@ -175,20 +176,43 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// Those of [`flush`](Self::flush).
     pub fn flush_any<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
-        let at = self.out.at();
-        let Some(ty) = self.types.iter().position(|ty| ty.name == extent.schema().name()) else {
-            return Err(Error::new(Kind::Misuse, What::DsTypeName, at).into());
-        };
-        let (slot, name) = (IndexSlot::new(at, ty)?, self.types.get(ty).map_or("", |ty| ty.name));
+        let (slot, name) = self.slot(extent.schema().name().as_bytes())?;
         let parts = extent.parts();
         let stored = self.compress.compress(parts.fixed, parts.variable);
         self.out.put_extent::<E>(&Finished::new(name, &parts, &stored))?;
+        self.enter(slot);
+        extent.clear();
+        Ok(())
+    }
+
+    /// Writes an extent as another file has it, byte for byte: compressed as it is, its check values with
+    /// it. Its type must be described here as it is there.
+    ///
+    /// # Errors
+    /// Those of [`flush`](Self::flush).
+    pub fn put_stored(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), WriteError<S::Error>> {
+        let (slot, _) = self.slot(extent.type_name())?;
+        let header = extent.header();
+        self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
+        self.enter(slot);
+        Ok(())
+    }
+
+    /// The index slot of an extent of the type `name` that begins here.
+    fn slot(&self, name: &[u8]) -> Result<(IndexSlot, &'w str)> {
+        let at = self.out.at();
+        let mut types = self.types.iter().enumerate();
+        match types.find(|(_, ty)| ty.name.as_bytes() == name) {
+            Some((k, ty)) => Ok((IndexSlot::new(at, k)?, ty.name)),
+            None => Err(Error::new(Kind::Misuse, What::DsTypeName, at)),
+        }
+    }
+
+    fn enter(&mut self, slot: IndexSlot) {
         if let Some(to) = self.slots.get_mut(self.extents) {
             *to = slot;
         }
         self.extents = self.extents.saturating_add(1);
-        extent.clear();
-        Ok(())
     }
 
     /// Writes index and trailer, and gives back the sink. Extents that were not flushed are not in the
