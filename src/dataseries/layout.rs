@@ -60,6 +60,21 @@ impl FieldType {
         }
     }
 
+    /// Whether it is `other`, widths included.
+    #[must_use]
+    pub const fn same(self, other: FieldType) -> bool {
+        match (self, other) {
+            (FieldType::Bool, FieldType::Bool)
+            | (FieldType::Byte, FieldType::Byte)
+            | (FieldType::Int32, FieldType::Int32)
+            | (FieldType::Int64, FieldType::Int64)
+            | (FieldType::Double, FieldType::Double)
+            | (FieldType::Variable32, FieldType::Variable32) => true,
+            (FieldType::FixedWidth(a), FieldType::FixedWidth(b)) => a == b,
+            _ => false,
+        }
+    }
+
     /// Bytes of a cell; 0 for a bool, which is a bit.
     #[must_use]
     pub const fn size(self) -> u32 {

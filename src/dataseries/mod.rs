@@ -14,11 +14,16 @@
 //! its own. An extent carries two checks, of the stored and of the partly unpacked bytes. A file
 //! whose writer died has no index and no trailer; what was written whole is good.
 
+mod check;
 pub mod layout;
 pub mod raw;
 mod read;
+pub mod recover;
 pub mod types;
+pub mod write;
 
+#[doc(inline)]
+pub use crate::__dataseries_record as record;
 pub use layout::{FieldType, Options};
 pub use raw::Mode;
 pub use read::{

@@ -6,6 +6,7 @@ use zerocopy::byteorder::{I32, I64, U32, U64};
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
 
 use crate::bytes::Endian;
+use crate::codec::Codec;
 
 /// The first four bytes of every file.
 pub const MAGIC: [u8; 4] = *b"DSv1";
@@ -214,6 +215,22 @@ impl Mode {
             Mode::Lz4hc => "lz4hc",
             Mode::Unknown(_) => "unknown",
         }
+    }
+
+    /// The codec that packs and unpacks it; `None` for bytes that are stored as they are, and for a number
+    /// that the format does not know.
+    #[must_use]
+    pub const fn codec(self) -> Option<Codec> {
+        Some(match self {
+            Mode::None | Mode::Unknown(_) => return None,
+            Mode::Lzo => Codec::Lzo,
+            Mode::Zlib => Codec::Zlib,
+            Mode::Bz2 => Codec::Bzip2,
+            Mode::Lzf => Codec::Lzf,
+            Mode::Snappy => Codec::Snappy,
+            Mode::Lz4 => Codec::Lz4,
+            Mode::Lz4hc => Codec::Lz4Hc,
+        })
     }
 
     /// The mode of a name; `gz` is the old name of zlib.

@@ -78,6 +78,23 @@ pub struct NameAt {
 }
 
 impl FieldRecord {
+    /// No field at all: what an array of records is filled with first.
+    pub(crate) const EMPTY: FieldRecord = FieldRecord {
+        scale: 0.0,
+        base: 0.0,
+        name_at: 0,
+        name_len: 0,
+        size: 0,
+        at: 0,
+        null_at: 0,
+        relative: 0,
+        kind: 0,
+        mask: 0,
+        null_mask: 0,
+        flags: 0,
+        zero: [0; 4],
+    };
+
     /// The record of `field`, the `own`-th, whose name lies at `name`; [`Field::name`] is not looked at.
     #[must_use]
     pub const fn new(field: &Field<'_>, own: u32, name: NameAt) -> Self {

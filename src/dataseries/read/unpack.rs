@@ -4,7 +4,6 @@ use super::cells;
 use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
 use crate::bytes::{Endian, Scratch};
-use crate::codec::Codec;
 use crate::dataseries::layout::FieldType;
 use crate::dataseries::raw::{MAX_PART, Mode, POOL_START};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
@@ -218,7 +217,7 @@ fn restore(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, 
 
 /// Decompresses a part; gives back how many bytes it has, at most those of `to`.
 fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<usize> {
-    let Some(codec) = codec(mode) else {
+    let Some(codec) = mode.codec() else {
         return Err(Error::new(Kind::Unsupported, What::DsMode, at).with_need(mode.id().into()));
     };
     codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
@@ -229,23 +228,10 @@ fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, w
     })
 }
 
-fn codec(mode: Mode) -> Option<Codec> {
-    Some(match mode {
-        Mode::None | Mode::Unknown(_) => return None,
-        Mode::Lzo => Codec::Lzo,
-        Mode::Zlib => Codec::Zlib,
-        Mode::Bz2 => Codec::Bzip2,
-        Mode::Lzf => Codec::Lzf,
-        Mode::Snappy => Codec::Snappy,
-        Mode::Lz4 => Codec::Lz4,
-        Mode::Lz4hc => Codec::Lz4Hc,
-    })
-}
-
 /// Scratch that decompressing takes beside its output.
 fn workspace(mode: Mode, len: u64) -> u64 {
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    codec(mode).map_or(0, |codec| codec.workspace_len(len) as u64)
+    mode.codec().map_or(0, |codec| codec.workspace_len(len) as u64)
 }
 
 /// The most bytes that `stored` bytes can be decompressed to: what the densest instruction of each

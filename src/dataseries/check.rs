@@ -1,0 +1,55 @@
+//! The hash of an extent, from pieces (section 3.4).
+
+use zerocopy::byteorder::I32;
+
+use super::raw::{EXTENT_SEED, HASH_BATCH, entry_len};
+use crate::bytes::Endian;
+use crate::hash::Lookup2;
+
+/// The four steps: the fixed part, the pool with its four zero bytes, and the length words of all
+/// entries in batches, each step chained behind the one before.
+pub(super) struct ExtentHash {
+    state: Lookup2,
+    words: usize,
+}
+
+impl ExtentHash {
+    pub(super) const fn new() -> Self {
+        ExtentHash { state: Lookup2::new(EXTENT_SEED), words: 0 }
+    }
+
+    /// A piece of the fixed part, or of the pool.
+    pub(super) fn part(&mut self, bytes: &[u8]) {
+        self.state.update(bytes);
+    }
+
+    /// Ends the fixed part, and then the pool.
+    pub(super) fn end_part(&mut self) {
+        self.state = Lookup2::new(self.state.value());
+    }
+
+    /// The length word of the next entry, as it is stored.
+    pub(super) fn word(&mut self, word: &[u8; 4]) {
+        self.state.update(word);
+        self.words = self.words.wrapping_add(1);
+        if self.words == HASH_BATCH {
+            self.end_part();
+            self.words = 0;
+        }
+    }
+
+    /// The length words of `entries`, which were written here.
+    pub(super) fn entries<E: Endian>(&mut self, mut entries: &[u8]) {
+        while let Some(word) = entries.first_chunk::<4>() {
+            self.word(word);
+            let len = I32::<E>::from_bytes(*word).get().cast_unsigned();
+            entries =
+                usize::try_from(entry_len(len.into())).ok().and_then(|len| entries.get(len..)).unwrap_or_default();
+        }
+    }
+
+    /// The hash. The last batch counts, also if it is empty.
+    pub(super) fn value(&self) -> u32 {
+        self.state.value()
+    }
+}

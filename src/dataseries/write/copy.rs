@@ -1,0 +1,59 @@
+//! Rows of an extent that was read into one that is written: between byte orders, packings, layouts.
+
+use super::{Cell, Extent, Schema};
+use crate::bytes::Endian;
+use crate::column::Part as _;
+use crate::dataseries::Part;
+use crate::dataseries::layout::{Bit, FieldType};
+use crate::error::{Error, Kind, Result, What};
+
+impl<E: Endian, T: Schema> Extent<'_, E, T> {
+    /// Adds record `row` of an unpacked extent, whose type has the same fields: names and options may
+    /// differ. What lies under a null is kept, unless nulls are compacted.
+    ///
+    /// # Errors
+    /// Those of [`row`](Self::row) and [`Row::set`](super::Row::set); [`Kind::OutOfRange`] without such a
+    /// record; [`Kind::Lossy`] for a null of a field that cannot be null here.
+    pub fn push_record(&mut self, part: &Part<'_>, row: u64) -> Result<()> {
+        let ty = *part.extent_type();
+        let start = usize::try_from(row).ok().and_then(|row| row.checked_mul(ty.record_len()));
+        let record = start.and_then(|start| part.records().get(start..)?.get(..ty.record_len()));
+        let Some(record) = record.filter(|_| row < part.rows()) else {
+            return Err(Error::new(Kind::OutOfRange, What::Row, row).with_need(part.rows()));
+        };
+        if ty.records().len() != self.schema().fields().len() {
+            return Err(Error::new(Kind::Misuse, What::DsType, row));
+        }
+        let is_set = |bit: Bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0);
+        let mut to = self.row()?;
+        for (k, field) in ty.records().iter().enumerate() {
+            if field.null().is_some_and(is_set) {
+                to.null(k).map_err(|e| if e.kind() == Kind::Misuse { lossy(row, k) } else { e })?;
+            }
+            let slot = field.slot();
+            let cell = record.get(slot.at as usize..).unwrap_or_default();
+            let (four, eight) = (cell.first_chunk().copied(), cell.first_chunk().copied());
+            let value = match field.ty() {
+                FieldType::Bool => Some(Cell::Bool(is_set(Bit { at: slot.at, mask: slot.mask }))),
+                FieldType::Byte => cell.first().copied().map(Cell::Byte),
+                FieldType::Int32 => four.map(|cell| Cell::Int32(i32::from_ne_bytes(cell))),
+                FieldType::Int64 => eight.map(|cell| Cell::Int64(i64::from_ne_bytes(cell))),
+                FieldType::Double => eight.map(|cell| Cell::Double(f64::from_ne_bytes(cell))),
+                FieldType::Variable32 => match four {
+                    Some(cell) => Some(Cell::Bytes(part.string(u32::from_ne_bytes(cell))?)),
+                    None => None,
+                },
+                FieldType::FixedWidth(size) => cell.get(..size as usize).map(Cell::Bytes),
+            };
+            if let Some(value) = value {
+                to.set(k, value)?;
+            }
+        }
+        to.end()
+    }
+}
+
+#[cold]
+fn lossy(row: u64, k: usize) -> Error {
+    Error::new(Kind::Lossy, What::DsField, row).with_need(k as u64)
+}

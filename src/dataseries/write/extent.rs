@@ -1,0 +1,400 @@
+//! The open extent: rows and strings in memory of the caller.
+
+use core::marker::PhantomData;
+
+use super::pack::{compact, pack};
+use super::pool::Pool;
+use super::{Of, Record, Schema};
+use crate::bytes::Endian;
+use crate::dataseries::check::ExtentHash;
+use crate::dataseries::layout::{Bit, FieldType};
+use crate::dataseries::raw::{MAX_STORED, POOL_START};
+use crate::error::{Error, Kind, Result, What};
+
+/// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
+#[derive(Debug, Default)]
+pub struct Memory<'m> {
+    /// For the records.
+    pub rows: &'m mut [u8],
+    /// For the strings: each takes its length and 4 bytes, rounded up to 8.
+    pub pool: &'m mut [u8],
+    /// Slots of the table of unique strings, best twice as many as there are strings. With too few,
+    /// or none, equal strings are stored again.
+    pub unique: &'m mut [u32],
+}
+
+impl<'m> Memory<'m> {
+    /// For a type without strings.
+    #[must_use]
+    pub fn rows(rows: &'m mut [u8]) -> Self {
+        Memory { rows, ..Memory::default() }
+    }
+}
+
+/// A value of a cell, for rows whose type is known at run time.
+#[derive(Clone, Copy, Debug, PartialEq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Cell<'a> {
+    Bool(bool),
+    Byte(u8),
+    Int32(i32),
+    Int64(i64),
+    Double(f64),
+    /// Of a variable32, or of a fixedwidth of so many bytes.
+    Bytes(&'a [u8]),
+}
+
+/// An extent that is being filled, of byte order `E` and of the type that `T` describes.
+///
+/// Rows are kept as they are; all packing is done when the extent is flushed. A row counts when it is
+/// complete, and a row that fails leaves nothing behind.
+///
+/// ```
+/// use pilaster::bytes::LittleEndian;
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Extent, Memory};
+///
+/// record! {
+///     /// What the sensor says.
+///     struct Reading = "Sensor" namespace "example.org" version 1.0 {
+///         time: int64 relative,
+///         temp: double scaled 0.01,
+///     }
+/// }
+///
+/// let mut memory = [0; 40];
+/// let mut extent = Extent::<LittleEndian, _>::of::<Reading>(Memory::rows(&mut memory))?;
+/// assert_eq!((extent.record_len(), extent.room()), (16, 2));
+/// extent.push(&Reading { time: 1000, temp: 21.5 })?;
+/// extent.push(&Reading { time: 1010, temp: 21.75 })?;
+/// assert!(!extent.fits(0), "known before the store");
+/// assert_eq!(extent.push(&Reading { time: 1020, temp: 22.0 }).unwrap_err().need(), 48);
+/// assert_eq!(extent.len(), 2);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Extent<'m, E, T> {
+    schema: T,
+    rows: &'m mut [u8],
+    record_len: usize,
+    count: u32,
+    pool: Pool<'m>,
+    /// Bytes of the pool that complete rows have.
+    pool_len: usize,
+    packed: Option<Packed>,
+    order: PhantomData<E>,
+}
+
+/// What is known of an extent when it is packed.
+#[derive(Clone, Copy, Debug)]
+struct Packed {
+    fixed_len: usize,
+    hash: u32,
+}
+
+/// An extent that is packed and waits for its compression.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Parts<'p> {
+    pub(super) rows: u32,
+    pub(super) hash: u32,
+    pub(super) fixed: &'p [u8],
+    /// Without the four zero bytes, as it is stored.
+    pub(super) variable: &'p [u8],
+}
+
+impl<'m, E: Endian, R: Record> Extent<'m, E, Of<R>> {
+    /// An empty extent of rows of type `S`.
+    ///
+    /// # Errors
+    /// Those of [`Schema::check`].
+    pub fn of<S: Record<Static = R>>(memory: Memory<'m>) -> Result<Self> {
+        Extent::new(Of::new(), memory)
+    }
+
+    /// Adds a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if rows or pool are full; then nothing has changed, and after a flush the row
+    /// may fit. [`Kind::Misuse`] if the extent is packed already, by a flush that failed.
+    pub fn push<S: Record<Static = R>>(&mut self, row: &S) -> Result<()> {
+        let record_len = self.record_len;
+        let record = self.open_row()?;
+        let Some(record) = self.rows.get_mut(record) else { return Err(self.full()) };
+        record.fill(0);
+        match row.store::<E>(record.get_mut(..record_len).unwrap_or_default(), &mut self.pool) {
+            Ok(()) => {
+                self.close_row();
+                Ok(())
+            }
+            Err(e) => Err(e),
+        }
+    }
+}
+
+impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
+    /// An empty extent.
+    ///
+    /// # Errors
+    /// Those of [`Schema::check`].
+    pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
+        schema.check()?;
+        let record_len = schema.layout().record_len() as usize;
+        let Memory { rows, pool, unique } = memory;
+        let pool = Pool::new(pool, unique);
+        Ok(Extent { schema, rows, record_len, count: 0, pool, pool_len: 0, packed: None, order: PhantomData })
+    }
+
+    /// The type of the rows.
+    #[must_use]
+    pub const fn schema(&self) -> &T {
+        &self.schema
+    }
+
+    /// Rows that are complete.
+    #[must_use]
+    pub const fn len(&self) -> u32 {
+        self.count
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// Bytes of a record.
+    #[must_use]
+    pub const fn record_len(&self) -> usize {
+        self.record_len
+    }
+
+    /// Bytes of the complete rows and their strings, before packing.
+    #[must_use]
+    pub fn used(&self) -> usize {
+        self.rows_len().saturating_add(self.pool_len)
+    }
+
+    /// How many more records there is room for.
+    #[must_use]
+    pub fn room(&self) -> usize {
+        self.rows.len().saturating_sub(self.rows_len()).checked_div(self.record_len).unwrap_or(0)
+    }
+
+    /// Whether one more row fits whose strings take `strings` bytes, by
+    /// [`entry_len`](crate::dataseries::raw::entry_len) of each.
+    #[must_use]
+    pub fn fits(&self, strings: usize) -> bool {
+        self.room() > 0 && strings <= self.pool.room()
+    }
+
+    /// Begins a row, all cells zero, false and empty.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if no record is left; [`Kind::Misuse`] if the extent is packed already, by a
+    /// flush that failed.
+    pub fn row(&mut self) -> Result<Row<'_, 'm, E, T>> {
+        let at = self.open_row()?;
+        let Some(record) = self.rows.get_mut(at.clone()) else { return Err(self.full()) };
+        record.fill(0);
+        Ok(Row { extent: self, at: at.start, failed: None })
+    }
+
+    /// Forgets all rows.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.pool_len = 0;
+        self.pool.truncate(0);
+        self.packed = None;
+    }
+
+    fn rows_len(&self) -> usize {
+        (self.count as usize).saturating_mul(self.record_len)
+    }
+
+    /// Where the next record lies. What a row left behind that was not ended is forgotten.
+    fn open_row(&mut self) -> Result<core::ops::Range<usize>> {
+        if self.packed.is_some() {
+            return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
+        }
+        self.pool.truncate(self.pool_len);
+        let start = self.rows_len();
+        let end = start.saturating_add(self.record_len);
+        // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
+        if end > self.rows.len() || end as u64 >= MAX_STORED || self.count == i32::MAX.cast_unsigned() {
+            return Err(self.full());
+        }
+        Ok(start..end)
+    }
+
+    fn close_row(&mut self) {
+        self.count = self.count.saturating_add(1);
+        self.pool_len = self.pool.len();
+    }
+
+    #[cold]
+    fn full(&self) -> Error {
+        let need = self.rows_len().saturating_add(self.record_len);
+        Error::new(Kind::NoRoom, What::DsFixed, self.count.into()).with_need(need as u64)
+    }
+
+    /// Packs the rows, once, and gives both parts.
+    pub(super) fn parts(&mut self) -> Parts<'_> {
+        let rows_len = self.rows_len();
+        self.pool.truncate(self.pool_len);
+        let Packed { fixed_len, hash } = match self.packed {
+            Some(packed) => packed,
+            None => {
+                let rows = self.rows.get_mut(..rows_len).unwrap_or_default();
+                pack::<E, T>(&self.schema, rows);
+                let mut hash = ExtentHash::new();
+                hash.part(rows);
+                hash.end_part();
+                if T::USES.strings {
+                    hash.part(&[0; POOL_START]);
+                    hash.part(self.pool.entries());
+                    hash.end_part();
+                    hash.entries::<E>(self.pool.entries());
+                } else {
+                    hash.part(&[0; POOL_START]);
+                    hash.end_part();
+                }
+                let compacted = T::USES.compact && self.schema.options().compact;
+                let fixed_len = if compacted { compact(&self.schema, rows) } else { rows_len };
+                *self.packed.insert(Packed { fixed_len, hash: hash.value() })
+            }
+        };
+        Parts {
+            rows: self.count,
+            hash,
+            fixed: self.rows.get(..fixed_len).unwrap_or_default(),
+            variable: self.pool.entries(),
+        }
+    }
+}
+
+/// A row that is being filled. It counts when it is [ended](Self::end); dropped before, it leaves
+/// nothing behind.
+///
+/// For the bytes of the original, set strings in the order of their fields.
+#[derive(Debug)]
+#[must_use = "a row that is not ended does not count"]
+pub struct Row<'x, 'm, E, T> {
+    extent: &'x mut Extent<'m, E, T>,
+    at: usize,
+    failed: Option<Error>,
+}
+
+impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
+    /// Sets field `k`. Of a null field it is what lies under the null: stored, too, but with null
+    /// compaction only of a bool.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] without such a field, [`Kind::WrongType`] for a value of another type or
+    /// length, [`Kind::NoRoom`] if the pool is full. Then the row has failed and cannot be ended.
+    pub fn set(&mut self, k: usize, value: Cell<'_>) -> Result<&mut Self> {
+        let done = self.try_set(k, value);
+        self.keep(done)
+    }
+
+    /// Makes field `k` null.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] without such a field, [`Kind::Misuse`] if it is not nullable. Then the row
+    /// has failed and cannot be ended.
+    pub fn null(&mut self, k: usize) -> Result<&mut Self> {
+        let done = match self.extent.schema.fields().get(k).map(|field| field.null()) {
+            None => Err(no_field(k, self.extent.schema.fields().len())),
+            Some(None) => Err(Error::new(Kind::Misuse, What::DsField, k as u64)),
+            Some(Some(bit)) => {
+                self.set_bit(bit, true);
+                Ok(())
+            }
+        };
+        self.keep(done)
+    }
+
+    /// Ends the row: now it counts.
+    ///
+    /// # Errors
+    /// The first error of the row.
+    pub fn end(self) -> Result<()> {
+        match self.failed {
+            Some(e) => Err(e),
+            None => {
+                self.extent.close_row();
+                Ok(())
+            }
+        }
+    }
+
+    fn keep(&mut self, done: Result<()>) -> Result<&mut Self> {
+        match done {
+            Ok(()) => Ok(self),
+            Err(e) => {
+                self.failed.get_or_insert(e);
+                Err(e)
+            }
+        }
+    }
+
+    fn try_set(&mut self, k: usize, value: Cell<'_>) -> Result<()> {
+        let Extent { schema, rows, pool, record_len, .. } = &mut *self.extent;
+        let fields = schema.fields();
+        let Some(field) = fields.get(k) else { return Err(no_field(k, fields.len())) };
+        let record = self.at..self.at.saturating_add(*record_len);
+        let record = rows.get_mut(record).unwrap_or_default();
+        let slot = field.slot();
+        // Cells under a null are zeroed when they are compacted, the bits of bools are not (section 8.1).
+        if T::USES.compact
+            && schema.options().compact
+            && field.ty() != FieldType::Bool
+            && slot.null.is_some_and(|bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0))
+        {
+            return Ok(());
+        }
+        let mut cell = |bytes: &[u8]| {
+            if let Some(to) = record.get_mut(slot.at as usize..).and_then(|cells| cells.get_mut(..bytes.len())) {
+                to.copy_from_slice(bytes);
+            }
+            Ok(())
+        };
+        match (field.ty(), value) {
+            (FieldType::Bool, Cell::Bool(value)) => {
+                self.set_bit(Bit { at: slot.at, mask: slot.mask }, value);
+                Ok(())
+            }
+            (FieldType::Byte, Cell::Byte(value)) => cell(&[value]),
+            (FieldType::Int32, Cell::Int32(value)) => cell(&order::<E, 4>(value.to_le_bytes())),
+            (FieldType::Int64, Cell::Int64(value)) => cell(&order::<E, 8>(value.to_le_bytes())),
+            (FieldType::Double, Cell::Double(value)) => cell(&order::<E, 8>(value.to_le_bytes())),
+            (FieldType::FixedWidth(size), Cell::Bytes(bytes)) if size as usize == bytes.len() => cell(bytes),
+            (FieldType::Variable32, Cell::Bytes(bytes)) => {
+                let offset = pool.add::<E>(bytes, field.unique())?;
+                cell(&order::<E, 4>(offset.to_le_bytes()))
+            }
+            _ => Err(Error::new(Kind::WrongType, What::DsField, k as u64)),
+        }
+    }
+
+    fn set_bit(&mut self, bit: Bit, value: bool) {
+        let at = self.at.saturating_add(bit.at as usize);
+        if let Some(byte) = self.extent.rows.get_mut(at) {
+            *byte = if value { *byte | bit.mask } else { *byte & !bit.mask };
+        }
+    }
+}
+
+/// Little-endian bytes of a number in the order `E`.
+#[inline(always)]
+pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
+    if E::IS_NATIVE != cfg!(target_endian = "little") {
+        little.reverse();
+    }
+    little
+}
+
+#[cold]
+fn no_field(k: usize, count: usize) -> Error {
+    Error::new(Kind::OutOfRange, What::DsField, k as u64).with_need(count as u64)
+}

@@ -1,0 +1,178 @@
+//! The strings of the open extent (section 7).
+
+use zerocopy::byteorder::I32;
+
+use crate::bytes::Endian;
+use crate::dataseries::raw::{MAX_STORED, POOL_START, entry_len};
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::lookup2;
+
+/// Slots of the table of unique strings that are looked at for one string. Whoever does not find a
+/// place within them is stored again: legal, it only costs room.
+const PROBES: usize = 64;
+
+/// A pool in memory of the caller, without the four zero bytes in front of its first entry, and the
+/// table of its unique strings.
+#[derive(Debug)]
+pub struct Pool<'m> {
+    bytes: &'m mut [u8],
+    len: usize,
+    /// Offsets in the pool by hash of the string; 0 is an empty slot.
+    unique: &'m mut [u32],
+    /// Whether `unique` has anything in it.
+    known: bool,
+}
+
+impl<'m> Pool<'m> {
+    pub(super) fn new(bytes: &'m mut [u8], unique: &'m mut [u32]) -> Self {
+        unique.fill(0);
+        Pool { bytes, len: 0, unique, known: false }
+    }
+
+    /// The entries.
+    #[must_use]
+    pub fn entries(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or_default()
+    }
+
+    /// Bytes of the entries.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Bytes that are left for entries.
+    pub(super) const fn room(&self) -> usize {
+        self.bytes.len().saturating_sub(self.len)
+    }
+
+    /// Forgets the entries from `len` on, also in the table: a stale offset could hit a string by chance.
+    pub(super) fn truncate(&mut self, len: usize) {
+        if len >= self.len {
+            return;
+        }
+        self.len = len;
+        if self.known {
+            for slot in self.unique.iter_mut() {
+                // Entries behind the end were the last to get a slot, so no chain of slots is cut.
+                if *slot as usize >= len.saturating_add(POOL_START) {
+                    *slot = 0;
+                }
+            }
+            self.known = len > 0;
+        }
+    }
+
+    /// Stores a string and gives back its cell. An empty one is the shared one at offset 0; if
+    /// `unique`, an equal one that was stored so is used again (section 7.2).
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] with the bytes that the pool should have in all.
+    pub fn add<E: Endian>(&mut self, text: &[u8], unique: bool) -> Result<u32> {
+        if text.is_empty() {
+            return Ok(0);
+        }
+        if !unique || self.unique.is_empty() {
+            return self.append::<E>(text);
+        }
+        let slots = self.unique.len();
+        // The high half of hash times slots: a slot for every hash, without a division.
+        let hashed = u64::from(lookup2(0, text)).saturating_mul(slots as u64) >> 32;
+        let mut at = usize::try_from(hashed).unwrap_or(0);
+        for _ in 0..PROBES.min(slots) {
+            match self.unique.get(at).copied() {
+                Some(0) => {
+                    let cell = self.append::<E>(text)?;
+                    if let Some(slot) = self.unique.get_mut(at) {
+                        *slot = cell;
+                    }
+                    self.known = true;
+                    return Ok(cell);
+                }
+                Some(cell) if self.holds::<E>(cell, text) => return Ok(cell),
+                _ => at = at.saturating_add(1),
+            }
+            if at >= slots {
+                at = 0;
+            }
+        }
+        self.append::<E>(text)
+    }
+
+    /// Whether the entry at offset `cell` is `text`.
+    fn holds<E: Endian>(&self, cell: u32, text: &[u8]) -> bool {
+        let entry = (cell as usize).checked_sub(POOL_START).and_then(|at| self.bytes.get(at..));
+        let Some((word, rest)) = entry.and_then(|entry| entry.split_first_chunk()) else { return false };
+        usize::try_from(I32::<E>::from_bytes(*word).get()) == Ok(text.len()) && rest.get(..text.len()) == Some(text)
+    }
+
+    fn append<E: Endian>(&mut self, text: &[u8]) -> Result<u32> {
+        let no_room = |end: u64| Err(Error::new(Kind::NoRoom, What::DsPool, self.len as u64).with_need(end));
+        let end = entry_len(text.len() as u64).saturating_add(self.len as u64);
+        let cell = u32::try_from(self.len.saturating_add(POOL_START));
+        let (true, Ok(to), Ok(cell), Ok(len)) =
+            (end < MAX_STORED, usize::try_from(end), cell, i32::try_from(text.len()))
+        else {
+            return no_room(end);
+        };
+        let entry = self.bytes.get_mut(self.len..to).and_then(|entry| entry.split_first_chunk_mut());
+        let Some((word, (room, padding))) =
+            entry.and_then(|(word, rest)| Some((word, rest.split_at_mut_checked(text.len())?)))
+        else {
+            return no_room(end);
+        };
+        *word = I32::<E>::new(len).to_bytes();
+        room.copy_from_slice(text);
+        padding.fill(0);
+        self.len = to;
+        Ok(cell)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bytes::{BigEndian, LittleEndian};
+
+    #[test]
+    fn entries_are_laid_out_as_section_7_says() {
+        let (mut bytes, mut none) = ([0xff; 40], []);
+        let mut pool = Pool::new(&mut bytes, &mut none);
+        assert_eq!(pool.add::<LittleEndian>(b"", false), Ok(0));
+        assert_eq!(pool.add::<LittleEndian>(b"hello", false), Ok(4));
+        assert_eq!(pool.add::<BigEndian>(b"four", true), Ok(20));
+        assert_eq!(pool.entries(), b"\x05\0\0\0hello\0\0\0\0\0\0\0\0\0\0\x04four");
+        let e = pool.add::<LittleEndian>(b"thirteen byte", false).unwrap_err();
+        assert_eq!((e.kind(), e.need(), pool.len()), (Kind::NoRoom, 48, 24));
+        assert_eq!(pool.add::<LittleEndian>(b"eightbyt", false), Ok(28));
+    }
+
+    #[test]
+    fn unique_strings_share_their_entry_and_others_do_not() {
+        let (mut bytes, mut slots) = ([0; 200], [7; 8]);
+        let mut pool = Pool::new(&mut bytes, &mut slots);
+        let mut add = |text: &[u8], unique| pool.add::<LittleEndian>(text, unique).unwrap();
+        assert_eq!((add(b"a", false), add(b"a", true), add(b"b", true)), (4, 12, 20));
+        assert_eq!((add(b"a", true), add(b"b", true), add(b"a", false)), (12, 20, 28));
+        pool.truncate(16);
+        assert_eq!(pool.add::<LittleEndian>(b"b", true), Ok(20), "forgotten, and stored again");
+        assert_eq!(pool.add::<LittleEndian>(b"a", true), Ok(12), "still known");
+    }
+
+    #[test]
+    fn a_full_table_only_costs_room() {
+        let (mut bytes, mut slots) = ([0; 800], [0; 2]);
+        let mut pool = Pool::new(&mut bytes, &mut slots);
+        for text in [b"a", b"b", b"c", b"d"] {
+            pool.add::<LittleEndian>(text, true).unwrap();
+        }
+        assert_eq!(pool.add::<LittleEndian>(b"a", true), Ok(4));
+        assert_eq!(pool.add::<LittleEndian>(b"d", true), Ok(36));
+    }
+}

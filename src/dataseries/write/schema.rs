@@ -1,0 +1,199 @@
+//! What an extent's records are: known at compile time, or read from a description.
+
+use core::marker::PhantomData;
+
+use super::pool::Pool;
+use crate::bytes::Endian;
+use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
+use crate::dataseries::types::{ExtentType, FieldRecord};
+use crate::error::{Error, Kind, Result, What};
+
+/// Which steps of packing a type can need. What a type known at compile time does not need is not in
+/// the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// A relative int32.
+    pub relative32: bool,
+    /// A relative int64.
+    pub relative64: bool,
+    /// A relative double.
+    pub relative_double: bool,
+    /// A scaled double.
+    pub scale: bool,
+    /// A field that is relative to another.
+    pub other: bool,
+    /// Null compaction.
+    pub compact: bool,
+    /// Strings.
+    pub strings: bool,
+}
+
+impl Uses {
+    /// All of them.
+    pub const ALL: Uses = Uses {
+        relative32: true,
+        relative64: true,
+        relative_double: true,
+        scale: true,
+        other: true,
+        compact: true,
+        strings: true,
+    };
+
+    /// Those of a type with these fields.
+    #[must_use]
+    pub const fn of(mut fields: &[FieldRecord], options: Options) -> Uses {
+        let mut uses = Uses {
+            relative32: false,
+            relative64: false,
+            relative_double: false,
+            scale: false,
+            other: false,
+            compact: options.compact,
+            strings: false,
+        };
+        let mut k = 0usize;
+        while let [field, rest @ ..] = fields {
+            use crate::dataseries::types::Relative;
+            let relative = field.relative(k);
+            let is_relative = !matches!(relative, Relative::No);
+            uses.other |= matches!(relative, Relative::To(_));
+            match field.ty() {
+                FieldType::Int32 => uses.relative32 |= is_relative,
+                FieldType::Int64 => uses.relative64 |= is_relative,
+                FieldType::Double => {
+                    uses.relative_double |= is_relative;
+                    uses.scale |= field.scale().is_some();
+                }
+                FieldType::Variable32 => uses.strings = true,
+                FieldType::Bool | FieldType::Byte | FieldType::FixedWidth(_) => {}
+            }
+            k = k.saturating_add(1);
+            fields = rest;
+        }
+        uses
+    }
+}
+
+/// The type of an extent's records, for a writer.
+pub trait Schema {
+    /// What it may need.
+    const USES: Uses;
+
+    /// The name of the type.
+    fn name(&self) -> &str;
+    /// Its options.
+    fn options(&self) -> Options;
+    /// Where the groups of a record lie.
+    fn layout(&self) -> Layout;
+    /// Its fields.
+    fn fields(&self) -> &[FieldRecord];
+
+    /// Whether extents of the type can be written.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] for a type without fields, or with null compaction and no bool;
+    /// [`Kind::Unsupported`] for the two kinds of compaction that the original writes so that it cannot
+    /// read them back (section 8.6): bools at the end of the record, and fixedwidth cells.
+    fn check(&self) -> Result<()> {
+        if self.layout().record_len() == 0 {
+            return Err(Error::new(Kind::Misuse, What::DsType, 0));
+        }
+        if !Self::USES.compact || !self.options().compact {
+            return Ok(());
+        }
+        if self.layout().compact_prefix() == 0 {
+            return Err(Error::new(Kind::Misuse, What::DsType, 0));
+        }
+        let wide = self.fields().iter().any(|field| matches!(field.ty(), FieldType::FixedWidth(size) if size > 1));
+        if wide || self.options().ordering == Ordering::BigToSmall {
+            return Err(Error::new(Kind::Unsupported, What::DsType, 0));
+        }
+        Ok(())
+    }
+}
+
+impl Schema for ExtentType<'_> {
+    const USES: Uses = Uses::ALL;
+
+    fn name(&self) -> &str {
+        ExtentType::name(self)
+    }
+
+    fn options(&self) -> Options {
+        ExtentType::options(self)
+    }
+
+    fn layout(&self) -> Layout {
+        ExtentType::layout(self)
+    }
+
+    fn fields(&self) -> &[FieldRecord] {
+        self.records()
+    }
+}
+
+/// A row whose type is known at compile time; [`record!`](crate::dataseries::record) implements it.
+pub trait Record {
+    /// The row without its lifetime: one type for rows that borrow from different places.
+    type Static: Record;
+
+    /// The name of the type.
+    const NAME: &'static str;
+    /// Its description.
+    const XML: &'static str;
+    /// The names of its fields, one behind the other.
+    const FIELD_NAMES: &'static str;
+    /// Its options.
+    const OPTIONS: Options;
+    /// Where the groups of a record lie.
+    const LAYOUT: Layout;
+    /// Its fields; their names are spans of [`FIELD_NAMES`](Self::FIELD_NAMES).
+    const FIELDS: &'static [FieldRecord];
+    /// What it needs.
+    const USES: Uses;
+
+    /// Stores the row into a record that is all zero.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the pool is full.
+    fn store<E: Endian>(&self, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()>;
+}
+
+/// The schema of a [`Record`].
+#[derive(Clone, Copy, Debug)]
+pub struct Of<R>(PhantomData<fn() -> R>);
+
+impl<R> Of<R> {
+    /// It holds nothing: all is in the type.
+    #[must_use]
+    pub const fn new() -> Self {
+        Of(PhantomData)
+    }
+}
+
+impl<R> Default for Of<R> {
+    fn default() -> Self {
+        Of::new()
+    }
+}
+
+impl<R: Record> Schema for Of<R> {
+    const USES: Uses = R::USES;
+
+    fn name(&self) -> &str {
+        R::NAME
+    }
+
+    fn options(&self) -> Options {
+        R::OPTIONS
+    }
+
+    fn layout(&self) -> Layout {
+        R::LAYOUT
+    }
+
+    fn fields(&self) -> &[FieldRecord] {
+        R::FIELDS
+    }
+}

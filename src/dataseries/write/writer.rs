@@ -1,0 +1,261 @@
+//! The file around the extents: header, types, index, trailer (sections 2, 5 and 10).
+
+use core::marker::PhantomData;
+
+use zerocopy::IntoBytes;
+use zerocopy::byteorder::{I32, I64, U32};
+
+use super::list::{IndexList, IndexSlot, TypeList};
+use super::output::{Finished, Output};
+use super::{Compress, Extent, Of, Record, Schema, Stored, WriteError};
+use crate::bytes::{Endian, Sink};
+use crate::dataseries;
+use crate::dataseries::raw::{FileHeader, INDEX_TYPE, MAX_NAME, TRAILER_LEN, TRAILER_SEED, Trailer, XML_TYPE};
+use crate::dataseries::types::ExtentType;
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::lookup2;
+
+/// A type that a file lists: its name, and the description that is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'t> {
+    /// The name, with entities resolved, as extents have it.
+    pub name: &'t str,
+    /// The XML text, kept byte for byte.
+    pub xml: &'t [u8],
+}
+
+impl Description<'static> {
+    /// Of a type known at compile time.
+    #[must_use]
+    pub const fn of<R: Record>() -> Self {
+        Description { name: R::NAME, xml: R::XML.as_bytes() }
+    }
+}
+
+impl<'t> From<&ExtentType<'t>> for Description<'t> {
+    fn from(ty: &ExtentType<'t>) -> Self {
+        Description { name: ty.name(), xml: ty.xml() }
+    }
+}
+
+/// Writes a file of byte order `E` front to back through a [`Sink`].
+///
+/// What was flushed stays readable whatever happens next; only what is still in an [`Extent`] can be
+/// lost. The index lies in slots of the caller, one per extent. When they run out, extents are written
+/// all the same, and [`finish`](Self::finish) says how many slots it would need: a file without index is
+/// still a log that can be read in sequence.
+///
+/// ```
+/// use pilaster::bytes::LittleEndian;
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Writer};
+///
+/// record! {
+///     /// What the sensor says.
+///     struct Reading = "Sensor" namespace "example.org" version 1.0 {
+///         time: int64 relative,
+///         temp: double scaled 0.01,
+///     }
+/// }
+///
+/// # fn main() -> Result<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>> {
+/// let types = [Description::of::<Reading>()];
+/// let mut slots = [IndexSlot::EMPTY; 8];
+/// # #[cfg(feature = "alloc")] {
+/// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &types, &mut slots)?;
+///
+/// let mut memory = [0; 512];
+/// let mut extent = Extent::of::<Reading>(Memory::rows(&mut memory))?;
+/// for second in 0..100 {
+///     log.push(&mut extent, &Reading { time: second * 1000, temp: 21.5 })?; // flushes when it must
+/// }
+/// log.flush(&mut extent)?;
+/// let file = log.finish()?;
+/// assert_eq!(file.len(), 2336);
+/// # }
+/// # Ok(())
+/// # }
+/// ```
+#[derive(Debug)]
+pub struct Writer<'w, E, S, C = Stored> {
+    pub(super) out: Output<S>,
+    pub(super) types: &'w [Description<'w>],
+    pub(super) slots: &'w mut [IndexSlot],
+    pub(super) compress: C,
+    /// Extents behind the type extent.
+    pub(super) extents: usize,
+    pub(super) order: PhantomData<E>,
+}
+
+impl<'w, E: Endian, S: Sink> Writer<'w, E, S> {
+    /// Begins a file that stores everything uncompressed.
+    ///
+    /// # Errors
+    /// Those of [`with`](Self::with).
+    pub fn new(
+        sink: S,
+        types: &'w [Description<'w>],
+        slots: &'w mut [IndexSlot],
+    ) -> Result<Self, WriteError<S::Error>> {
+        Writer::with(sink, types, slots, Stored)
+    }
+}
+
+impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
+    /// Begins a file: its header and the type extent, with the types in the order of their names.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] for a type without name, with a name of over 255 bytes or of a built-in type, or
+    /// listed twice; those of the sink.
+    pub fn with(
+        sink: S,
+        types: &'w [Description<'w>],
+        slots: &'w mut [IndexSlot],
+        compress: C,
+    ) -> Result<Self, WriteError<S::Error>> {
+        check_types(types)?;
+        let mut out = Output::new(sink);
+        out.put(FileHeader::<E>::standard().as_bytes())?;
+        let mut compress = compress;
+        out.put_list::<E, C>(XML_TYPE, &TypeList(types), &mut compress)?;
+        Ok(Writer { out, types, slots, compress, extents: 0, order: PhantomData })
+    }
+
+    /// Where the next extent begins: bytes so far.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.out.at()
+    }
+
+    /// Data extents so far.
+    #[must_use]
+    pub const fn extents(&self) -> usize {
+        self.extents
+    }
+
+    /// The sink.
+    pub const fn sink(&mut self) -> &mut S {
+        self.out.sink()
+    }
+
+    /// Adds a row to `extent`, which is flushed first if the row does not fit.
+    ///
+    /// # Errors
+    /// Those of [`Extent::push`], for a row that does not fit into an empty extent either; those of
+    /// [`flush`](Self::flush).
+    pub fn push<R: Record>(
+        &mut self,
+        extent: &mut Extent<'_, E, Of<R::Static>>,
+        row: &R,
+    ) -> Result<(), WriteError<S::Error>>
+    where
+        R::Static: Record<Static = R::Static>,
+    {
+        match extent.push(row) {
+            Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => {
+                self.flush(extent)?;
+                Ok(extent.push(row)?)
+            }
+            done => Ok(done?),
+        }
+    }
+
+    /// Writes the rows of `extent` as one extent that checks itself, and empties it. Without rows there
+    /// is nothing to write.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if the file does not list the type, or the sink has failed before;
+    /// [`Kind::Limit`] for a file of 2^48 bytes; those of the sink. Then the extent keeps its rows, packed:
+    /// they can be flushed to another writer.
+    pub fn flush<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
+        if extent.is_empty() { Ok(()) } else { self.flush_any(extent) }
+    }
+
+    /// As [`flush`](Self::flush), but writes an extent also if there are no rows.
+    ///
+    /// # Errors
+    /// Those of [`flush`](Self::flush).
+    pub fn flush_any<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
+        let (slot, name) = self.slot(extent.schema().name().as_bytes())?;
+        let parts = extent.parts();
+        let stored = self.compress.compress(parts.fixed, parts.variable);
+        self.out.put_extent::<E>(&Finished::new(name, &parts, &stored))?;
+        self.enter(slot);
+        extent.clear();
+        Ok(())
+    }
+
+    /// Writes an extent as another file has it, byte for byte: compressed as it is, its check values with
+    /// it. Its type must be described here as it is there.
+    ///
+    /// # Errors
+    /// Those of [`flush`](Self::flush).
+    pub fn put_stored(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), WriteError<S::Error>> {
+        let (slot, _) = self.slot(extent.type_name())?;
+        let header = extent.header();
+        self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
+        self.enter(slot);
+        Ok(())
+    }
+
+    /// The index slot of an extent of the type `name` that begins here.
+    fn slot(&self, name: &[u8]) -> Result<(IndexSlot, &'w str)> {
+        let at = self.out.at();
+        let mut types = self.types.iter().enumerate();
+        match types.find(|(_, ty)| ty.name.as_bytes() == name) {
+            Some((k, ty)) => Ok((IndexSlot::new(at, k)?, ty.name)),
+            None => Err(Error::new(Kind::Misuse, What::DsTypeName, at)),
+        }
+    }
+
+    fn enter(&mut self, slot: IndexSlot) {
+        if let Some(to) = self.slots.get_mut(self.extents) {
+            *to = slot;
+        }
+        self.extents = self.extents.saturating_add(1);
+    }
+
+    /// Writes index and trailer, and gives back the sink. Extents that were not flushed are not in the
+    /// file.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] with the number of slots needed, if there are more extents; those of the sink.
+    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
+        let Writer { mut out, types, slots, mut compress, extents, .. } = self;
+        let index_at = out.at();
+        let Some(slots) = slots.get(..extents) else {
+            return Err(Error::new(Kind::NoRoom, What::DsIndex, index_at).with_need(extents as u64).into());
+        };
+        out.put_list::<E, C>(INDEX_TYPE, &IndexList { slots, types, index_at }, &mut compress)?;
+        let size = out.at().saturating_sub(index_at);
+        let (Ok(size), Ok(signed_at)) = (i32::try_from(size), i64::try_from(index_at)) else {
+            return Err(Error::new(Kind::Limit, What::DsIndex, index_at).with_need(size).into());
+        };
+        let mut trailer = Trailer::<E> {
+            marker: I32::new(-1),
+            index_size: I32::new(size),
+            not_index_size: I32::new(!size),
+            chain: U32::new(out.chain()),
+            index_at: I64::new(signed_at),
+            hash: U32::new(0),
+        };
+        let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
+        trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
+        out.put(trailer.as_bytes())?;
+        Ok(out.into_sink())
+    }
+}
+
+fn check_types(types: &[Description<'_>]) -> Result<()> {
+    for (k, ty) in types.iter().enumerate() {
+        let before = types.get(..k).unwrap_or_default();
+        if ty.name.is_empty()
+            || ty.name.len() > MAX_NAME
+            || matches!(ty.name, XML_TYPE | INDEX_TYPE)
+            || before.iter().any(|other| other.name == ty.name)
+        {
+            return Err(Error::new(Kind::Misuse, What::DsTypeName, k as u64));
+        }
+    }
+    Ok(())
+}
