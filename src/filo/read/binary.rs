@@ -22,8 +22,8 @@ impl<'a> Vector<'a> {
         match self.header {
             Header::Repeated if number || text => self.open_repeated(bytes, r),
             Header::Utf8 if text => {
-                let strings = words(bytes, &mut r, &mut self.rows)?;
-                self.data = Data::Strings(strings);
+                let base = words(&mut r, &mut self.rows)?;
+                self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Words { base } });
                 Ok(true)
             }
             Header::FixedMaxUtf8 if text => self.open_fixed_max(bytes, r),
@@ -41,7 +41,9 @@ impl<'a> Vector<'a> {
     fn open_packed(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<bool> {
         let start = r.at();
         let mut line = Line::ZERO;
-        let (mut words, mut dictionary, mut count) = (None, None, 0);
+        let mut words = None;
+        // Of a dictionary: its end, its place and its entries.
+        let (mut end, mut base, mut count) = (0, 0, 0);
         match self.header {
             Header::MaskedPrimitive | Header::MaskedInt => words = Some(up_to_sub(&mut r)?),
             Header::DeltaDelta => line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? },
@@ -51,8 +53,8 @@ impl<'a> Vector<'a> {
                     return Err(Error::new(Kind::Unsupported, What::FiloDictionary, start).with_need(layout.into()));
                 }
                 let mut table = up_to_sub(&mut r)?;
-                let inside = bytes.get(..usize::try_from(r.at()).unwrap_or(usize::MAX)).unwrap_or(bytes);
-                dictionary = Some(self::words(inside, &mut table, &mut count)?);
+                end = position(r.at());
+                base = self::words(&mut table, &mut count)?;
             }
             _ => {}
         }
@@ -76,12 +78,14 @@ impl<'a> Vector<'a> {
             }
             self.mask = Mask::Words(words.rest());
         }
+        if self.header == Header::DictUtf8 {
+            let entries = Strings { chunk: bytes.get(..end as usize).unwrap_or(bytes), kind: Kinds::Words { base } };
+            self.data = Data::Coded { entries, count, codes: packed };
+            return Ok(true);
+        }
         let double = self.element == Element::Double && packed.packing != Packing::W64;
         let form = if double { Form::Double } else { Form::Word };
-        self.data = match dictionary {
-            Some(entries) => Data::Coded { entries, count, codes: packed },
-            None => Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) }),
-        };
+        self.data = Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) });
         Ok(true)
     }
 
@@ -90,7 +94,7 @@ impl<'a> Vector<'a> {
         let at = r.at();
         self.rows = row_count(r.u32(What::FiloRows)?, at)?;
         let value = r.rest();
-        let at = position(r.at())?;
+        let at = position(r.at());
         let packing = match (self.element, value.len()) {
             (Element::Int, 4) => Packing::I32,
             (Element::Long | Element::Double, 8) => Packing::W64,
@@ -115,7 +119,7 @@ impl<'a> Vector<'a> {
             return Err(Error::new(Kind::Invalid, What::FiloSlot, start).with_need(size.into()));
         }
         self.rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
-        self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Slots { at: position(r.at())?, size } });
+        self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Slots { at: position(r.at()), size } });
         Ok(true)
     }
 }
@@ -135,14 +139,14 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     }
 }
 
-/// The word table of section 10.1, at the start of `r`, of strings that lie in `chunk`.
+/// The word table of section 10.1, which fills `r`: where its offsets count from, and how many rows.
 #[inline(never)]
-fn words<'a>(chunk: &'a [u8], r: &mut Bytes<'a>, rows: &mut u32) -> Result<Strings<'a>> {
-    let base = position(r.at())?;
+fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
+    let base = position(r.at());
     *rows = row_count(r.u32(What::FiloRows)?, base.into())?;
     let table = u64::from(*rows).saturating_mul(4);
     if (r.rest().len() as u64) < table {
         return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(table));
     }
-    Ok(Strings { chunk, kind: Kinds::Words { base } })
+    Ok(base)
 }

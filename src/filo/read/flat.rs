@@ -33,7 +33,7 @@ impl<'a> Vector<'a> {
 
         let mut strings = Strings { chunk: bytes, kind: Kinds::One(Span::default()) };
         if let Some(list) = shape.strings {
-            strings.kind = table.strings(list, &mut self.rows)?;
+            strings.kind = Kinds::Flat { slots: table.strings(list, &mut self.rows)? };
         }
         let entries = self.rows;
         let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
@@ -49,7 +49,7 @@ impl<'a> Vector<'a> {
         }
         if self.header == Header::ConstString {
             let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
-            strings.kind = Kinds::One(Span { at: position(string.at())?, len: rows_of(string.bytes().len())? });
+            strings.kind = Kinds::One(Span { at: position(string.at()), len: rows_of(string.bytes().len())? });
         }
         let Some([info, data]) = shape.packed else {
             self.data = Data::Strings(strings);
@@ -82,7 +82,10 @@ impl<'a> Vector<'a> {
             Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
             _ => {}
         }
-        self.data = if boolean { Data::Bits { words: packed.data, constant } } else { Data::Numbers(numbers) };
+        self.data = Data::Numbers(numbers);
+        if boolean {
+            self.data = Data::Bits { words: packed.data, constant };
+        }
         Ok(match self.element {
             Element::Boolean | Element::Double => packed.packing == Packing::W64,
             Element::Int => packed.packing != Packing::W64,
@@ -161,7 +164,7 @@ impl<'a> Fields<'a> {
     #[inline(never)]
     fn bytes(&self, field: u8) -> Result<(u32, &'a [u8])> {
         let vector: Option<Inline<'a, u8>> = self.0.vector(field)?;
-        Ok((position(vector.map_or(self.0.at(), |v| v.at()))?, vector.map_or(&[], |v| v.bytes())))
+        Ok((position(vector.map_or(self.0.at(), |v| v.at())), vector.map_or(&[], |v| v.bytes())))
     }
 
     /// The NA mask (section 7), which must be there.
@@ -179,14 +182,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of strings, and how many. The frame of the list is checked here, each string when it is
-    /// read.
+    /// Where the offsets of a list of strings are, and how many. The frame of the list is checked here,
+    /// each string when it is read.
     #[inline(never)]
-    fn strings(&self, field: u8, count: &mut u32) -> Result<Kinds> {
+    fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
         *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
-        Ok(Kinds::Flat { slots: position(slots)? })
+        Ok(position(slots))
     }
 
     /// That the table lacks a field.
