@@ -15,8 +15,8 @@ use crate::filo::raw::{Header, Packing};
 type Bytes<'a> = Reader<'a, LittleEndian>;
 
 impl<'a> Vector<'a> {
-    /// Opens the payload `r` of the chunk `bytes`. False if it cannot be read as the element type.
-    pub(super) fn open_binary(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<bool> {
+    /// Opens the payload `r` of the chunk `bytes`.
+    pub(super) fn open_binary(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
         let text = matches!(self.element, Element::Utf8 | Element::Blob);
         let number = matches!(self.element, Element::Int | Element::Long | Element::Double);
         match self.header {
@@ -24,7 +24,7 @@ impl<'a> Vector<'a> {
             Header::Utf8 if text => {
                 let base = words(&mut r, &mut self.rows)?;
                 self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Words { base } });
-                Ok(true)
+                Ok(())
             }
             Header::FixedMaxUtf8 if text => self.open_fixed_max(bytes, r),
             Header::Primitive | Header::Int | Header::MaskedPrimitive | Header::MaskedInt if number => {
@@ -32,13 +32,13 @@ impl<'a> Vector<'a> {
             }
             Header::DeltaDelta if self.element == Element::Long => self.open_packed(bytes, r),
             Header::DictUtf8 if text => self.open_packed(bytes, r),
-            _ => Ok(false),
+            _ => Err(self.wrong_type()),
         }
     }
 
     /// The kinds that end in a packed vector (section 9.1), behind a mask (9.2), a line (9.4) or a
     /// dictionary (10.3).
-    fn open_packed(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<bool> {
+    fn open_packed(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
         let start = r.at();
         let mut line = Line::ZERO;
         let mut words = None;
@@ -58,13 +58,16 @@ impl<'a> Vector<'a> {
             }
             _ => {}
         }
-        let packed = Packed::open(r)?;
+        let mut packed = Packed::NONE;
+        packed.open(r)?;
         let rows = packed.rows()?;
         // Only the headers of 64-bit numbers may have such; under them narrow ones are the ints of
         // releases up to 0.3.2.
         if packed.packing == Packing::W64 {
             match self.header {
-                Header::Primitive | Header::MaskedPrimitive if self.element == Element::Int => return Ok(false),
+                Header::Primitive | Header::MaskedPrimitive if self.element == Element::Int => {
+                    return Err(self.wrong_type());
+                }
                 Header::Primitive | Header::MaskedPrimitive => {}
                 _ => return Err(packed.too_wide()),
             }
@@ -81,16 +84,16 @@ impl<'a> Vector<'a> {
         if self.header == Header::DictUtf8 {
             let entries = Strings { chunk: bytes.get(..end as usize).unwrap_or(bytes), kind: Kinds::Words { base } };
             self.data = Data::Coded { entries, count, codes: packed };
-            return Ok(true);
+            return Ok(());
         }
         let double = self.element == Element::Double && packed.packing != Packing::W64;
         let form = if double { Form::Double } else { Form::Word };
         self.data = Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) });
-        Ok(true)
+        Ok(())
     }
 
     /// Sections 9.3 and 10.4.
-    fn open_repeated(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<bool> {
+    fn open_repeated(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
         let at = r.at();
         self.rows = row_count(r.u32(What::FiloRows)?, at)?;
         let value = r.rest();
@@ -101,18 +104,18 @@ impl<'a> Vector<'a> {
             (Element::Utf8 | Element::Blob, len) => {
                 let one = Kinds::One(Span { at, len: rows_of(len)? });
                 self.data = Data::Strings(Strings { chunk: bytes, kind: one });
-                return Ok(true);
+                return Ok(());
             }
             // The original would read the width of the type that it was asked for, past the end.
             (_, len) => return Err(Error::new(Kind::WrongType, What::FiloValue, at.into()).with_need(len as u64)),
         };
         let numbers = Numbers::plain(Packed { packing, at, data: value, unused: 0 });
         self.data = Data::Numbers(Numbers { constant: true, ..numbers });
-        Ok(true)
+        Ok(())
     }
 
     /// Section 10.2.
-    fn open_fixed_max(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<bool> {
+    fn open_fixed_max(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
         let start = r.at();
         let size = r.u8(What::FiloSlot)?;
         if size < 2 {
@@ -120,7 +123,7 @@ impl<'a> Vector<'a> {
         }
         self.rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
         self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Slots { at: position(r.at()), size } });
-        Ok(true)
+        Ok(())
     }
 }
 

@@ -17,9 +17,12 @@ pub(super) struct Packed<'a> {
 }
 
 impl<'a> Packed<'a> {
+    /// No numbers.
+    pub(super) const NONE: Self = Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 };
+
     /// Opens a packed vector, which reaches to the end of `r`.
     #[inline(never)]
-    pub(super) fn open(mut r: Reader<'a, LittleEndian>) -> Result<Self> {
+    pub(super) fn open(&mut self, mut r: Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
         let [low, high, signed, last] = *r.array(What::FiloPacked)?;
         let nbits = u16::from_le_bytes([low, high]);
@@ -37,7 +40,8 @@ impl<'a> Packed<'a> {
         if data.is_empty() && unused != 0 {
             return Err(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into()));
         }
-        Ok(Packed { packing, at: position(r.at()), data, unused })
+        *self = Packed { packing, at: position(r.at()), data, unused };
+        Ok(())
     }
 
     /// How many numbers the bytes hold.
