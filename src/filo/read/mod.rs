@@ -13,7 +13,7 @@ pub use column::{Column, Table};
 pub use value::Value;
 
 use self::mask::Mask;
-use self::numbers::{Form, Numbers};
+use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
 use self::strings::Strings;
 use super::raw::{HEADER_LEN, Header};
@@ -46,19 +46,33 @@ enum Data<'a> {
     /// Numbers of any width.
     Numbers(Numbers<'a>),
     /// Instants and zone offsets.
-    DateTime { millis: Numbers<'a>, offsets: Numbers<'a> },
+    DateTime { millis: Numbers<'a>, zones: Zones<'a> },
     /// One string per row.
     Strings(Strings<'a>),
     /// A code per row; code 0 is a missing row.
     Coded { entries: Strings<'a>, count: u32, codes: Packed<'a> },
 }
 
-/// What the opening of a payload finds.
-struct Parts<'a> {
-    encoding: Encoding,
-    rows: u32,
-    mask: Mask<'a>,
-    data: Data<'a>,
+/// A chunk whose header word has been read.
+#[derive(Clone, Copy)]
+struct Chunk<'a> {
+    bytes: &'a [u8],
+    header: Header,
+    element: Element,
+    word: u32,
+}
+
+impl<'a> Chunk<'a> {
+    /// The vector in it.
+    const fn vector(self, encoding: Encoding, rows: u32, mask: Mask<'a>, data: Data<'a>) -> Vector<'a> {
+        Vector { element: self.element, header: self.header, encoding, rows, mask, data }
+    }
+
+    /// That it cannot be read as the element type.
+    #[cold]
+    fn wrong_type(&self) -> Error {
+        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.word.into())
+    }
 }
 
 impl<'a> Vector<'a> {
@@ -76,10 +90,11 @@ impl<'a> Vector<'a> {
             return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
-        let parts = match header {
+        let chunk = Chunk { bytes, header, element, word };
+        match header {
             Header::Empty => {
                 r.end(What::Input)?;
-                Some(Parts { encoding: Encoding::Empty, rows: word >> 8, mask: Mask::All, data: Data::Nothing })
+                Ok(chunk.vector(Encoding::Empty, word >> 8, Mask::All, Data::Nothing))
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -87,7 +102,7 @@ impl<'a> Vector<'a> {
             | Header::ConstPrimitive
             | Header::ConstString
             | Header::DiffPrimitive
-            | Header::DiffDateTime => flat::open(bytes, header, element)?,
+            | Header::DiffDateTime => flat::open(chunk),
             Header::MaskedPrimitive
             | Header::Primitive
             | Header::Repeated
@@ -96,12 +111,8 @@ impl<'a> Vector<'a> {
             | Header::Utf8
             | Header::FixedMaxUtf8
             | Header::DictUtf8
-            | Header::DeltaDelta => binary::open(bytes, r, header, element)?,
-        };
-        let Some(Parts { encoding, rows, mask, data }) = parts else {
-            return Err(Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(word.into()));
-        };
-        Ok(Vector { element, header, encoding, rows, mask, data })
+            | Header::DeltaDelta => binary::open(chunk, r),
+        }
     }
 
     /// The element type that the vector was opened as.
@@ -159,9 +170,9 @@ impl<'a> Vector<'a> {
                 Some(Value::Boolean(byte >> (i & 7) & 1 == 1))
             }
             Data::Numbers(numbers) => Some(self.number(numbers.get(i)?)),
-            Data::DateTime { millis, offsets } => Some(Value::DateTime {
+            Data::DateTime { millis, zones } => Some(Value::DateTime {
                 millis: millis.get(i)?.cast_signed(),
-                offset_ms: low32(offsets.get(i)?).cast_signed(),
+                offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
             }),
             Data::Strings(strings) => strings.bytes(strings.span(i)?).map(Value::Bytes),
             Data::Coded { entries, count, codes } => {
@@ -282,14 +293,4 @@ fn row_count(word: u32, at: u64) -> Result<u32> {
 /// A count that came from a length, as a row count.
 fn rows_of(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, 0).with_need(count as u64))
-}
-
-/// Numbers of ints as a column of `element` (section 3): narrow ones serve ints, longs and doubles.
-fn ints<'a>(packed: Packed<'a>, element: Element) -> Option<Numbers<'a>> {
-    let form = match element {
-        Element::Int | Element::Long => Form::Word,
-        Element::Double => Form::Double,
-        _ => return None,
-    };
-    Some(Numbers { form, ..Numbers::plain(packed) })
 }
