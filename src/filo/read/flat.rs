@@ -1,180 +1,197 @@
-//! Opening the FlatBuffer kinds (sections 5 to 8), through the views that the schema gives.
+//! Opening the FlatBuffer kinds (sections 5 to 8), by the names that the schema gives.
 
 use super::mask::Mask;
 use super::numbers::{Numbers, Zones};
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
-use super::{Chunk, Data, PAYLOAD, Vector, row_count, rows_of};
+use super::{Data, PAYLOAD, Vector, row_count, rows_of};
 use crate::column::Span;
-use crate::encoding::line::Line;
 use crate::error::{Error, Kind, Result, What};
+use crate::filo::Element;
 use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
-use crate::filo::{Element, Encoding};
 use crate::generated::filo as views;
-use crate::meta::flat::{Flat, Inline, Linked, Str};
+use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
 
-/// Opens the payload of `chunk`.
-pub(super) fn open(chunk: Chunk<'_>) -> Result<Vector<'_>> {
-    let buffer = Flat::new_at(chunk.bytes.get(HEADER_LEN..).unwrap_or_default(), PAYLOAD);
-    match (chunk.header, chunk.element) {
-        (
-            Header::SimplePrimitive | Header::ConstPrimitive,
-            Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
-        ) => simple(chunk, buffer.root()?),
-        (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => diff(chunk, buffer.root()?),
-        (Header::DiffDateTime, Element::DateTime) => date_time(chunk, buffer.root()?),
-        (Header::SimpleString, Element::String) => simple_string(chunk, buffer.root()?),
-        (Header::ConstString, Element::String) => const_string(chunk, buffer.root()?),
-        (Header::DictString, Element::String) => dict_string(chunk, buffer.root()?),
-        _ => Err(chunk.wrong_type()),
+impl<'a> Vector<'a> {
+    /// Opens the payload of the chunk `bytes`. The six tables are one as far as they have the same
+    /// fields; what is particular to a kind comes last. False if it cannot be read as the element type.
+    pub(super) fn open_flat(&mut self, bytes: &'a [u8]) -> Result<bool> {
+        let shape = match (self.header, self.element) {
+            (
+                Header::SimplePrimitive | Header::ConstPrimitive,
+                Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
+            ) => &SIMPLE,
+            (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => &DIFF,
+            (Header::DiffDateTime, Element::DateTime) => &DATE_TIME,
+            (Header::SimpleString, Element::String) => &SIMPLE_STRING,
+            (Header::ConstString, Element::String) => &CONST_STRING,
+            (Header::DictString, Element::String) => &DICT_STRING,
+            _ => return Ok(false),
+        };
+        let payload = bytes.get(HEADER_LEN..).unwrap_or_default();
+        let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
+
+        let mut strings = Strings { chunk: bytes, kind: Kinds::One(Span::default()) };
+        if let Some(list) = shape.strings {
+            strings.kind = table.strings(list, &mut self.rows)?;
+        }
+        let entries = self.rows;
+        let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
+        if let Some(field) = shape.vars {
+            vars = table.0.inline(field)?.ok_or(table.missing(What::FiloVars))?;
+            self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
+        }
+        if let Some(len) = shape.len {
+            self.rows = row_count(table.0.scalar(len, 0)?, table.0.at())?;
+        }
+        if let Some(mask) = shape.mask {
+            self.mask = table.mask(mask)?;
+        }
+        if self.header == Header::ConstString {
+            let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
+            strings.kind = Kinds::One(Span { at: position(string.at())?, len: rows_of(string.bytes().len())? });
+        }
+        let Some([info, data]) = shape.packed else {
+            self.data = Data::Strings(strings);
+            return Ok(true);
+        };
+
+        let constant = self.header == Header::ConstPrimitive;
+        let stored = if constant { 1 } else { self.rows };
+        // Booleans are words of 64 rows, not one of 64 bits for each.
+        let boolean = self.element == Element::Boolean;
+        let packed = table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?;
+        let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
+        match self.header {
+            Header::DictString if packed.packing == Packing::W64 => return Err(packed.too_wide()),
+            Header::DictString => {
+                self.data = Data::Coded { entries: strings, count: entries, codes: packed };
+                return Ok(true);
+            }
+            Header::DiffDateTime => {
+                use views::DiffDateTimeVector as Of;
+                numbers.line.base = vars.base_millis;
+                // Absent or empty: all rows have the base offset.
+                let packed = match table.bytes(Of::TZ)? {
+                    (_, []) => Packed { data: &[], ..packed },
+                    _ => table.packed(Of::TZ_INFO, Of::TZ, self.rows)?,
+                };
+                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed } };
+                return Ok(true);
+            }
+            Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
+            _ => {}
+        }
+        self.data = if boolean { Data::Bits { words: packed.data, constant } } else { Data::Numbers(numbers) };
+        Ok(match self.element {
+            Element::Boolean | Element::Double => packed.packing == Packing::W64,
+            Element::Int => packed.packing != Packing::W64,
+            Element::Float => packed.packing == Packing::U32,
+            _ => true,
+        })
     }
 }
+
+/// Which fields a table has, by their numbers.
+struct Shape {
+    len: Option<u8>,
+    mask: Option<u8>,
+    /// Info and bytes of a data vector.
+    packed: Option<[u8; 2]>,
+    strings: Option<u8>,
+    vars: Option<u8>,
+}
+
+const NOTHING: Shape = Shape { len: None, mask: None, packed: None, strings: None, vars: None };
 
 /// Sections 8.1 and 8.2.
-fn simple<'a>(chunk: Chunk<'a>, table: views::SimplePrimitiveVector<'a>) -> Result<Vector<'a>> {
-    let at = table.at();
-    let rows = rows(table.len(), at)?;
-    let mask = mask(table.na_mask(), at)?;
-    let constant = chunk.header == Header::ConstPrimitive;
-    let stored = if constant { 1 } else { rows };
-    // Booleans are words of 64 rows, not one of 64 bits for each.
-    let boolean = chunk.element == Element::Boolean;
-    let packed = packed(table.info(), table.data(), at, if boolean { stored.div_ceil(64) } else { stored })?;
-    let allowed = match chunk.element {
-        Element::Boolean | Element::Double => packed.packing == Packing::W64,
-        Element::Int => packed.packing != Packing::W64,
-        Element::Float => packed.packing == Packing::U32,
-        _ => true,
-    };
-    if !allowed {
-        return Err(chunk.wrong_type());
-    }
-    let data = if boolean {
-        Data::Bits { words: packed.data, constant }
-    } else {
-        Data::Numbers(Numbers { constant, ..Numbers::plain(packed) })
-    };
-    let encoding = if constant { Encoding::Const(packed.packing) } else { Encoding::Simple(packed.packing) };
-    Ok(chunk.vector(encoding, rows, mask, data))
-}
+const SIMPLE: Shape = {
+    use views::SimplePrimitiveVector as Of;
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
+};
 
 /// Section 8.3.
-fn diff<'a>(chunk: Chunk<'a>, table: views::DiffPrimitiveVector<'a>) -> Result<Vector<'a>> {
-    let at = table.at();
-    let rows = rows(table.len(), at)?;
-    let mask = mask(table.na_mask(), at)?;
-    let packed = packed(table.info(), table.data(), at, rows)?;
-    if chunk.element == Element::Int && packed.packing == Packing::W64 {
-        return Err(chunk.wrong_type());
-    }
-    let line = Line { base: table.base()?, slope: 0 };
-    let data = Data::Numbers(Numbers { line, ..Numbers::plain(packed) });
-    Ok(chunk.vector(Encoding::Diff(packed.packing), rows, mask, data))
-}
+const DIFF: Shape = {
+    use views::DiffPrimitiveVector as Of;
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
+};
 
 /// Section 8.4.
-fn date_time<'a>(chunk: Chunk<'a>, table: views::DiffDateTimeVector<'a>) -> Result<Vector<'a>> {
-    let at = table.at();
-    let vars = table.vars()?.ok_or(Error::new(Kind::Invalid, What::FiloVars, at))?;
-    let rows = rows(Ok(vars.len), at)?;
-    let mask = mask(table.na_mask(), at)?;
-    let millis = packed(table.millis_info(), table.millis(), at, rows)?;
-    // Absent or empty: all rows have the base offset.
-    let zones = match table.tz()? {
-        Some(zones) if !zones.is_empty() => packed(table.tz_info(), Ok(Some(zones)), at, rows)?,
-        _ => Packed { data: &[], ..millis },
-    };
-    let encoding = Encoding::DiffDateTime {
-        millis: millis.packing,
-        zones: if zones.data.is_empty() { None } else { Some(zones.packing) },
-    };
-    let line = Line { base: vars.base_millis, slope: 0 };
-    let millis = Numbers { line, ..Numbers::plain(millis) };
-    let data = Data::DateTime { millis, zones: Zones { base: vars.base_tz, packed: zones } };
-    Ok(chunk.vector(encoding, rows, mask, data))
-}
+const DATE_TIME: Shape = {
+    use views::DiffDateTimeVector as Of;
+    Shape { mask: Some(Of::NA_MASK), packed: Some([Of::MILLIS_INFO, Of::MILLIS]), vars: Some(Of::VARS), ..NOTHING }
+};
 
 /// Section 8.5.
-fn simple_string<'a>(chunk: Chunk<'a>, table: views::SimpleStringVector<'a>) -> Result<Vector<'a>> {
-    let mask = mask(table.na_mask(), table.at())?;
-    let (strings, rows) = strings(chunk.bytes, table.data(), table.at())?;
-    Ok(chunk.vector(Encoding::SimpleString, rows, mask, Data::Strings(strings)))
-}
+const SIMPLE_STRING: Shape = {
+    use views::SimpleStringVector as Of;
+    Shape { mask: Some(Of::NA_MASK), strings: Some(Of::DATA), ..NOTHING }
+};
 
 /// Section 8.6.
-fn const_string<'a>(chunk: Chunk<'a>, table: views::ConstStringVector<'a>) -> Result<Vector<'a>> {
-    let at = table.at();
-    let rows = rows(table.len(), at)?;
-    let mask = mask(table.na_mask(), at)?;
-    let string = table.str()?.ok_or(Error::new(Kind::Invalid, What::FiloString, at))?;
-    let span = Span { at: position(string.at())?, len: rows_of(string.bytes().len())? };
-    let strings = Strings { chunk: chunk.bytes, kind: Kinds::One(span) };
-    Ok(chunk.vector(Encoding::ConstString, rows, mask, Data::Strings(strings)))
-}
+const CONST_STRING: Shape = {
+    use views::ConstStringVector as Of;
+    Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), ..NOTHING }
+};
 
 /// Section 8.7.
-fn dict_string<'a>(chunk: Chunk<'a>, table: views::DictStringVector<'a>) -> Result<Vector<'a>> {
-    let at = table.at();
-    let rows = rows(table.len(), at)?;
-    let (entries, count) = strings(chunk.bytes, table.dictionary(), at)?;
-    let codes = packed(table.info(), table.codes(), at, rows)?;
-    if codes.packing == Packing::W64 {
-        return Err(codes.too_wide());
+const DICT_STRING: Shape = {
+    use views::DictStringVector as Of;
+    Shape { len: Some(Of::LEN), packed: Some([Of::INFO, Of::CODES]), strings: Some(Of::DICTIONARY), ..NOTHING }
+};
+
+/// A table, its fields by number.
+#[derive(Clone, Copy)]
+struct Fields<'a>(Table<'a>);
+
+impl<'a> Fields<'a> {
+    /// A data vector (section 6) of `rows` numbers.
+    #[inline(never)]
+    fn packed(&self, info: u8, data: u8, rows: u32) -> Result<Packed<'a>> {
+        let wrong = self.missing(What::FiloInfo);
+        let views::DataInfo { nbits, signed } = self.0.inline(info)?.ok_or(wrong)?;
+        let packing = raw::packing_of_info(nbits, signed).ok_or(wrong.with_need(nbits.into()))?;
+        let (at, data) = self.bytes(data)?;
+        let packed = Packed { packing, at, data, unused: 0 };
+        packed.check(rows)?;
+        Ok(packed)
     }
-    let data = Data::Coded { entries, count, codes };
-    Ok(chunk.vector(Encoding::DictString(codes.packing), rows, Mask::None, data))
-}
 
-// What follows takes fields as the table gave them, so that one place looks at their errors.
+    /// Place and bytes of a byte vector; none if it is absent.
+    #[inline(never)]
+    fn bytes(&self, field: u8) -> Result<(u32, &'a [u8])> {
+        let vector: Option<Inline<'a, u8>> = self.0.vector(field)?;
+        Ok((position(vector.map_or(self.0.at(), |v| v.at()))?, vector.map_or(&[], |v| v.bytes())))
+    }
 
-/// The row count of the table at `table`.
-#[inline(never)]
-fn rows(len: Result<i32>, table: u64) -> Result<u32> {
-    row_count(len?.cast_unsigned(), table)
-}
-
-/// A data vector (section 6) of `rows` numbers of the table at `table`.
-#[inline(never)]
-fn packed<'a>(
-    info: Result<Option<views::DataInfo>>,
-    data: Result<Option<Inline<'a, u8>>>,
-    table: u64,
-    rows: u32,
-) -> Result<Packed<'a>> {
-    let wrong = Error::new(Kind::Invalid, What::FiloInfo, table);
-    let info = info?.ok_or(wrong)?;
-    let packing = raw::packing_of_info(info.nbits, info.signed).ok_or(wrong.with_need(info.nbits.into()))?;
-    let (at, data) = match data? {
-        Some(data) => (data.at(), data.bytes()),
-        None => (table, &[][..]),
-    };
-    let packed = Packed { packing, at: position(at)?, data };
-    packed.check(rows)?;
-    Ok(packed)
-}
-
-/// The NA mask (section 7) of the table at `table`, which must have one.
-#[inline(never)]
-fn mask<'a>(mask: Result<Option<views::NaMask<'a>>>, table: u64) -> Result<Mask<'a>> {
-    let mask = mask?.ok_or(Error::new(Kind::Invalid, What::FiloMask, table))?;
-    match mask.mask_type()? {
-        views::MaskType::AllZeroes => Ok(Mask::None),
-        views::MaskType::SimpleBitMask => Ok(Mask::Words(mask.bit_mask()?.map_or(&[], |words| words.bytes()))),
-        views::MaskType::AllOnes => Ok(Mask::All),
-        views::MaskType::Unknown(id) => {
-            let id = u64::from(id.cast_unsigned());
-            Err(Error::new(Kind::Unsupported, What::FiloMaskType, mask.at()).with_need(id))
+    /// The NA mask (section 7), which must be there.
+    #[inline(never)]
+    fn mask(&self, field: u8) -> Result<Mask<'a>> {
+        let mask = self.0.table::<views::NaMask<'a>>(field)?.ok_or(self.missing(What::FiloMask))?;
+        match mask.mask_type()? {
+            views::MaskType::AllZeroes => Ok(Mask::None),
+            views::MaskType::SimpleBitMask => Ok(Mask::Words(mask.bit_mask()?.map_or(&[], |words| words.bytes()))),
+            views::MaskType::AllOnes => Ok(Mask::All),
+            views::MaskType::Unknown(id) => {
+                let id = u64::from(id.cast_unsigned());
+                Err(Error::new(Kind::Unsupported, What::FiloMaskType, mask.at()).with_need(id))
+            }
         }
     }
-}
 
-/// A list of strings of the table at `table`, and how many. The frame of the list is checked here,
-/// each string when it is read.
-#[inline(never)]
-fn strings<'a>(chunk: &'a [u8], list: Result<Option<Linked<'a, Str<'a>>>>, table: u64) -> Result<(Strings<'a>, u32)> {
-    let (slots, count) = match list? {
-        Some(list) => (list.at(), list.len()),
-        None => (table, 0),
-    };
-    Ok((Strings { chunk, kind: Kinds::Flat { slots: position(slots)? } }, row_count(rows_of(count)?, slots)?))
+    /// A list of strings, and how many. The frame of the list is checked here, each string when it is
+    /// read.
+    #[inline(never)]
+    fn strings(&self, field: u8, count: &mut u32) -> Result<Kinds> {
+        let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
+        let slots = list.map_or(self.0.at(), |list| list.at());
+        *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
+        Ok(Kinds::Flat { slots: position(slots)? })
+    }
+
+    /// That the table lacks a field.
+    #[cold]
+    fn missing(&self, what: What) -> Error {
+        Error::new(Kind::Invalid, what, self.0.at())
+    }
 }

@@ -16,7 +16,7 @@ use self::mask::Mask;
 use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
 use self::strings::Strings;
-use super::raw::{HEADER_LEN, Header};
+use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
 use crate::bytes::{LittleEndian, Reader};
 use crate::encoding::low32;
@@ -30,7 +30,6 @@ use crate::error::{Error, Kind, Result, What};
 pub struct Vector<'a> {
     element: Element,
     header: Header,
-    encoding: Encoding,
     rows: u32,
     mask: Mask<'a>,
     data: Data<'a>,
@@ -53,28 +52,6 @@ enum Data<'a> {
     Coded { entries: Strings<'a>, count: u32, codes: Packed<'a> },
 }
 
-/// A chunk whose header word has been read.
-#[derive(Clone, Copy)]
-struct Chunk<'a> {
-    bytes: &'a [u8],
-    header: Header,
-    element: Element,
-    word: u32,
-}
-
-impl<'a> Chunk<'a> {
-    /// The vector in it.
-    const fn vector(self, encoding: Encoding, rows: u32, mask: Mask<'a>, data: Data<'a>) -> Vector<'a> {
-        Vector { element: self.element, header: self.header, encoding, rows, mask, data }
-    }
-
-    /// That it cannot be read as the element type.
-    #[cold]
-    fn wrong_type(&self) -> Error {
-        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.word.into())
-    }
-}
-
 impl<'a> Vector<'a> {
     /// Opens the chunk `bytes` as a vector of `element`. `bytes` must be the chunk to the byte: the row
     /// count of most BinaryVectors follows from the length.
@@ -90,11 +67,13 @@ impl<'a> Vector<'a> {
             return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
-        let chunk = Chunk { bytes, header, element, word };
-        match header {
+        // Filled in place, as it is large for a small machine.
+        let mut vector = Vector { element, header, rows: 0, mask: Mask::None, data: Data::Nothing };
+        let fits = match header {
             Header::Empty => {
                 r.end(What::Input)?;
-                Ok(chunk.vector(Encoding::Empty, word >> 8, Mask::All, Data::Nothing))
+                (vector.rows, vector.mask) = (word >> 8, Mask::All);
+                true
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -102,7 +81,7 @@ impl<'a> Vector<'a> {
             | Header::ConstPrimitive
             | Header::ConstString
             | Header::DiffPrimitive
-            | Header::DiffDateTime => flat::open(chunk),
+            | Header::DiffDateTime => vector.open_flat(bytes)?,
             Header::MaskedPrimitive
             | Header::Primitive
             | Header::Repeated
@@ -111,8 +90,12 @@ impl<'a> Vector<'a> {
             | Header::Utf8
             | Header::FixedMaxUtf8
             | Header::DictUtf8
-            | Header::DeltaDelta => binary::open(chunk, r),
+            | Header::DeltaDelta => vector.open_binary(bytes, r)?,
+        };
+        if !fits {
+            return Err(Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(word.into()));
         }
+        Ok(vector)
     }
 
     /// The element type that the vector was opened as.
@@ -131,7 +114,34 @@ impl<'a> Vector<'a> {
     /// How the rows are stored.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
-        self.encoding
+        let packing = match self.data {
+            Data::Numbers(numbers) | Data::DateTime { millis: numbers, .. } => numbers.packed.packing,
+            Data::Coded { codes, .. } => codes.packing,
+            Data::Nothing | Data::Bits { .. } | Data::Strings(_) => Packing::W64,
+        };
+        match self.header {
+            Header::Empty => Encoding::Empty,
+            Header::SimplePrimitive => Encoding::Simple(packing),
+            Header::SimpleString => Encoding::SimpleString,
+            Header::DictString => Encoding::DictString(packing),
+            Header::ConstPrimitive => Encoding::Const(packing),
+            Header::ConstString => Encoding::ConstString,
+            Header::DiffPrimitive => Encoding::Diff(packing),
+            Header::DiffDateTime => {
+                let zones = match self.data {
+                    Data::DateTime { zones, .. } if !zones.packed.data.is_empty() => Some(zones.packed.packing),
+                    _ => None,
+                };
+                Encoding::DiffDateTime { millis: packing, zones }
+            }
+            Header::MaskedPrimitive | Header::MaskedInt => Encoding::Masked(packing),
+            Header::Primitive | Header::Int => Encoding::Packed(packing),
+            Header::Repeated => Encoding::Repeated,
+            Header::Utf8 => Encoding::Utf8,
+            Header::FixedMaxUtf8 => Encoding::FixedMaxUtf8,
+            Header::DictUtf8 => Encoding::DictUtf8(packing),
+            Header::DeltaDelta => Encoding::DeltaDelta(packing),
+        }
     }
 
     /// How many rows. In empty, constant and repeated vectors a few bytes can claim any number.
@@ -174,11 +184,12 @@ impl<'a> Vector<'a> {
                 millis: millis.get(i)?.cast_signed(),
                 offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
             }),
-            Data::Strings(strings) => strings.bytes(strings.span(i)?).map(Value::Bytes),
-            Data::Coded { entries, count, codes } => {
-                let span = entries.coded(low32(codes.get(i)?), *count, codes)?;
-                entries.bytes(span).map(Value::Bytes)
-            }
+            Data::Strings(strings) => strings.get(i)?.map(Value::Bytes),
+            Data::Coded { entries, count, codes } => match low32(codes.get(i)?) {
+                0 => None,
+                code if code < *count => entries.get(code as usize)?.map(Value::Bytes),
+                code => return Err(strings::bad_code(code, codes)),
+            },
         })
     }
 

@@ -12,12 +12,14 @@ pub(super) struct Packed<'a> {
     /// Where the data lie in the chunk.
     pub(super) at: u32,
     pub(super) data: &'a [u8],
+    /// Bits of the last byte that carry no values. Only packed vectors have such.
+    pub(super) unused: u8,
 }
 
 impl<'a> Packed<'a> {
-    /// Opens a packed vector, which reaches to the end of `r`, and counts its rows.
+    /// Opens a packed vector, which reaches to the end of `r`.
     #[inline(never)]
-    pub(super) fn open(mut r: Reader<'a, LittleEndian>) -> Result<(Self, u32)> {
+    pub(super) fn open(mut r: Reader<'a, LittleEndian>) -> Result<Self> {
         let start = r.at();
         let [low, high, signed, last] = *r.array(What::FiloPacked)?;
         let nbits = u16::from_le_bytes([low, high]);
@@ -32,12 +34,18 @@ impl<'a> Packed<'a> {
             _ if packing == Packing::W64 => 0,
             used => 8u8.saturating_sub(used),
         };
-        // Chunks are shorter than 2 GiB, so their bits have a number of 64 bits; widths are powers of two.
-        let bits = (data.len() as u64).saturating_mul(8).checked_sub(unused.into());
-        match bits.map(|bits| u32::try_from(bits >> packing.bits().trailing_zeros())) {
-            Some(Ok(rows)) => Ok((Packed { packing, at: position(r.at())?, data }, rows)),
-            _ => Err(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into())),
+        if data.is_empty() && unused != 0 {
+            return Err(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into()));
         }
+        Ok(Packed { packing, at: position(r.at())?, data, unused })
+    }
+
+    /// How many numbers the bytes hold.
+    pub(super) fn rows(&self) -> Result<u32> {
+        let bits = (self.data.len() as u64).saturating_mul(8).saturating_sub(self.unused.into());
+        // Widths are powers of two.
+        let rows = bits >> self.packing.bits().trailing_zeros();
+        u32::try_from(rows).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, self.at.into()).with_need(rows))
     }
 
     /// That numbers of 64 bits have no place here.
