@@ -10,6 +10,7 @@
 
 pub mod bytes;
 pub mod cell;
+pub mod filo_append;
 pub mod filo_damage;
 pub mod filo_dirty;
 pub mod filo_roundtrip;
@@ -28,5 +29,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
     ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_append", filo_append::run),
     ("filo_damage", filo_damage::run),
 ];

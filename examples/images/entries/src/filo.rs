@@ -7,7 +7,7 @@ use pilaster::filo::{Element, Value, Vector};
 
 use crate::{Call, failed};
 
-fn element(kind: u32) -> Element {
+pub(crate) fn element(kind: u32) -> Element {
     Element::ALL.get(kind as usize).copied().unwrap_or(Element::Int)
 }
 
