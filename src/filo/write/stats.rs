@@ -7,7 +7,7 @@ use super::{Plain, Rows, Strings};
 use crate::bytes::Bits;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::pack::BLOCK;
-use crate::encoding::range::{Range, whole, widen_whole};
+use crate::encoding::range::{Extent, Range, add_whole, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
 use crate::filo::{Element, Encoding};
@@ -207,12 +207,12 @@ fn select<T: Copy>(keep: u64, run: &[T], filler: T, out: &mut [T; BLOCK]) {
 
 #[inline(never)]
 fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
-    let mut range = Range::of(first);
+    let mut extent = Extent::of(first);
     runs(values, mask, first, |run| {
-        range.widen(run);
+        extent.add(run);
         true
     });
-    range
+    extent.range()
 }
 
 /// Whether all values are `first`. Floats come as their bits.
@@ -239,23 +239,23 @@ fn doubles(values: &[f64], mask: &Mask<'_>, first: f64) -> Present {
     let bits: &[u64] = bytemuck::must_cast_slice(values);
     let equal = equal(bits, mask, first.to_bits());
     let range = whole(first).and_then(|int| {
-        let (mut range, mut all) = (Range::of(int), true);
+        let (mut extent, mut all) = (Extent::of(int), true);
         runs(values, mask, first, |run| {
-            all = widen_whole(&mut range, run);
+            all = add_whole(&mut extent, run);
             all
         });
-        all.then_some(range)
+        all.then(|| extent.range())
     });
     Present::Doubles { equal, whole: range }
 }
 
 fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<Range<i32>> {
-    let mut range = None;
+    let mut extent = None;
     for (row, offset) in offsets.iter().enumerate().filter(|(row, _)| mask.get(*row)) {
         let zone = quarters(*offset).ok_or_else(|| Error::new(Kind::Lossy, What::FiloZone, row as u64))?;
-        range.get_or_insert(Range::of(zone)).widen(&[zone]);
+        extent.get_or_insert(Extent::of(zone)).add(&[zone]);
     }
-    Ok(range.unwrap_or(Range::of(0)))
+    Ok(extent.unwrap_or(Extent::of(0)).range())
 }
 
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
