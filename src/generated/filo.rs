@@ -54,10 +54,17 @@ impl flat::Fixed for MaskType {
 #[derive(Clone, Copy, Debug)]
 pub struct NaMask<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for NaMask<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        NaMask(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for NaMask<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(NaMask)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(NaMask)
     }
 }
 
@@ -69,6 +76,11 @@ impl<'a> NaMask<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Left out means that no row has a value: the default is not zero.
     #[inline]
     pub fn mask_type(&self) -> Result<MaskType> {
@@ -78,7 +90,7 @@ impl<'a> NaMask<'a> {
     /// Words of 64 rows, lowest bit first; a set bit is a missing row. May be longer or shorter than the vector.
     #[inline]
     pub fn bit_mask(&self) -> Result<Option<flat::Inline<'a, i64>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 }
 
@@ -132,10 +144,17 @@ impl flat::Fixed for DdtVars {
 #[derive(Clone, Copy, Debug)]
 pub struct SimplePrimitiveVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for SimplePrimitiveVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        SimplePrimitiveVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for SimplePrimitiveVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(SimplePrimitiveVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(SimplePrimitiveVector)
     }
 }
 
@@ -147,6 +166,11 @@ impl<'a> SimplePrimitiveVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Rows.
     #[inline]
     pub fn len(&self) -> Result<i32> {
@@ -156,7 +180,7 @@ impl<'a> SimplePrimitiveVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Width and sign of the elements.
@@ -168,7 +192,7 @@ impl<'a> SimplePrimitiveVector<'a> {
     /// The elements.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 }
 
@@ -176,10 +200,17 @@ impl<'a> SimplePrimitiveVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct SimpleStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for SimpleStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        SimpleStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for SimpleStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(SimpleStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(SimpleStringVector)
     }
 }
 
@@ -191,16 +222,21 @@ impl<'a> SimpleStringVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The strings; empty for missing rows.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 }
 
@@ -208,10 +244,17 @@ impl<'a> SimpleStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ConstStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ConstStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ConstStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ConstStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ConstStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ConstStringVector)
     }
 }
 
@@ -223,6 +266,11 @@ impl<'a> ConstStringVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Rows.
     #[inline]
     pub fn len(&self) -> Result<i32> {
@@ -232,13 +280,13 @@ impl<'a> ConstStringVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// The string.
     #[inline]
     pub fn str(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(2)
+        self.0.string(2)
     }
 }
 
@@ -246,10 +294,17 @@ impl<'a> ConstStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DictStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DictStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DictStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DictStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DictStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DictStringVector)
     }
 }
 
@@ -261,6 +316,11 @@ impl<'a> DictStringVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Rows.
     #[inline]
     pub fn len(&self) -> Result<i32> {
@@ -270,7 +330,7 @@ impl<'a> DictStringVector<'a> {
     /// Entry 0 stands for a missing row.
     #[inline]
     pub fn dictionary(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Width and sign of the codes.
@@ -282,7 +342,7 @@ impl<'a> DictStringVector<'a> {
     /// One code per row.
     #[inline]
     pub fn codes(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 }
 
@@ -290,10 +350,17 @@ impl<'a> DictStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DiffPrimitiveVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DiffPrimitiveVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DiffPrimitiveVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DiffPrimitiveVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DiffPrimitiveVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DiffPrimitiveVector)
     }
 }
 
@@ -305,6 +372,11 @@ impl<'a> DiffPrimitiveVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Rows.
     #[inline]
     pub fn len(&self) -> Result<i32> {
@@ -314,7 +386,7 @@ impl<'a> DiffPrimitiveVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// What is added to every difference.
@@ -332,7 +404,7 @@ impl<'a> DiffPrimitiveVector<'a> {
     /// The differences.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 }
 
@@ -340,10 +412,17 @@ impl<'a> DiffPrimitiveVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DiffDateTimeVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DiffDateTimeVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DiffDateTimeVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DiffDateTimeVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DiffDateTimeVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DiffDateTimeVector)
     }
 }
 
@@ -355,10 +434,15 @@ impl<'a> DiffDateTimeVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Row count and bases.
@@ -376,7 +460,7 @@ impl<'a> DiffDateTimeVector<'a> {
     /// Differences to the base, in milliseconds.
     #[inline]
     pub fn millis(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 
     /// Width and sign of `tz`.
@@ -388,6 +472,6 @@ impl<'a> DiffDateTimeVector<'a> {
     /// Differences to the base offset, in quarters of an hour; left out if all rows have the base offset.
     #[inline]
     pub fn tz(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(5)
+        self.0.vector(5)
     }
 }

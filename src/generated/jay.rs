@@ -105,9 +105,9 @@ pub enum TypeExtra<'a> {
 
 impl<'a> flat::Union<'a> for TypeExtra<'a> {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => flat::Target::read(place).map(TypeExtra::Child),
+            1 => flat::Target::read(flat, pos).map(TypeExtra::Child),
             tag => Ok(TypeExtra::Unknown(tag)),
         }
     }
@@ -117,10 +117,17 @@ impl<'a> flat::Union<'a> for TypeExtra<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Type<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Type<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Type(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Type<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Type)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Type)
     }
 }
 
@@ -130,6 +137,11 @@ impl<'a> Type<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Storage type.
@@ -320,15 +332,15 @@ pub enum Stats {
 
 impl<'a> flat::Union<'a> for Stats {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => place.value().map(Stats::Bool),
-            2 => place.value().map(Stats::Int8),
-            3 => place.value().map(Stats::Int16),
-            4 => place.value().map(Stats::Int32),
-            5 => place.value().map(Stats::Int64),
-            6 => place.value().map(Stats::Float32),
-            7 => place.value().map(Stats::Float64),
+            1 => flat.value(pos).map(Stats::Bool),
+            2 => flat.value(pos).map(Stats::Int8),
+            3 => flat.value(pos).map(Stats::Int16),
+            4 => flat.value(pos).map(Stats::Int32),
+            5 => flat.value(pos).map(Stats::Int64),
+            6 => flat.value(pos).map(Stats::Float32),
+            7 => flat.value(pos).map(Stats::Float64),
             tag => Ok(Stats::Unknown(tag)),
         }
     }
@@ -361,10 +373,17 @@ impl flat::Fixed for Buffer {
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Column<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Column(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Column<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Column)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Column)
     }
 }
 
@@ -374,6 +393,11 @@ impl<'a> Column<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Storage type; old layout only.
@@ -397,7 +421,7 @@ impl<'a> Column<'a> {
     /// Name; child columns have none.
     #[inline]
     pub fn name(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(3)
+        self.0.string(3)
     }
 
     /// Missing values.
@@ -415,7 +439,7 @@ impl<'a> Column<'a> {
     /// Type; present in the new layout, absent in the old.
     #[inline]
     pub fn type_(&self) -> Result<Option<Type<'a>>> {
-        self.0.link(7)
+        self.0.table(7)
     }
 
     /// Rows; new layout only.
@@ -427,13 +451,13 @@ impl<'a> Column<'a> {
     /// Validity, then what the type has; new layout only.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
-        self.0.link(9)
+        self.0.vector(9)
     }
 
     /// Element column of lists; new layout only.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, Column<'a>>>> {
-        self.0.link(10)
+        self.0.linked(10)
     }
 }
 
@@ -441,10 +465,17 @@ impl<'a> Column<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Frame<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Frame(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Frame<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Frame)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Frame)
     }
 }
 
@@ -454,6 +485,11 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -477,6 +513,6 @@ impl<'a> Frame<'a> {
     /// The columns.
     #[inline]
     pub fn columns(&self) -> Result<Option<flat::Linked<'a, Column<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 }

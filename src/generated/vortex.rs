@@ -7,10 +7,17 @@ use crate::meta::flat;
 #[derive(Clone, Copy, Debug)]
 pub struct Postscript<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Postscript<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Postscript(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Postscript<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Postscript)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Postscript)
     }
 }
 
@@ -22,34 +29,39 @@ impl<'a> Postscript<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The logical type; absent if the caller must know it.
     #[inline]
     pub fn dtype(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The layout tree.
     #[inline]
     pub fn layout(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Statistics of the whole file.
     #[inline]
     pub fn statistics(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(2)
+        self.0.table(2)
     }
 
     /// Segment map and names.
     #[inline]
     pub fn footer(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(3)
+        self.0.table(3)
     }
 
     /// Data of the user.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Linked<'a, PostscriptMetadata<'a>>>> {
-        self.0.link(4)
+        self.0.linked(4)
     }
 }
 
@@ -57,10 +69,17 @@ impl<'a> Postscript<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PostscriptMetadata<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for PostscriptMetadata<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        PostscriptMetadata(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for PostscriptMetadata<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(PostscriptMetadata)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(PostscriptMetadata)
     }
 }
 
@@ -72,16 +91,21 @@ impl<'a> PostscriptMetadata<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Its name.
     #[inline]
     pub fn key(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 
     /// Where it is.
     #[inline]
     pub fn segment(&self) -> Result<PostscriptSegment<'a>> {
-        self.0.required(1, self.0.link(1)?)
+        self.0.required(1, self.0.table(1)?)
     }
 }
 
@@ -89,10 +113,17 @@ impl<'a> PostscriptMetadata<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PostscriptSegment<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for PostscriptSegment<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        PostscriptSegment(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for PostscriptSegment<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(PostscriptSegment)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(PostscriptSegment)
     }
 }
 
@@ -102,6 +133,11 @@ impl<'a> PostscriptSegment<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// First byte, from the start of the file.
@@ -125,13 +161,13 @@ impl<'a> PostscriptSegment<'a> {
     /// Reserved.
     #[inline]
     pub fn compression(&self) -> Result<Option<CompressionSpec<'a>>> {
-        self.0.link(3)
+        self.0.table(3)
     }
 
     /// Reserved.
     #[inline]
     pub fn encryption(&self) -> Result<Option<EncryptionSpec<'a>>> {
-        self.0.link(4)
+        self.0.table(4)
     }
 }
 
@@ -139,10 +175,17 @@ impl<'a> PostscriptSegment<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Footer<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Footer<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Footer(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Footer<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Footer)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Footer)
     }
 }
 
@@ -154,34 +197,39 @@ impl<'a> Footer<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the array encodings.
     #[inline]
     pub fn array_specs(&self) -> Result<Option<flat::Linked<'a, ArraySpec<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Names of the layouts.
     #[inline]
     pub fn layout_specs(&self) -> Result<Option<flat::Linked<'a, LayoutSpec<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// The segments, in order of their offsets.
     #[inline]
     pub fn segment_specs(&self) -> Result<Option<flat::Inline<'a, SegmentSpec>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Reserved.
     #[inline]
     pub fn compression_specs(&self) -> Result<Option<flat::Linked<'a, CompressionSpec<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 
     /// Reserved.
     #[inline]
     pub fn encryption_specs(&self) -> Result<Option<flat::Linked<'a, EncryptionSpec<'a>>>> {
-        self.0.link(4)
+        self.0.linked(4)
     }
 }
 
@@ -189,10 +237,17 @@ impl<'a> Footer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ArraySpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArraySpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArraySpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArraySpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArraySpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArraySpec)
     }
 }
 
@@ -204,10 +259,15 @@ impl<'a> ArraySpec<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The name.
     #[inline]
     pub fn id(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 }
 
@@ -215,10 +275,17 @@ impl<'a> ArraySpec<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutSpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for LayoutSpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        LayoutSpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for LayoutSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(LayoutSpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(LayoutSpec)
     }
 }
 
@@ -230,10 +297,15 @@ impl<'a> LayoutSpec<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The name.
     #[inline]
     pub fn id(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 }
 
@@ -324,10 +396,17 @@ impl flat::Fixed for CompressionScheme {
 #[derive(Clone, Copy, Debug)]
 pub struct CompressionSpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for CompressionSpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        CompressionSpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for CompressionSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(CompressionSpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(CompressionSpec)
     }
 }
 
@@ -337,6 +416,11 @@ impl<'a> CompressionSpec<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// The scheme.
@@ -350,10 +434,17 @@ impl<'a> CompressionSpec<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct EncryptionSpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for EncryptionSpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        EncryptionSpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for EncryptionSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(EncryptionSpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(EncryptionSpec)
     }
 }
 
@@ -364,16 +455,28 @@ impl<'a> EncryptionSpec<'a> {
     pub fn at(&self) -> u64 {
         self.0.at()
     }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 /// Statistics of the whole file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileStatistics<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for FileStatistics<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        FileStatistics(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for FileStatistics<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(FileStatistics)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(FileStatistics)
     }
 }
 
@@ -385,10 +488,15 @@ impl<'a> FileStatistics<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// One per field of the root struct.
     #[inline]
     pub fn field_stats(&self) -> Result<Option<flat::Linked<'a, ArrayStats<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 }
 
@@ -396,10 +504,17 @@ impl<'a> FileStatistics<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Layout<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Layout(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Layout<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Layout)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Layout)
     }
 }
 
@@ -409,6 +524,11 @@ impl<'a> Layout<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which layout: an index into `Footer.layout_specs`.
@@ -426,19 +546,19 @@ impl<'a> Layout<'a> {
     /// Depends on the layout.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Nodes below.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, Layout<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 
     /// Indices into `Footer.segment_specs`.
     #[inline]
     pub fn segments(&self) -> Result<Option<flat::Inline<'a, u32>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 }
 
@@ -446,10 +566,17 @@ impl<'a> Layout<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Array<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Array(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Array<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Array)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Array)
     }
 }
 
@@ -461,16 +588,21 @@ impl<'a> Array<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The outermost encoding.
     #[inline]
     pub fn root(&self) -> Result<Option<ArrayNode<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The buffers of all nodes, in the order in which they lie in the blob.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 }
 
@@ -550,10 +682,17 @@ impl flat::Fixed for Buffer {
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayNode<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArrayNode<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArrayNode(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArrayNode<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArrayNode)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArrayNode)
     }
 }
 
@@ -565,6 +704,11 @@ impl<'a> ArrayNode<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Which encoding: an index into `Footer.array_specs`.
     #[inline]
     pub fn encoding(&self) -> Result<u16> {
@@ -574,25 +718,25 @@ impl<'a> ArrayNode<'a> {
     /// Depends on the encoding.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 
     /// Nodes below.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, ArrayNode<'a>>>> {
-        self.0.link(2)
+        self.0.linked(2)
     }
 
     /// Indices into `Array.buffers`.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, u16>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 
     /// Hints.
     #[inline]
     pub fn stats(&self) -> Result<Option<ArrayStats<'a>>> {
-        self.0.link(4)
+        self.0.table(4)
     }
 }
 
@@ -643,10 +787,17 @@ impl flat::Fixed for Precision {
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayStats<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArrayStats<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArrayStats(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArrayStats<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArrayStats)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArrayStats)
     }
 }
 
@@ -658,10 +809,15 @@ impl<'a> ArrayStats<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Least value.
     #[inline]
     pub fn min(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(0)
+        self.0.vector(0)
     }
 
     /// How sure `min` is.
@@ -673,7 +829,7 @@ impl<'a> ArrayStats<'a> {
     /// Greatest value.
     #[inline]
     pub fn max(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// How sure `max` is.
@@ -685,7 +841,7 @@ impl<'a> ArrayStats<'a> {
     /// Sum.
     #[inline]
     pub fn sum(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 
     /// Whether no value is less than the one before it.
@@ -808,10 +964,17 @@ impl flat::Fixed for PType {
 #[derive(Clone, Copy, Debug)]
 pub struct Null<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Null<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Null(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Null<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Null)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Null)
     }
 }
 
@@ -822,16 +985,28 @@ impl<'a> Null<'a> {
     pub fn at(&self) -> u64 {
         self.0.at()
     }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 /// Truth values.
 #[derive(Clone, Copy, Debug)]
 pub struct Bool<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Bool<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Bool(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Bool<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Bool)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Bool)
     }
 }
 
@@ -841,6 +1016,11 @@ impl<'a> Bool<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -854,10 +1034,17 @@ impl<'a> Bool<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Primitive<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Primitive<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Primitive(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Primitive<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Primitive)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Primitive)
     }
 }
 
@@ -867,6 +1054,11 @@ impl<'a> Primitive<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which.
@@ -886,10 +1078,17 @@ impl<'a> Primitive<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Decimal<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Decimal(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Decimal<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Decimal)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Decimal)
     }
 }
 
@@ -899,6 +1098,11 @@ impl<'a> Decimal<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Digits.
@@ -924,10 +1128,17 @@ impl<'a> Decimal<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Utf8<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Utf8<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Utf8(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Utf8<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Utf8)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Utf8)
     }
 }
 
@@ -937,6 +1148,11 @@ impl<'a> Utf8<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -950,10 +1166,17 @@ impl<'a> Utf8<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Binary<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Binary(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Binary<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Binary)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Binary)
     }
 }
 
@@ -963,6 +1186,11 @@ impl<'a> Binary<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -976,10 +1204,17 @@ impl<'a> Binary<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Struct<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Struct<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Struct(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Struct<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Struct)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Struct)
     }
 }
 
@@ -991,16 +1226,21 @@ impl<'a> Struct<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the fields.
     #[inline]
     pub fn names(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Types of the fields.
     #[inline]
     pub fn dtypes(&self) -> Result<Option<flat::Linked<'a, DType<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Whether values may be missing.
@@ -1014,10 +1254,17 @@ impl<'a> Struct<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct List<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for List<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        List(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for List<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(List)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(List)
     }
 }
 
@@ -1029,10 +1276,15 @@ impl<'a> List<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of an element.
     #[inline]
     pub fn element_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Whether values may be missing.
@@ -1046,10 +1298,17 @@ impl<'a> List<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct FixedSizeList<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for FixedSizeList<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        FixedSizeList(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for FixedSizeList<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(FixedSizeList)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(FixedSizeList)
     }
 }
 
@@ -1061,10 +1320,15 @@ impl<'a> FixedSizeList<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of an element.
     #[inline]
     pub fn element_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The length.
@@ -1084,10 +1348,17 @@ impl<'a> FixedSizeList<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Extension<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Extension<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Extension(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Extension<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Extension)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Extension)
     }
 }
 
@@ -1099,22 +1370,27 @@ impl<'a> Extension<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Name of the meaning.
     #[inline]
     pub fn id(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(0)
+        self.0.string(0)
     }
 
     /// How it is stored.
     #[inline]
     pub fn storage_dtype(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Depends on the meaning.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 }
 
@@ -1122,10 +1398,17 @@ impl<'a> Extension<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Variant<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Variant<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Variant(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Variant<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Variant)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Variant)
     }
 }
 
@@ -1135,6 +1418,11 @@ impl<'a> Variant<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -1148,10 +1436,17 @@ impl<'a> Variant<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Union<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Union<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Union(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Union<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Union)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Union)
     }
 }
 
@@ -1163,22 +1458,27 @@ impl<'a> Union<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the alternatives.
     #[inline]
     pub fn names(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Types of the alternatives.
     #[inline]
     pub fn dtypes(&self) -> Result<Option<flat::Linked<'a, DType<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Numbers of the alternatives.
     #[inline]
     pub fn type_ids(&self) -> Result<Option<flat::Inline<'a, i8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Whether values may be missing.
@@ -1192,10 +1492,17 @@ impl<'a> Union<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Map<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Map(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Map<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Map)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Map)
     }
 }
 
@@ -1207,16 +1514,21 @@ impl<'a> Map<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of a key.
     #[inline]
     pub fn key_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Type of a value.
     #[inline]
     pub fn value_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Whether the keys of each map are in order.
@@ -1267,21 +1579,21 @@ pub enum Type<'a> {
 
 impl<'a> flat::Union<'a> for Type<'a> {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => flat::Target::read(place).map(Type::Null),
-            2 => flat::Target::read(place).map(Type::Bool),
-            3 => flat::Target::read(place).map(Type::Primitive),
-            4 => flat::Target::read(place).map(Type::Decimal),
-            5 => flat::Target::read(place).map(Type::Utf8),
-            6 => flat::Target::read(place).map(Type::Binary),
-            7 => flat::Target::read(place).map(Type::Struct),
-            8 => flat::Target::read(place).map(Type::List),
-            9 => flat::Target::read(place).map(Type::Extension),
-            10 => flat::Target::read(place).map(Type::FixedSizeList),
-            11 => flat::Target::read(place).map(Type::Variant),
-            12 => flat::Target::read(place).map(Type::Union),
-            13 => flat::Target::read(place).map(Type::Map),
+            1 => flat::Target::read(flat, pos).map(Type::Null),
+            2 => flat::Target::read(flat, pos).map(Type::Bool),
+            3 => flat::Target::read(flat, pos).map(Type::Primitive),
+            4 => flat::Target::read(flat, pos).map(Type::Decimal),
+            5 => flat::Target::read(flat, pos).map(Type::Utf8),
+            6 => flat::Target::read(flat, pos).map(Type::Binary),
+            7 => flat::Target::read(flat, pos).map(Type::Struct),
+            8 => flat::Target::read(flat, pos).map(Type::List),
+            9 => flat::Target::read(flat, pos).map(Type::Extension),
+            10 => flat::Target::read(flat, pos).map(Type::FixedSizeList),
+            11 => flat::Target::read(flat, pos).map(Type::Variant),
+            12 => flat::Target::read(flat, pos).map(Type::Union),
+            13 => flat::Target::read(flat, pos).map(Type::Map),
             tag => Ok(Type::Unknown(tag)),
         }
     }
@@ -1291,10 +1603,17 @@ impl<'a> flat::Union<'a> for Type<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DType<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DType<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DType(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DType<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DType)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DType)
     }
 }
 
@@ -1304,6 +1623,11 @@ impl<'a> DType<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which, and what it needs.

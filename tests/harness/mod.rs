@@ -10,7 +10,10 @@
 
 pub mod bytes;
 pub mod cell;
+pub mod filo_damage;
 pub mod filo_dirty;
+pub mod filo_roundtrip;
+pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
 pub mod walk;
@@ -19,5 +22,11 @@ pub mod walk;
 pub type Body = fn(&[u8]);
 
 /// Every body under its name, which is also that of its file and its fuzz target.
-pub const TARGETS: &[(&str, Body)] =
-    &[("bytes", bytes::run), ("filo_vector", filo_vector::run), ("filo_dirty", filo_dirty::run), ("flat", flat::run)];
+pub const TARGETS: &[(&str, Body)] = &[
+    ("bytes", bytes::run),
+    ("flat", flat::run),
+    ("filo_vector", filo_vector::run),
+    ("filo_dirty", filo_dirty::run),
+    ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_damage", filo_damage::run),
+];

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::numbers::{Form, Numbers};
+use super::numbers::{Form, NO_ZONE, Numbers};
 use super::strings::{Kinds, Strings};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
@@ -213,6 +213,14 @@ impl column::Column for Column<'_> {
             Validity::All => vector.mask.validity(first, len, scratch)?,
             own => own,
         };
+        if let (Role::Offsets, Values::I32(offsets)) = (self.role, values) {
+            for ((i, row), offset) in (start..).enumerate().zip(offsets) {
+                if *offset == NO_ZONE && validity.get(i) {
+                    // Says what is wrong with it.
+                    vector.get(row)?;
+                }
+            }
+        }
         Ok(Batch { first: start, len, values, validity })
     }
 

@@ -74,8 +74,10 @@ pub fn line(values: &[i64]) -> Result<Line> {
 /// to be unsigned and are not, one so much lower that they are.
 pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     let line = line(values)?;
-    let lowest = if packing.signed() { None } else { line.distances(values).map(|range| range.min) };
-    Ok(line.lowered(lowest.unwrap_or(0)))
+    if packing.signed() {
+        return Ok(line);
+    }
+    Ok(line.distances(values).map_or(line, |range| line.lowered(range.min)))
 }
 
 /// The smallest width for the residuals to the line; `None` if there is no line.

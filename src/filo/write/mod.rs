@@ -1,5 +1,6 @@
 //! Filo vectors out.
 
+pub mod append;
 mod binary;
 mod cells;
 mod choose;

@@ -128,7 +128,7 @@ impl<'a> Stats<'a> {
 
     /// A FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
     const fn flat(&self, fixed: usize, data: usize) -> usize {
-        self.mask.flat_end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
+        self.mask.flat().end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
     }
 
     /// Bytes of the data of `rows` rows.
@@ -172,7 +172,7 @@ fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
 /// Hands out the values in runs, `filler` where one is missing, until `take` has seen enough. With a
 /// value that is there as filler, ranges and comparisons need not know of masks.
 #[inline(always)]
-fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
+pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
     if !mask.nulls() {
         // Short enough to be in the first-level cache for a second look.
         let _ = values.chunks(16 * BLOCK).all(take);
@@ -216,7 +216,7 @@ fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
 }
 
 /// Whether all values are `first`. Floats come as their bits.
-fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
+pub(super) fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
     let mut equal = true;
     runs(values, mask, first, |run| {
         equal = run.iter().fold(true, |equal, value| equal & (*value == first));
