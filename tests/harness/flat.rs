@@ -325,13 +325,6 @@ macro_rules! same_union {
                     _ => panic!("two members of a union"),
                 }
             }
-
-            fn vtable(&self, data: &[u8]) -> Option<i64> {
-                match self {
-                    $(views::$name::$member(view) => view.vtable(data),)*
-                    _ => None,
-                }
-            }
         }
 
         impl<'a> super::Framed for views::$name$(<$a>)? {
