@@ -41,6 +41,31 @@ pub struct Dictionary<'a> {
     codes: &'a [u32],
 }
 
+/// Beyond what a dictionary is of no use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// So many entries.
+    pub entries: usize,
+    /// So many bytes of entries: text, and a word for each.
+    pub bytes: usize,
+}
+
+impl Bounds {
+    pub const NONE: Bounds = Bounds { entries: usize::MAX, bytes: usize::MAX };
+
+    /// Counts one more entry; false if that is beyond.
+    fn take(&mut self, text: &[u8]) -> bool {
+        let size = text.len().saturating_add(size_of::<u32>());
+        match (self.entries.checked_sub(1), self.bytes.checked_sub(size)) {
+            (Some(entries), Some(bytes)) => {
+                *self = Bounds { entries, bytes };
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
 /// A slot of the hash table; code 0 is a free one.
 #[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -78,21 +103,24 @@ impl<'a> Dictionary<'a> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
             (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
-                Self::find(strings, &mask, element, scratch)
+                let found = Self::find(strings, &mask, element, Bounds::NONE, scratch)?;
+                found.ok_or_else(|| Error::new(Kind::NoRoom, What::Scratch, 0))
             }
             _ => Err(wrong_type(Encoding::DictUtf8(Packing::U2))),
         }
     }
 
+    /// The dictionary, unless it is beyond `bounds`: then `None`, as soon as that is known.
     pub(super) fn find(
         strings: Strings<'a>,
         mask: &Mask<'_>,
         element: Element,
+        mut bounds: Bounds,
         scratch: &mut Scratch<'a>,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // The largest power of two that there is room for.
-        let wanted = slots_for(mask.rows());
+        let wanted = slots_for(mask.rows().min(bounds.entries));
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
         let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
@@ -116,6 +144,9 @@ impl<'a> Dictionary<'a> {
             *to = loop {
                 let Some(slot) = table.get_mut(place) else { return Err(no_room()) };
                 if slot.code == 0 {
+                    if !bounds.take(text) {
+                        return Ok(None);
+                    }
                     let Some(first) = first.get_mut(entries as usize) else { return Err(no_room()) };
                     *first = row;
                     entries = entries.wrapping_add(1);
@@ -138,7 +169,7 @@ impl<'a> Dictionary<'a> {
             };
         }
         let first = first.get(..entries as usize).unwrap_or_default();
-        Ok(Dictionary { strings, element, first, codes })
+        Ok(Some(Dictionary { strings, element, first, codes }))
     }
 
     /// How many different strings; missing rows are none.

@@ -2,7 +2,7 @@
 
 use super::cells::lossy;
 use super::choose::Plan;
-use super::dictionary::Dictionary;
+use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Stats};
@@ -111,6 +111,9 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         }
         (Builder::Old, _) => false,
     };
+    if let Plain::Utf8(strings) = rows.values {
+        return utf8(rows, strings, original.hint, scratch);
+    }
     let stats = Stats::of(rows)?;
     if !new && stats.first.is_none() {
         // Beyond, the original writes a mask that it cannot read (section 13, item 9).
@@ -120,8 +123,7 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         };
     }
     match (rows.values, new) {
-        (Plain::Utf8(strings), _) => utf8(rows, strings, &stats, original.hint, scratch),
-        (Plain::String(_), _) => old_strings(rows, &stats, original.hint, scratch),
+        (Plain::String(strings), _) => old_strings(rows, strings, &stats, original.hint, scratch),
         (_, true) => new_numbers(rows, &stats).map(Plan::of),
         (_, false) => old_numbers(rows, &stats, original.hint).map(Plan::of),
     }
@@ -290,41 +292,42 @@ fn in_reach(values: &[i64], mask: &Mask<'_>, range: Range<i64>) -> Result<()> {
     Err(lossy(What::FiloData, row))
 }
 
-fn old_strings<'a>(rows: &Rows<'a>, stats: &Stats<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
-    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
-        return Ok(Plan::of(Encoding::ConstString));
-    }
-    if matches!(hint, Hint::Auto | Hint::Dictionary) {
-        let dictionary = Dictionary::of(rows, scratch)?;
-        if hint == Hint::Dictionary || dictionary.len() <= rows.len() / 2 {
-            // The code of a string more than there are is counted, too (section 8.7).
-            let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
-            return Ok(Plan::with(dictionary, packing));
-        }
-    }
-    Ok(Plan::of(Encoding::SimpleString))
-}
-
-/// Rule 4 of the new vectors.
-fn utf8<'a>(
+fn old_strings<'a>(
     rows: &Rows<'a>,
     strings: Strings<'a>,
     stats: &Stats<'_>,
     hint: Hint,
     scratch: &mut Scratch<'a>,
 ) -> Result<Plan<'a>> {
-    let (mask, count) = (&stats.mask, rows.len());
+    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
+        return Ok(Plan::of(Encoding::ConstString));
+    }
+    let entries = match hint {
+        Hint::Simple | Hint::Diff => return Ok(Plan::of(Encoding::SimpleString)),
+        Hint::Auto => rows.len() / 2,
+        Hint::Dictionary => usize::MAX,
+    };
+    let bounds = Bounds { entries, ..Bounds::NONE };
+    let Some(dictionary) = Dictionary::find(strings, &stats.mask, Element::String, bounds, scratch)? else {
+        return Ok(Plan::of(Encoding::SimpleString));
+    };
+    // The code of a string more than there are is counted, too (section 8.7).
+    let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
+    Ok(Plan::with(dictionary, packing))
+}
+
+/// Rule 4 of the new vectors.
+fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    let mask = Mask::new(rows)?;
     if hint == Hint::Simple {
         return Ok(Plan::of(Encoding::Utf8));
     }
-    if !few_in_sample(strings, mask, hint, scratch)? {
-        return Ok(Plan::of(if slots_pay(strings, stats)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
+    if !few_in_sample(strings, &mask, hint, scratch)? {
+        return Ok(Plan::of(if slots_pay(strings, &mask)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
     }
     // The original's dictionary takes them for missing (section 13, item 2).
-    for row in (0..count).filter(|row| mask.get(*row)) {
-        if strings.get(row)?.is_empty() {
-            return Err(lossy(What::FiloString, row));
-        }
+    if let Some(row) = first_empty(strings, &mask)? {
+        return Err(lossy(What::FiloString, row));
     }
     let dictionary = Dictionary::of(rows, scratch)?;
     match dictionary.len() {
@@ -348,30 +351,34 @@ fn few_in_sample<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch:
         return Ok(true);
     }
     let rows = mask.prefix(sample.saturating_add(1));
-    let dictionary = Dictionary::find(strings, &rows, Element::Utf8, &mut scratch.scope())?;
-    let mut entries = dictionary.len().saturating_add(1);
-    for row in (0..rows.rows()).filter(|row| rows.get(*row)) {
-        // Empty strings are no entries of the original's.
-        if strings.get(row)?.is_empty() {
-            entries = entries.saturating_sub(1);
-            break;
+    // The entry of missing rows counts, empty strings have none.
+    let most = limit.saturating_sub(1).saturating_add(first_empty(strings, &rows)?.map_or(0, |_| 1));
+    let bounds = Bounds { entries: most, ..Bounds::NONE };
+    let few = Dictionary::find(strings, &rows, Element::Utf8, bounds, &mut scratch.scope())?;
+    Ok(limit > 0 && few.is_some())
+}
+
+fn first_empty(strings: Strings<'_>, mask: &Mask<'_>) -> Result<Option<usize>> {
+    for row in 0..mask.rows() {
+        if mask.get(row) && strings.get(row)?.is_empty() {
+            return Ok(Some(row));
         }
     }
-    Ok(entries <= limit)
+    Ok(None)
 }
 
 /// Whether slots of the longest string's size are shorter than what the original takes for the length
 /// of the variable form.
-fn slots_pay(strings: Strings<'_>, stats: &Stats<'_>) -> Result<bool> {
+fn slots_pay(strings: Strings<'_>, mask: &Mask<'_>) -> Result<bool> {
     /// From about this row on, the original counts the long form.
     const FAR_ROW: usize = 16_383;
-    let (mask, Present::Strings(lengths)) = (&stats.mask, stats.present) else { return Ok(false) };
-    let mut variable = 0usize;
-    for row in 0..mask.rows() {
-        let len = if mask.get(row) { strings.get(row)?.len() } else { 0 };
-        let long = mask.get(row) && (len > UTF8_MAX_LEN as usize || row > FAR_ROW);
-        variable = variable.saturating_add(len).saturating_add(if long { 8 } else { 4 });
+    let (mut longest, mut variable) = (0, mask.rows().saturating_mul(4));
+    for row in (0..mask.rows()).filter(|row| mask.get(*row)) {
+        let len = strings.get(row)?.len();
+        let long = len > UTF8_MAX_LEN as usize || row > FAR_ROW;
+        variable = variable.saturating_add(len).saturating_add(if long { 4 } else { 0 });
+        longest = longest.max(len);
     }
-    let slots = lengths.max.saturating_add(1).saturating_mul(mask.rows()).saturating_add(1);
-    Ok(slots < variable && lengths.max <= MAX_SLOT_TEXT)
+    let slots = longest.saturating_add(1).saturating_mul(mask.rows()).saturating_add(1);
+    Ok(slots < variable && longest <= MAX_SLOT_TEXT)
 }

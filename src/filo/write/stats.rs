@@ -148,16 +148,6 @@ const fn block_len(strings: usize, padded: usize) -> usize {
 impl Lengths {
     /// Of no strings.
     pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
-
-    /// Takes one more string in, which a variable vector has at `offset`; gives where the next one is.
-    fn add(&mut self, len: usize, offset: usize) -> usize {
-        self.max = self.max.max(len);
-        self.sum = self.sum.saturating_add(len);
-        self.padded = self.padded.saturating_add(pad4(len.saturating_add(1)));
-        let (_, long) = word(offset, len);
-        self.long = self.long.saturating_add(long.into());
-        offset.saturating_add(len).saturating_add(if long { 4 } else { 0 })
-    }
 }
 
 /// The quarters of an hour in an offset, if it is a whole number of them.
@@ -261,16 +251,30 @@ fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<Range<i32>> {
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
     let sample = first.map_or(Ok(&[][..]), |first| strings.get(first))?;
     let mut found = Lengths::NONE;
-    // Behind the count and the words.
-    let mut offset = strings.len().saturating_mul(4).saturating_add(4);
     for row in 0..strings.len() {
-        if mask.get(row) {
-            let string = strings.get(row)?;
-            offset = found.add(string.len(), offset);
-            found.equal = found.equal && string == sample;
-        } else {
-            found.padded = found.padded.saturating_add(4);
-        }
+        // A missing row is an empty string where it has to be one.
+        let string = if mask.get(row) { strings.get(row)? } else { &[] };
+        found.max = found.max.max(string.len());
+        found.sum = found.sum.saturating_add(string.len());
+        found.padded = found.padded.saturating_add(pad4(string.len().saturating_add(1)));
+        found.equal = found.equal && (string == sample || !mask.get(row));
+    }
+    // Behind the count and the words.
+    let start = strings.len().saturating_mul(4).saturating_add(4);
+    if word(start.saturating_add(found.sum), found.max).1 {
+        found.long = long_forms(strings, mask, start)?;
     }
     Ok(found)
+}
+
+/// How many strings of a variable vector need the long form, the first of which is at `offset`.
+fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Result<usize> {
+    let mut count = 0usize;
+    for row in (0..strings.len()).filter(|row| mask.get(*row)) {
+        let len = strings.get(row)?.len();
+        let (_, long) = word(offset, len);
+        count = count.saturating_add(long.into());
+        offset = offset.saturating_add(len).saturating_add(if long { 4 } else { 0 });
+    }
+    Ok(count)
 }
