@@ -31,6 +31,7 @@ mod bits;
 mod endian;
 mod reader;
 mod scratch;
+pub(crate) mod short;
 mod sink;
 
 pub use bits::{BitReader, Bits};

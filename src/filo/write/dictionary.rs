@@ -9,6 +9,7 @@ use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
 use crate::bytes::Scratch;
+use crate::bytes::short::{ends, same};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::low32;
 use crate::encoding::range::Range;
@@ -294,27 +295,6 @@ fn hash(text: &[u8]) -> u32 {
 const fn fold(a: u64, b: u64) -> u64 {
     let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
-}
-
-/// All bytes of a string of up to 16, by its two ends: with its length they say what it is.
-#[inline]
-fn ends(text: &[u8]) -> (u64, u64) {
-    if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
-        return (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-    }
-    if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
-        return (u32::from_le_bytes(*low).into(), u32::from_le_bytes(*high).into());
-    }
-    (text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0)
-}
-
-/// Whether two strings are the same; faster than a call for short ones.
-#[inline]
-fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    if a.len() <= 16 { ends(a) == ends(b) } else { a == b }
 }
 
 #[cfg(test)]
