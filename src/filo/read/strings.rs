@@ -191,8 +191,7 @@ impl<'a> Strings<'a> {
         Ok(all)
     }
 
-    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is of the long form
-    /// or wrong.
+    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is wrong.
     #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
@@ -200,7 +199,30 @@ impl<'a> Strings<'a> {
         for (word, stored) in words.iter_mut().zip(stored) {
             *word = u32::from_le_bytes(*stored);
         }
-        packed_spans(base, self.chunk.len(), &words, out)
+        // Behind 1 MiB of text all are of the long form.
+        let packed = words.first().is_some_and(|word| word & UTF8_NA != 0);
+        let done = if packed { packed_spans(base, self.chunk.len(), &words, out) } else { None };
+        done.or_else(|| self.long_spans(base, &words, out))
+    }
+
+    /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
+    fn long_spans(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+        let mut all = true;
+        for (span, word) in out.iter_mut().zip(words) {
+            *span = self.word_span(base, *word)?;
+            all &= span.at != NA.at;
+        }
+        Some(all)
+    }
+
+    /// The span of a word of either form; `None` if it leaves the chunk.
+    #[inline(always)]
+    fn word_span(&self, base: u32, word: u32) -> Option<Span> {
+        if word & UTF8_NA == 0 {
+            return self.with_length((base as usize).checked_add(word as usize)?);
+        }
+        let span = packed_word(base, word);
+        (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
     }
 
     /// The table of UTF8 words (and what follows it).
@@ -238,11 +260,7 @@ impl<'a> Strings<'a> {
             }
             Kinds::Words { base } => {
                 let word = self.u32(i.checked_add(1)?.checked_mul(4)?.checked_add(base as usize)?)?;
-                if word & UTF8_NA == 0 {
-                    return self.with_length((base as usize).checked_add(word as usize)?);
-                }
-                let span = packed_word(base, word);
-                (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
+                self.word_span(base, word)
             }
             Kinds::Slots { at, size } => {
                 let at = i.checked_mul(size.into())?.checked_add(at as usize)?;

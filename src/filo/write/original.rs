@@ -5,13 +5,14 @@ use super::choose::Plan;
 use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
-use super::stats::{Present, Stats};
+use super::stats::{Present, Stats, range};
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
-use crate::encoding::range::{self, Range};
+use crate::encoding::pack::fits;
+use crate::encoding::range::{Range, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MAX_EMPTY_ROWS, UTF8_MAX_LEN};
 use crate::filo::{Element, Encoding};
@@ -172,26 +173,17 @@ fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encodin
 }
 
 /// Whether differences save a class of widths (rule 2 of the old builders).
-fn differences_pay(range: Range<i64>, long: bool) -> bool {
-    let Range { min, max } = range;
-    // What wraps around in the width of the element is no gain.
+fn differences_pay(Range { min, max }: Range<i64>, long: bool) -> bool {
+    let distance = Range { min, max }.distance();
+    // In the width of the element it wraps around; the original takes that for no gain.
     let limit = if long { i64::MAX.cast_unsigned() } else { i32::MAX as u64 };
-    let distance = range.distance();
-    let classes: [(u64, i64, bool); 3] = [(8, 1 << 8, true), (16, 1 << 16, true), (32, 1 << 32, long)];
-    distance <= limit
-        && classes.into_iter().any(|(bits, beyond, has)| {
-            let signed = packed_signed(bits);
-            let too_wide = if min >= 0 { max >= beyond } else { min < signed.min || max > signed.max };
-            has && distance < beyond.cast_unsigned() && too_wide
-        })
-}
-
-const fn packed_signed(bits: u64) -> Range<i64> {
-    match bits {
-        8 => Range { min: i8::MIN as i64, max: i8::MAX as i64 },
-        16 => Range { min: i16::MIN as i64, max: i16::MAX as i64 },
-        _ => Range { min: i32::MIN as i64, max: i32::MAX as i64 },
-    }
+    let saves = |class: Packing| {
+        let bits = class.bits();
+        let held = |value: i64| fits(class, value.cast_unsigned());
+        let beyond = if min >= 0 { max >> bits != 0 } else { !(held(min) && held(max)) };
+        beyond && distance >> bits == 0
+    };
+    distance <= limit && (saves(Packing::I8) || saves(Packing::I16) || long && saves(Packing::I32))
 }
 
 fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
@@ -202,10 +194,10 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     Ok(match (stats.present, rows.values) {
         (Present::Integers(range), _) if some && full && range.is_point() => Encoding::Repeated,
         (Present::Integers(_), Plain::Long(_)) if !some => dense(Packing::I8),
-        (Present::Integers(range), Plain::Long(values)) => match delta_delta(values, range) {
-            Some(packing) if full => Encoding::DeltaDelta(packing),
-            _ => dense(packed(range).unwrap_or(Packing::W64)),
-        },
+        (Present::Integers(range), Plain::Long(values)) => {
+            let line = if full { delta_delta(values, mask, range) } else { None };
+            line.map_or_else(|| dense(packed(range).unwrap_or(Packing::W64)), Encoding::DeltaDelta)
+        }
         (Present::Integers(range), _) => dense(packed(range).unwrap_or(Packing::I32)),
         (Present::Doubles { whole, .. }, Plain::Double(values)) => {
             if full && constant(mask, at(values), Nan::Ignored)? {
@@ -217,15 +209,20 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     })
 }
 
-/// The width of the residuals, where the values look like a line to the original.
-fn delta_delta(values: &[i64], range: Range<i64>) -> Option<Packing> {
-    let ends = values.first() == Some(&range.min) && values.last() == Some(&range.max);
+/// The width of the residuals, where the values, of which none is missing, look like a line to the
+/// original. `known` is their range if it is within 32 bits.
+fn delta_delta(values: &[i64], mask: &Mask<'_>, known: Range<i64>) -> Option<Packing> {
+    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
     let step = values.len().checked_div(5).filter(|step| *step > 0)?;
     let mut sample = values.iter().step_by(step).take(5);
     let mut before = *sample.next()?;
     let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
-    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
-    if !(ends && rising) {
+    if !rising {
+        return None;
+    }
+    let whole = u32::try_from(known.distance()).is_ok();
+    let Range { min, max } = if whole { known } else { range(values, mask, line.base) };
+    if (values.first(), values.last()) != (Some(&min), Some(&max)) {
         return None;
     }
     packed(line.distances(values)?.into())
@@ -259,13 +256,13 @@ fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<b
 
 /// The width as ints, if the original takes all doubles for whole: so it does with a negative zero,
 /// which is `Lossy`.
-fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, whole: Option<Range<i32>>) -> Result<Option<Packing>> {
-    if let Some(range) = whole {
+fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<Range<i32>>) -> Result<Option<Packing>> {
+    if let Some(range) = found {
         return Ok(packed(range.into()));
     }
     let mut negative_zero = None;
     for row in (0..mask.rows()).filter(|row| mask.get(*row)) {
-        if range::whole(value(row)).is_none() {
+        if whole(value(row)).is_none() {
             if value(row) != 0.0 {
                 return Ok(None);
             }

@@ -30,7 +30,8 @@ pub(super) struct Stats<'a> {
 pub(super) enum Present {
     /// Booleans and floats: whether all are the same, bit by bit.
     Opaque { equal: bool },
-    /// Ints, longs and timestamps.
+    /// Ints, longs and timestamps. Of longs, those up to where their range passes 32 bits: no width
+    /// depends on the others.
     Integers(Range<i64>),
     /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
     Doubles { equal: bool, whole: Option<Range<i32>> },
@@ -67,9 +68,8 @@ impl<'a> Stats<'a> {
         let present = match rows.values {
             Plain::Boolean(bits) => Present::Opaque { equal: equal_bits(bits, &mask) },
             Plain::Int(values) => Present::Integers(range(values, &mask, at(values, first)).into()),
-            Plain::Long(values) | Plain::Timestamp(values) => {
-                Present::Integers(range(values, &mask, at(values, first)))
-            }
+            Plain::Long(values) => Present::Integers(wide_range(values, &mask, at(values, first))),
+            Plain::Timestamp(values) => Present::Integers(range(values, &mask, at(values, first))),
             Plain::Float(values) => {
                 let bits: &[u32] = bytemuck::must_cast_slice(values);
                 Present::Opaque { equal: equal(bits, &mask, at(bits, first)) }
@@ -195,8 +195,20 @@ fn select<T: Copy>(keep: u64, run: &[T], filler: T, out: &mut [T; BLOCK]) {
     }
 }
 
+/// The range of all values up to the run with which it passes 32 bits.
 #[inline(never)]
-fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
+fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> Range<i64> {
+    let mut extent = Extent::of(first);
+    runs(values, mask, first, |run| {
+        extent.add(run);
+        extent.range().distance() <= u32::MAX.into()
+    });
+    extent.range()
+}
+
+/// The range of all values, of which `first` is one.
+#[inline(never)]
+pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
     let mut extent = Extent::of(first);
     runs(values, mask, first, |run| {
         extent.add(run);
