@@ -9,24 +9,12 @@ use pilaster::error::{Kind, Result};
 use pilaster::filo::Encoding;
 use pilaster::filo::raw::Packing;
 use pilaster::filo::write::append::*;
-use support::{Owned, Values};
+use support::{Owned, Values, patterns};
 
 const SIZES: [usize; 14] = [0, 1, 2, 3, 5, 7, 8, 9, 63, 64, 65, 127, 130, 1000];
 
-fn patterns(n: usize) -> Vec<Vec<bool>> {
-    let by = |f: &dyn Fn(usize) -> bool| (0..n).map(f).collect::<Vec<bool>>();
-    vec![
-        by(&|_| true),
-        by(&|_| false),
-        by(&|i| i % 2 == 1),
-        by(&|i| i != 0),
-        by(&|i| i + 1 != n),
-        by(&|i| i * 7 % 10 != 3),
-    ]
-}
-
-/// Writes the rows into buffers of the length that is said to do (and of a longer one), full of this
-/// and that, until all are in; `full` is the refusal of one row more, where the buffer was exact.
+/// Writes the rows into buffers of the length that is said to do, and into longer ones, full of this
+/// and that; gives the chunk.
 macro_rules! check {
     ($rows:expr, $len:expr, |$buffer:ident| $new:expr, |$w:ident, $i:ident| $push:expr) => {{
         let rows: &Owned = $rows;

@@ -12,6 +12,9 @@
 //! | scalar or enum | `Result<T>`, the default if absent |
 //! | scalar or enum `= null`, struct, string, vector, table, union | `Result<Option<T>>` |
 //! | the same, `required` | `Result<T>` |
+//!
+//! Each table also has a constant with the number of each field, for readers that treat the fields of
+//! several tables alike through `flat::Table`.
 
 use planus_types::intermediate::{
     AssignMode, Declaration, DeclarationKind, Declarations, Enum, Literal, SimpleType, Struct, Table, TableField, Type,
@@ -132,13 +135,18 @@ impl Views<'_> {
 
     fn table(&self, doc: &str, t: &Table) -> Result<String> {
         let name = &self.name;
-        let mut accessors = String::new();
+        let (mut numbers, mut accessors) = (String::new(), String::new());
         for (field, of) in &t.fields {
             let (ty, get) = self.field(of).map_err(|e| format!("{field}: {e}"))?;
             let (doc, field) = (names::doc(&of.docstrings, field)?, names::of_field(field));
             if ["at", "check"].contains(&field.as_str()) {
                 return Err(format!("a field with the name of the method `{field}`"));
             }
+            let number = of.vtable_index;
+            numbers += &format!(
+                "/// Number of the field `{field}`.\npub const {}: u8 = {number};\n",
+                names::of_constant(&field)
+            );
             accessors += &format!("\n{doc}#[inline]\npub fn {field}(&self) -> Result<{ty}> {{ {get} }}\n");
         }
         Ok(format!(
@@ -155,6 +163,10 @@ impl Views<'_> {
                 fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {{
                     flat::Table::read(flat, pos).map({name})
                 }}
+            }}
+
+            impl {name}<'_> {{
+                {numbers}
             }}
 
             impl<'a> {name}<'a> {{

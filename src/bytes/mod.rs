@@ -31,6 +31,7 @@ mod bits;
 mod endian;
 mod reader;
 mod scratch;
+#[cfg(feature = "filo")]
 pub(crate) mod short;
 mod sink;
 

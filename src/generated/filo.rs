@@ -68,6 +68,13 @@ impl<'a> flat::Target<'a> for NaMask<'a> {
     }
 }
 
+impl NaMask<'_> {
+    /// Number of the field `mask_type`.
+    pub const MASK_TYPE: u8 = 0;
+    /// Number of the field `bit_mask`.
+    pub const BIT_MASK: u8 = 1;
+}
+
 impl<'a> NaMask<'a> {
     /// Offset in the file.
     #[must_use]
@@ -158,6 +165,17 @@ impl<'a> flat::Target<'a> for SimplePrimitiveVector<'a> {
     }
 }
 
+impl SimplePrimitiveVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 2;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 3;
+}
+
 impl<'a> SimplePrimitiveVector<'a> {
     /// Offset in the file.
     #[must_use]
@@ -214,6 +232,13 @@ impl<'a> flat::Target<'a> for SimpleStringVector<'a> {
     }
 }
 
+impl SimpleStringVector<'_> {
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 0;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 1;
+}
+
 impl<'a> SimpleStringVector<'a> {
     /// Offset in the file.
     #[must_use]
@@ -256,6 +281,15 @@ impl<'a> flat::Target<'a> for ConstStringVector<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(ConstStringVector)
     }
+}
+
+impl ConstStringVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `str`.
+    pub const STR: u8 = 2;
 }
 
 impl<'a> ConstStringVector<'a> {
@@ -306,6 +340,17 @@ impl<'a> flat::Target<'a> for DictStringVector<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(DictStringVector)
     }
+}
+
+impl DictStringVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `dictionary`.
+    pub const DICTIONARY: u8 = 1;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 2;
+    /// Number of the field `codes`.
+    pub const CODES: u8 = 3;
 }
 
 impl<'a> DictStringVector<'a> {
@@ -362,6 +407,19 @@ impl<'a> flat::Target<'a> for DiffPrimitiveVector<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(DiffPrimitiveVector)
     }
+}
+
+impl DiffPrimitiveVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `base`.
+    pub const BASE: u8 = 2;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 3;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 4;
 }
 
 impl<'a> DiffPrimitiveVector<'a> {
@@ -424,6 +482,21 @@ impl<'a> flat::Target<'a> for DiffDateTimeVector<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(DiffDateTimeVector)
     }
+}
+
+impl DiffDateTimeVector<'_> {
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 0;
+    /// Number of the field `vars`.
+    pub const VARS: u8 = 1;
+    /// Number of the field `millis_info`.
+    pub const MILLIS_INFO: u8 = 2;
+    /// Number of the field `millis`.
+    pub const MILLIS: u8 = 3;
+    /// Number of the field `tz_info`.
+    pub const TZ_INFO: u8 = 4;
+    /// Number of the field `tz`.
+    pub const TZ: u8 = 5;
 }
 
 impl<'a> DiffDateTimeVector<'a> {

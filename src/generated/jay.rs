@@ -131,6 +131,13 @@ impl<'a> flat::Target<'a> for Type<'a> {
     }
 }
 
+impl Type<'_> {
+    /// Number of the field `stype`.
+    pub const STYPE: u8 = 0;
+    /// Number of the field `extra`.
+    pub const EXTRA: u8 = 1;
+}
+
 impl<'a> Type<'a> {
     /// Offset in the file.
     #[must_use]
@@ -387,6 +394,29 @@ impl<'a> flat::Target<'a> for Column<'a> {
     }
 }
 
+impl Column<'_> {
+    /// Number of the field `stype`.
+    pub const STYPE: u8 = 0;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 1;
+    /// Number of the field `strdata`.
+    pub const STRDATA: u8 = 2;
+    /// Number of the field `name`.
+    pub const NAME: u8 = 3;
+    /// Number of the field `nullcount`.
+    pub const NULLCOUNT: u8 = 4;
+    /// Number of the field `stats`.
+    pub const STATS: u8 = 5;
+    /// Number of the field `type_`.
+    pub const TYPE: u8 = 7;
+    /// Number of the field `nrows`.
+    pub const NROWS: u8 = 8;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 9;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 10;
+}
+
 impl<'a> Column<'a> {
     /// Offset in the file.
     #[must_use]
@@ -477,6 +507,17 @@ impl<'a> flat::Target<'a> for Frame<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Frame)
     }
+}
+
+impl Frame<'_> {
+    /// Number of the field `nrows`.
+    pub const NROWS: u8 = 0;
+    /// Number of the field `ncols`.
+    pub const NCOLS: u8 = 1;
+    /// Number of the field `nkeys`.
+    pub const NKEYS: u8 = 2;
+    /// Number of the field `columns`.
+    pub const COLUMNS: u8 = 3;
 }
 
 impl<'a> Frame<'a> {

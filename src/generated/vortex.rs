@@ -21,6 +21,19 @@ impl<'a> flat::Target<'a> for Postscript<'a> {
     }
 }
 
+impl Postscript<'_> {
+    /// Number of the field `dtype`.
+    pub const DTYPE: u8 = 0;
+    /// Number of the field `layout`.
+    pub const LAYOUT: u8 = 1;
+    /// Number of the field `statistics`.
+    pub const STATISTICS: u8 = 2;
+    /// Number of the field `footer`.
+    pub const FOOTER: u8 = 3;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 4;
+}
+
 impl<'a> Postscript<'a> {
     /// Offset in the file.
     #[must_use]
@@ -83,6 +96,13 @@ impl<'a> flat::Target<'a> for PostscriptMetadata<'a> {
     }
 }
 
+impl PostscriptMetadata<'_> {
+    /// Number of the field `key`.
+    pub const KEY: u8 = 0;
+    /// Number of the field `segment`.
+    pub const SEGMENT: u8 = 1;
+}
+
 impl<'a> PostscriptMetadata<'a> {
     /// Offset in the file.
     #[must_use]
@@ -125,6 +145,19 @@ impl<'a> flat::Target<'a> for PostscriptSegment<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(PostscriptSegment)
     }
+}
+
+impl PostscriptSegment<'_> {
+    /// Number of the field `offset`.
+    pub const OFFSET: u8 = 0;
+    /// Number of the field `length`.
+    pub const LENGTH: u8 = 1;
+    /// Number of the field `alignment_exponent`.
+    pub const ALIGNMENT_EXPONENT: u8 = 2;
+    /// Number of the field `compression`.
+    pub const COMPRESSION: u8 = 3;
+    /// Number of the field `encryption`.
+    pub const ENCRYPTION: u8 = 4;
 }
 
 impl<'a> PostscriptSegment<'a> {
@@ -189,6 +222,19 @@ impl<'a> flat::Target<'a> for Footer<'a> {
     }
 }
 
+impl Footer<'_> {
+    /// Number of the field `array_specs`.
+    pub const ARRAY_SPECS: u8 = 0;
+    /// Number of the field `layout_specs`.
+    pub const LAYOUT_SPECS: u8 = 1;
+    /// Number of the field `segment_specs`.
+    pub const SEGMENT_SPECS: u8 = 2;
+    /// Number of the field `compression_specs`.
+    pub const COMPRESSION_SPECS: u8 = 3;
+    /// Number of the field `encryption_specs`.
+    pub const ENCRYPTION_SPECS: u8 = 4;
+}
+
 impl<'a> Footer<'a> {
     /// Offset in the file.
     #[must_use]
@@ -251,6 +297,11 @@ impl<'a> flat::Target<'a> for ArraySpec<'a> {
     }
 }
 
+impl ArraySpec<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
+}
+
 impl<'a> ArraySpec<'a> {
     /// Offset in the file.
     #[must_use]
@@ -287,6 +338,11 @@ impl<'a> flat::Target<'a> for LayoutSpec<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(LayoutSpec)
     }
+}
+
+impl LayoutSpec<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
 }
 
 impl<'a> LayoutSpec<'a> {
@@ -410,6 +466,11 @@ impl<'a> flat::Target<'a> for CompressionSpec<'a> {
     }
 }
 
+impl CompressionSpec<'_> {
+    /// Number of the field `scheme`.
+    pub const SCHEME: u8 = 0;
+}
+
 impl<'a> CompressionSpec<'a> {
     /// Offset in the file.
     #[must_use]
@@ -448,6 +509,8 @@ impl<'a> flat::Target<'a> for EncryptionSpec<'a> {
     }
 }
 
+impl EncryptionSpec<'_> {}
+
 impl<'a> EncryptionSpec<'a> {
     /// Offset in the file.
     #[must_use]
@@ -478,6 +541,11 @@ impl<'a> flat::Target<'a> for FileStatistics<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(FileStatistics)
     }
+}
+
+impl FileStatistics<'_> {
+    /// Number of the field `field_stats`.
+    pub const FIELD_STATS: u8 = 0;
 }
 
 impl<'a> FileStatistics<'a> {
@@ -516,6 +584,19 @@ impl<'a> flat::Target<'a> for Layout<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Layout)
     }
+}
+
+impl Layout<'_> {
+    /// Number of the field `encoding`.
+    pub const ENCODING: u8 = 0;
+    /// Number of the field `row_count`.
+    pub const ROW_COUNT: u8 = 1;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 2;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 3;
+    /// Number of the field `segments`.
+    pub const SEGMENTS: u8 = 4;
 }
 
 impl<'a> Layout<'a> {
@@ -578,6 +659,13 @@ impl<'a> flat::Target<'a> for Array<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Array)
     }
+}
+
+impl Array<'_> {
+    /// Number of the field `root`.
+    pub const ROOT: u8 = 0;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 1;
 }
 
 impl<'a> Array<'a> {
@@ -696,6 +784,19 @@ impl<'a> flat::Target<'a> for ArrayNode<'a> {
     }
 }
 
+impl ArrayNode<'_> {
+    /// Number of the field `encoding`.
+    pub const ENCODING: u8 = 0;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 1;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 2;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 3;
+    /// Number of the field `stats`.
+    pub const STATS: u8 = 4;
+}
+
 impl<'a> ArrayNode<'a> {
     /// Offset in the file.
     #[must_use]
@@ -799,6 +900,31 @@ impl<'a> flat::Target<'a> for ArrayStats<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(ArrayStats)
     }
+}
+
+impl ArrayStats<'_> {
+    /// Number of the field `min`.
+    pub const MIN: u8 = 0;
+    /// Number of the field `min_precision`.
+    pub const MIN_PRECISION: u8 = 1;
+    /// Number of the field `max`.
+    pub const MAX: u8 = 2;
+    /// Number of the field `max_precision`.
+    pub const MAX_PRECISION: u8 = 3;
+    /// Number of the field `sum`.
+    pub const SUM: u8 = 4;
+    /// Number of the field `is_sorted`.
+    pub const IS_SORTED: u8 = 5;
+    /// Number of the field `is_strict_sorted`.
+    pub const IS_STRICT_SORTED: u8 = 6;
+    /// Number of the field `is_constant`.
+    pub const IS_CONSTANT: u8 = 7;
+    /// Number of the field `null_count`.
+    pub const NULL_COUNT: u8 = 8;
+    /// Number of the field `uncompressed_size_in_bytes`.
+    pub const UNCOMPRESSED_SIZE_IN_BYTES: u8 = 9;
+    /// Number of the field `nan_count`.
+    pub const NAN_COUNT: u8 = 10;
 }
 
 impl<'a> ArrayStats<'a> {
@@ -978,6 +1104,8 @@ impl<'a> flat::Target<'a> for Null<'a> {
     }
 }
 
+impl Null<'_> {}
+
 impl<'a> Null<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1008,6 +1136,11 @@ impl<'a> flat::Target<'a> for Bool<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Bool)
     }
+}
+
+impl Bool<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
 }
 
 impl<'a> Bool<'a> {
@@ -1046,6 +1179,13 @@ impl<'a> flat::Target<'a> for Primitive<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Primitive)
     }
+}
+
+impl Primitive<'_> {
+    /// Number of the field `ptype`.
+    pub const PTYPE: u8 = 0;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 1;
 }
 
 impl<'a> Primitive<'a> {
@@ -1090,6 +1230,15 @@ impl<'a> flat::Target<'a> for Decimal<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Decimal)
     }
+}
+
+impl Decimal<'_> {
+    /// Number of the field `precision`.
+    pub const PRECISION: u8 = 0;
+    /// Number of the field `scale`.
+    pub const SCALE: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> Decimal<'a> {
@@ -1142,6 +1291,11 @@ impl<'a> flat::Target<'a> for Utf8<'a> {
     }
 }
 
+impl Utf8<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
+}
+
 impl<'a> Utf8<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1180,6 +1334,11 @@ impl<'a> flat::Target<'a> for Binary<'a> {
     }
 }
 
+impl Binary<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
+}
+
 impl<'a> Binary<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1216,6 +1375,15 @@ impl<'a> flat::Target<'a> for Struct<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Struct)
     }
+}
+
+impl Struct<'_> {
+    /// Number of the field `names`.
+    pub const NAMES: u8 = 0;
+    /// Number of the field `dtypes`.
+    pub const DTYPES: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> Struct<'a> {
@@ -1268,6 +1436,13 @@ impl<'a> flat::Target<'a> for List<'a> {
     }
 }
 
+impl List<'_> {
+    /// Number of the field `element_type`.
+    pub const ELEMENT_TYPE: u8 = 0;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 1;
+}
+
 impl<'a> List<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1310,6 +1485,15 @@ impl<'a> flat::Target<'a> for FixedSizeList<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(FixedSizeList)
     }
+}
+
+impl FixedSizeList<'_> {
+    /// Number of the field `element_type`.
+    pub const ELEMENT_TYPE: u8 = 0;
+    /// Number of the field `size`.
+    pub const SIZE: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> FixedSizeList<'a> {
@@ -1362,6 +1546,15 @@ impl<'a> flat::Target<'a> for Extension<'a> {
     }
 }
 
+impl Extension<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
+    /// Number of the field `storage_dtype`.
+    pub const STORAGE_DTYPE: u8 = 1;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 2;
+}
+
 impl<'a> Extension<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1412,6 +1605,11 @@ impl<'a> flat::Target<'a> for Variant<'a> {
     }
 }
 
+impl Variant<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
+}
+
 impl<'a> Variant<'a> {
     /// Offset in the file.
     #[must_use]
@@ -1448,6 +1646,17 @@ impl<'a> flat::Target<'a> for Union<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Union)
     }
+}
+
+impl Union<'_> {
+    /// Number of the field `names`.
+    pub const NAMES: u8 = 0;
+    /// Number of the field `dtypes`.
+    pub const DTYPES: u8 = 1;
+    /// Number of the field `type_ids`.
+    pub const TYPE_IDS: u8 = 2;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 3;
 }
 
 impl<'a> Union<'a> {
@@ -1504,6 +1713,17 @@ impl<'a> flat::Target<'a> for Map<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(Map)
     }
+}
+
+impl Map<'_> {
+    /// Number of the field `key_type`.
+    pub const KEY_TYPE: u8 = 0;
+    /// Number of the field `value_type`.
+    pub const VALUE_TYPE: u8 = 1;
+    /// Number of the field `keys_sorted`.
+    pub const KEYS_SORTED: u8 = 2;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 3;
 }
 
 impl<'a> Map<'a> {
@@ -1615,6 +1835,11 @@ impl<'a> flat::Target<'a> for DType<'a> {
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         flat::Table::read(flat, pos).map(DType)
     }
+}
+
+impl DType<'_> {
+    /// Number of the field `type_`.
+    pub const TYPE: u8 = 0;
 }
 
 impl<'a> DType<'a> {

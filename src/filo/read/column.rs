@@ -195,8 +195,10 @@ impl column::Column for Column<'_> {
                 let bit = words.first().is_some_and(|byte| byte & 1 == 1);
                 (Values::Bool(all_bits(bit, len, scratch)?), Validity::All)
             }
-            (Role::Offsets, Data::DateTime { offsets: numbers, .. })
-            | (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
+            (Role::Offsets, Data::DateTime { zones, .. }) => {
+                (self.numbers(Some(&zones.offsets()), first, len, scratch)?, Validity::All)
+            }
+            (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
                 (self.numbers(Some(numbers), first, len, scratch)?, Validity::All)
             }
             (_, Data::Nothing) if self.is_text() => {

@@ -35,6 +35,12 @@ const NA: Span = Span { at: 0, len: 0 };
 const BLOCK: usize = 64;
 
 impl<'a> Strings<'a> {
+    /// String `i`; `None` if it is missing.
+    #[inline(never)]
+    pub(super) fn get(&self, i: usize) -> Result<Option<&'a [u8]>> {
+        Ok(self.bytes(self.span(i)?))
+    }
+
     /// Where string `i` lies; [`NA`] if it is missing.
     pub(super) fn span(&self, i: usize) -> Result<Span> {
         self.find(i).ok_or_else(|| self.explain(i))
@@ -126,13 +132,13 @@ impl<'a> Strings<'a> {
     }
 
     /// The string of a code.
-    #[inline(always)]
-    pub(super) fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
         if code == 0 {
             return Ok(NA);
         }
         if code >= count {
-            return Err(Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into()));
+            return Err(bad_code(code, codes));
         }
         let i = code as usize;
         match self.find(i) {
@@ -251,7 +257,7 @@ impl<'a> Strings<'a> {
     }
 
     /// Where string `i` lies; `None` if something is wrong with it.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn find(&self, i: usize) -> Option<Span> {
         match self.kind {
             Kinds::Flat { slots } => {
@@ -306,6 +312,12 @@ impl<'a> Strings<'a> {
         let word = usize::try_from(at).ok().and_then(|at| self.u32(at)).unwrap_or(0);
         Error::new(Kind::Invalid, what, at).with_need(word.into())
     }
+}
+
+/// That there is no entry of this code.
+#[cold]
+pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
+    Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into())
 }
 
 /// Spans of words of the packed form in a chunk of `len` bytes, and whether none is missing; `None` if
