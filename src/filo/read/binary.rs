@@ -8,6 +8,7 @@ use super::{Data, PAYLOAD, Vector, row_count, rows_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::column::Span;
 use crate::encoding::line::Line;
+use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::{Header, Packing};
@@ -135,10 +136,11 @@ const UTF8_LAYOUT: u32 = 2;
 fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     let at = r.at();
     let sub = r.u32(What::FiloSubVector)?;
-    let before = PAYLOAD.saturating_add(sub.into()).checked_sub(r.at()).and_then(|len| usize::try_from(len).ok());
-    match before.map(|len| r.split(len, What::FiloSubVector)) {
-        Some(Ok(before)) => Ok(before),
-        _ => Err(Error::new(Kind::Invalid, What::FiloSubVector, at).with_need(sub.into())),
+    // Both count bytes of the payload.
+    let here = low32(r.at().wrapping_sub(PAYLOAD));
+    match sub.checked_sub(here) {
+        Some(len) => r.split(len as usize, What::FiloSubVector),
+        None => Err(Error::new(Kind::Invalid, What::FiloSubVector, at).with_need(sub.into())),
     }
 }
 
@@ -147,9 +149,8 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
 fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     let base = position(r.at());
     *rows = row_count(r.u32(What::FiloRows)?, base.into())?;
-    let table = u64::from(*rows).saturating_mul(4);
-    if (r.rest().len() as u64) < table {
-        return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(table));
+    if r.rest().len() >> 2 < *rows as usize {
+        return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(u64::from(*rows) << 2));
     }
     Ok(base)
 }

@@ -39,7 +39,8 @@ impl<'a> Vector<'a> {
         let strings = |kind| Strings { chunk: bytes, kind };
         let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
         if let Some(field) = shape.vars {
-            vars = table.0.inline(field)?.ok_or(table.missing(What::FiloVars))?;
+            let Some(stored) = table.0.inline(field)? else { return Err(table.missing(What::FiloVars)) };
+            vars = stored;
             self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
         }
         if let Some(len) = shape.len {
@@ -49,7 +50,9 @@ impl<'a> Vector<'a> {
             self.mask = table.mask(mask)?;
         }
         if self.header == Header::ConstString {
-            let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
+            let Some(string) = table.0.string(views::ConstStringVector::STR)? else {
+                return Err(table.missing(What::FiloString));
+            };
             let span = Span { at: position(string.at()), len: rows_of(string.bytes().len())? };
             self.data = Data::Strings(strings(Kinds::One(span)));
             return Ok(());
@@ -157,9 +160,12 @@ impl<'a> Fields<'a> {
     /// A data vector (section 6) of `rows` numbers.
     #[inline(never)]
     fn packed(&self, info: u8, data: u8, rows: u32, out: &mut Packed<'a>) -> Result<()> {
-        let wrong = self.missing(What::FiloInfo);
-        let views::DataInfo { nbits, signed } = self.0.inline(info)?.ok_or(wrong)?;
-        let packing = raw::packing_of_info(nbits, signed).ok_or(wrong.with_need(nbits.into()))?;
+        let Some(views::DataInfo { nbits, signed }) = self.0.inline(info)? else {
+            return Err(self.missing(What::FiloInfo));
+        };
+        let Some(packing) = raw::packing_of_info(nbits, signed) else {
+            return Err(self.missing(What::FiloInfo).with_need(nbits.into()));
+        };
         let (at, data) = self.bytes(data)?;
         *out = Packed { packing, at, data, unused: 0 };
         out.check(rows)
@@ -175,7 +181,7 @@ impl<'a> Fields<'a> {
     /// The NA mask (section 7), which must be there.
     #[inline(never)]
     fn mask(&self, field: u8) -> Result<Mask<'a>> {
-        let mask = self.0.table::<views::NaMask<'a>>(field)?.ok_or(self.missing(What::FiloMask))?;
+        let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FiloMask)) };
         match mask.mask_type()? {
             views::MaskType::AllZeroes => Ok(Mask::None),
             views::MaskType::SimpleBitMask => Ok(Mask::Words(mask.bit_mask()?.map_or(&[], |words| words.bytes()))),

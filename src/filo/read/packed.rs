@@ -38,7 +38,7 @@ impl<'a> Packed<'a> {
             used => 8u8.saturating_sub(used),
         };
         if data.is_empty() && unused != 0 {
-            return Err(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into()));
+            return Err(Error::new(Kind::Invalid, What::FiloPacked, start.wrapping_add(3)).with_need(last.into()));
         }
         *self = Packed { packing, at: position(r.at()), data, unused };
         Ok(())
@@ -46,8 +46,8 @@ impl<'a> Packed<'a> {
 
     /// How many numbers the bytes hold.
     pub(super) fn rows(&self) -> Result<u32> {
-        let bits = (self.data.len() as u64).saturating_mul(8).saturating_sub(self.unused.into());
-        // Widths are powers of two.
+        // Opening has seen to it that unused bits are in a byte. Widths are powers of two.
+        let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
         let rows = bits >> self.packing.bits().trailing_zeros();
         u32::try_from(rows).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, self.at.into()).with_need(rows))
     }

@@ -299,18 +299,15 @@ impl<'a> Strings<'a> {
     /// length that leaves the chunk.
     #[cold]
     fn explain(&self, i: usize) -> Error {
+        // String `i` is one of a list whose frame lies in the chunk, so no product here wraps.
+        let i = u32::try_from(i).unwrap_or(u32::MAX);
         let (what, at) = match self.kind {
-            Kinds::Flat { slots } => (What::FiloString, (i as u64).saturating_mul(4).saturating_add(slots.into())),
-            Kinds::Words { base } => {
-                (What::FiloWords, (i as u64).saturating_add(1).saturating_mul(4).saturating_add(base.into()))
-            }
-            Kinds::Slots { at, size } => {
-                (What::FiloSlot, (i as u64).saturating_mul(size.into()).saturating_add(at.into()))
-            }
-            Kinds::One(span) => (What::FiloString, span.at.into()),
+            Kinds::Flat { slots } => (What::FiloString, i.wrapping_mul(4).wrapping_add(slots)),
+            Kinds::Words { base } => (What::FiloWords, i.wrapping_add(1).wrapping_mul(4).wrapping_add(base)),
+            Kinds::Slots { at, size } => (What::FiloSlot, i.wrapping_mul(size.into()).wrapping_add(at)),
+            Kinds::One(span) => (What::FiloString, span.at),
         };
-        let word = usize::try_from(at).ok().and_then(|at| self.u32(at)).unwrap_or(0);
-        Error::new(Kind::Invalid, what, at).with_need(word.into())
+        Error::new(Kind::Invalid, what, at.into()).with_need(self.u32(at as usize).unwrap_or(0).into())
     }
 }
 
