@@ -81,9 +81,9 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let start = i.checked_mul(size)?;
     let src = src.get(start..)?;
     let word = match src.first_chunk::<8>() {
-        Some(bytes) => u64::from_le_bytes(*bytes),
-        // The last values of a vector; whatever is above them goes with the next line.
-        None => src.get(..size)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
+        // Whatever is above the value goes with the shifts below.
+        Some(bytes) if cfg!(target_pointer_width = "64") => u64::from_le_bytes(*bytes),
+        _ => src.get(..size)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
     };
     let above = 64u32.wrapping_sub(bits);
     Some(if packing.signed() {

@@ -26,6 +26,7 @@ pub mod dataseries_header;
 pub mod dataseries_index;
 pub mod dataseries_trailer;
 pub mod dataseries_types;
+pub mod filo_append;
 pub mod filo_damage;
 pub mod filo_dirty;
 pub mod filo_roundtrip;
@@ -53,6 +54,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
     ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_append", filo_append::run),
     ("filo_damage", filo_damage::run),
     ("dataseries_header", dataseries_header::run),
     ("dataseries_trailer", dataseries_trailer::run),
