@@ -30,10 +30,16 @@ impl Golden {
 /// Every golden, in the order of its name.
 pub fn all() -> Vec<Golden> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let mut found = Vec::new();
-    walk(&root, &root, &mut found);
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    let found = below(&root);
     assert!(!found.is_empty(), "no golden files under {}", root.display());
+    found
+}
+
+/// Every file with an expectation below `root`, in the order of its name.
+pub fn below(root: &Path) -> Vec<Golden> {
+    let mut found = Vec::new();
+    walk(root, root, &mut found);
+    found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 

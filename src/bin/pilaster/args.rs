@@ -160,7 +160,8 @@ JSON lines have an object per row, with null for a missing value. Numbers that
 JSON lacks are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings. In both, dates and times are the stored counts, bytes are hexadecimal
 (variable32 of DataSeries: where they are not text); a nested value in CSV is
-its JSON text. --rows counts all rows, those that --from and --to leave out, too.
+its JSON text. --rows counts all rows, also those that --from and --to leave
+out.
 ";
 
 const DUMP: &str = "\
