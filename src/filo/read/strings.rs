@@ -34,6 +34,9 @@ const NA: Span = Span { at: 0, len: 0 };
 /// Rows per turn of the batch loops.
 const BLOCK: usize = 64;
 
+/// Whether strings are found in blocks; on small machines one by one, which takes less flash.
+const WIDE: bool = cfg!(target_pointer_width = "64");
+
 impl<'a> Strings<'a> {
     /// String `i`; `None` if it is missing.
     #[inline(never)]
@@ -74,8 +77,8 @@ impl<'a> Strings<'a> {
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let done = match self.kind {
-                Kinds::Words { base } => self.packed_words(base, row, block),
-                Kinds::Slots { at, size } => self.slots(at, size, row, block),
+                Kinds::Words { base } if WIDE => self.packed_words(base, row, block),
+                Kinds::Slots { at, size } if WIDE => self.slots(at, size, row, block),
                 _ => None,
             };
             all &= match done {
@@ -104,7 +107,7 @@ impl<'a> Strings<'a> {
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
             codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
-            match self.coded_words(&code, count, block) {
+            match if WIDE { self.coded_words(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
                     for (span, code) in block.iter_mut().zip(code) {
