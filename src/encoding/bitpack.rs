@@ -154,19 +154,17 @@ impl Word for u64 {
     }
 }
 
-/// The body for small machines: a value at a time, and one loop for all widths.
-#[cfg(not(any(target_pointer_width = "64", test)))]
+/// `out` from value `inside` of the first byte on.
 #[inline(never)]
 fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
-    for (i, out) in out.iter_mut().enumerate() {
-        *out = W::wide(get(packing, src, inside.saturating_add(i)).unwrap_or(0));
+    if cfg!(not(any(target_pointer_width = "64", test))) {
+        // Small machines: a value at a time, and one loop for all widths.
+        for (i, out) in out.iter_mut().enumerate() {
+            *out = W::wide(get(packing, src, inside.saturating_add(i)).unwrap_or(0));
+        }
+        return;
     }
-}
-
-/// The body for hosts: a loop for each width, which the compiler vectorises.
-#[cfg(any(target_pointer_width = "64", test))]
-#[inline(never)]
-fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
+    // Hosts: a loop for each width, which the compiler vectorises.
     match packing {
         Packing::U2 => below_byte::<W, 4, 32, 128>(src, inside, out),
         Packing::U4 => below_byte::<W, 2, 16, 32>(src, inside, out),
