@@ -24,7 +24,9 @@ need_apt() {
     dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null | grep -q '^ii' || missing+=("$package")
   done
   [ ${#missing[@]} -gt 0 ] || return 0
-  command -v apt-get >/dev/null && [ "$(id -u)" = 0 ] || skip "needs the Debian packages ${missing[*]}"
+  if ! command -v apt-get >/dev/null || [ "$(id -u)" != 0 ]; then
+    skip "needs the Debian packages ${missing[*]}"
+  fi
   local apt=(apt-get -q -y -o DPkg::Lock::Timeout=600)
   if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -mmin -1440 2>/dev/null | head -1)" ]; then
     "${apt[@]}" update

@@ -31,6 +31,8 @@ mod bits;
 mod endian;
 mod reader;
 mod scratch;
+#[cfg(feature = "filo")]
+pub(crate) mod short;
 mod sink;
 
 pub use bits::{BitReader, Bits};

@@ -14,7 +14,8 @@ use crate::error::{Error, Kind, Result, What};
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a, E> {
     rest: &'a [u8],
-    // And not the offset of the next byte, which every `take` would have to move.
+    // The offset of the end, and not that of the next byte, which every `take` would have to move.
+    // Sums wrap: they are short where every byte counts, and come out right again in `at`.
     end: u64,
     order: PhantomData<E>,
 }
@@ -43,13 +44,13 @@ impl<'a, E: Endian> Reader<'a, E> {
     /// A cursor at the start of `bytes`, which lie at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
-        Reader { rest: bytes, end: at.saturating_add(bytes.len() as u64), order: PhantomData }
+        Reader { rest: bytes, end: at.wrapping_add(bytes.len() as u64), order: PhantomData }
     }
 
     /// Absolute offset of the next byte.
     #[must_use]
     pub const fn at(&self) -> u64 {
-        self.end.saturating_sub(self.rest.len() as u64)
+        self.end.wrapping_sub(self.rest.len() as u64)
     }
 
     /// The bytes that are left.

@@ -44,6 +44,10 @@ impl<'a> Input<'a> {
         head
     }
 
+    pub fn packing(&mut self) -> Packing {
+        PACKINGS[usize::from(self.byte()) % PACKINGS.len()]
+    }
+
     /// An encoding in some width, legal or not.
     pub fn encoding(&mut self) -> Encoding {
         let kind = self.byte();

@@ -19,6 +19,7 @@ pub mod codec_lzo;
 pub mod codec_roundtrip;
 pub mod codec_snappy;
 pub mod codec_zlib;
+pub mod filo_append;
 pub mod filo_damage;
 pub mod filo_dirty;
 pub mod filo_roundtrip;
@@ -45,5 +46,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
     ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_append", filo_append::run),
     ("filo_damage", filo_damage::run),
 ];

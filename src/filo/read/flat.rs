@@ -14,8 +14,8 @@ use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
 
 impl<'a> Vector<'a> {
     /// Opens the payload of the chunk `bytes`. The six tables are one as far as they have the same
-    /// fields; what is particular to a kind comes last. False if it cannot be read as the element type.
-    pub(super) fn open_flat(&mut self, bytes: &'a [u8]) -> Result<bool> {
+    /// fields; what is particular to a kind comes last.
+    pub(super) fn open_flat(&mut self, bytes: &'a [u8]) -> Result<()> {
         let shape = match (self.header, self.element) {
             (
                 Header::SimplePrimitive | Header::ConstPrimitive,
@@ -26,19 +26,21 @@ impl<'a> Vector<'a> {
             (Header::SimpleString, Element::String) => &SIMPLE_STRING,
             (Header::ConstString, Element::String) => &CONST_STRING,
             (Header::DictString, Element::String) => &DICT_STRING,
-            _ => return Ok(false),
+            _ => return Err(self.wrong_type()),
         };
         let payload = bytes.get(HEADER_LEN..).unwrap_or_default();
         let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
 
-        let mut strings = Strings { chunk: bytes, kind: Kinds::One(Span::default()) };
+        let mut slots = 0;
         if let Some(list) = shape.strings {
-            strings.kind = table.strings(list, &mut self.rows)?;
+            slots = table.strings(list, &mut self.rows)?;
         }
-        let entries = self.rows;
+        let count = self.rows;
+        let strings = |kind| Strings { chunk: bytes, kind };
         let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
         if let Some(field) = shape.vars {
-            vars = table.0.inline(field)?.ok_or(table.missing(What::FiloVars))?;
+            let Some(stored) = table.0.inline(field)? else { return Err(table.missing(What::FiloVars)) };
+            vars = stored;
             self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
         }
         if let Some(len) = shape.len {
@@ -48,47 +50,57 @@ impl<'a> Vector<'a> {
             self.mask = table.mask(mask)?;
         }
         if self.header == Header::ConstString {
-            let string = table.0.string(views::ConstStringVector::STR)?.ok_or(table.missing(What::FiloString))?;
-            strings.kind = Kinds::One(Span { at: position(string.at())?, len: rows_of(string.bytes().len())? });
+            let Some(string) = table.0.string(views::ConstStringVector::STR)? else {
+                return Err(table.missing(What::FiloString));
+            };
+            let span = Span { at: position(string.at()), len: rows_of(string.bytes().len())? };
+            self.data = Data::Strings(strings(Kinds::One(span)));
+            return Ok(());
         }
         let Some([info, data]) = shape.packed else {
-            self.data = Data::Strings(strings);
-            return Ok(true);
+            self.data = Data::Strings(strings(Kinds::Flat { slots }));
+            return Ok(());
         };
 
         let constant = self.header == Header::ConstPrimitive;
         let stored = if constant { 1 } else { self.rows };
         // Booleans are words of 64 rows, not one of 64 bits for each.
         let boolean = self.element == Element::Boolean;
-        let packed = table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored })?;
+        let mut packed = Packed::NONE;
+        table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored }, &mut packed)?;
         let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
         match self.header {
             Header::DictString if packed.packing == Packing::W64 => return Err(packed.too_wide()),
             Header::DictString => {
-                self.data = Data::Coded { entries: strings, count: entries, codes: packed };
-                return Ok(true);
+                let entries = strings(Kinds::Flat { slots });
+                self.data = Data::Coded { entries, count, codes: packed };
+                return Ok(());
             }
             Header::DiffDateTime => {
                 use views::DiffDateTimeVector as Of;
                 numbers.line.base = vars.base_millis;
                 // Absent or empty: all rows have the base offset.
-                let packed = match table.bytes(Of::TZ)? {
-                    (_, []) => Packed { data: &[], ..packed },
-                    _ => table.packed(Of::TZ_INFO, Of::TZ, self.rows)?,
-                };
-                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed } };
-                return Ok(true);
+                let mut zones = Packed { at: packed.at, ..Packed::NONE };
+                if !table.bytes(Of::TZ)?.1.is_empty() {
+                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones)?;
+                }
+                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } };
+                return Ok(());
             }
             Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
             _ => {}
         }
-        self.data = if boolean { Data::Bits { words: packed.data, constant } } else { Data::Numbers(numbers) };
-        Ok(match self.element {
+        self.data = Data::Numbers(numbers);
+        if boolean {
+            self.data = Data::Bits { words: packed.data, constant };
+        }
+        let fits = match self.element {
             Element::Boolean | Element::Double => packed.packing == Packing::W64,
             Element::Int => packed.packing != Packing::W64,
             Element::Float => packed.packing == Packing::U32,
             _ => true,
-        })
+        };
+        if fits { Ok(()) } else { Err(self.wrong_type()) }
     }
 }
 
@@ -147,27 +159,29 @@ struct Fields<'a>(Table<'a>);
 impl<'a> Fields<'a> {
     /// A data vector (section 6) of `rows` numbers.
     #[inline(never)]
-    fn packed(&self, info: u8, data: u8, rows: u32) -> Result<Packed<'a>> {
-        let wrong = self.missing(What::FiloInfo);
-        let views::DataInfo { nbits, signed } = self.0.inline(info)?.ok_or(wrong)?;
-        let packing = raw::packing_of_info(nbits, signed).ok_or(wrong.with_need(nbits.into()))?;
+    fn packed(&self, info: u8, data: u8, rows: u32, out: &mut Packed<'a>) -> Result<()> {
+        let Some(views::DataInfo { nbits, signed }) = self.0.inline(info)? else {
+            return Err(self.missing(What::FiloInfo));
+        };
+        let Some(packing) = raw::packing_of_info(nbits, signed) else {
+            return Err(self.missing(What::FiloInfo).with_need(nbits.into()));
+        };
         let (at, data) = self.bytes(data)?;
-        let packed = Packed { packing, at, data, unused: 0 };
-        packed.check(rows)?;
-        Ok(packed)
+        *out = Packed { packing, at, data, unused: 0 };
+        out.check(rows)
     }
 
     /// Place and bytes of a byte vector; none if it is absent.
     #[inline(never)]
     fn bytes(&self, field: u8) -> Result<(u32, &'a [u8])> {
         let vector: Option<Inline<'a, u8>> = self.0.vector(field)?;
-        Ok((position(vector.map_or(self.0.at(), |v| v.at()))?, vector.map_or(&[], |v| v.bytes())))
+        Ok((position(vector.map_or(self.0.at(), |v| v.at())), vector.map_or(&[], |v| v.bytes())))
     }
 
     /// The NA mask (section 7), which must be there.
     #[inline(never)]
     fn mask(&self, field: u8) -> Result<Mask<'a>> {
-        let mask = self.0.table::<views::NaMask<'a>>(field)?.ok_or(self.missing(What::FiloMask))?;
+        let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FiloMask)) };
         match mask.mask_type()? {
             views::MaskType::AllZeroes => Ok(Mask::None),
             views::MaskType::SimpleBitMask => Ok(Mask::Words(mask.bit_mask()?.map_or(&[], |words| words.bytes()))),
@@ -179,14 +193,14 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// A list of strings, and how many. The frame of the list is checked here, each string when it is
-    /// read.
+    /// Where the offsets of a list of strings are, and how many. The frame of the list is checked here,
+    /// each string when it is read.
     #[inline(never)]
-    fn strings(&self, field: u8, count: &mut u32) -> Result<Kinds> {
+    fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
         *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
-        Ok(Kinds::Flat { slots: position(slots)? })
+        Ok(position(slots))
     }
 
     /// That the table lacks a field.

@@ -69,11 +69,10 @@ impl<'a> Vector<'a> {
         let header = Header::of_word(word)?;
         // Filled in place, as it is large for a small machine.
         let mut vector = Vector { element, header, rows: 0, mask: Mask::None, data: Data::Nothing };
-        let fits = match header {
+        match header {
             Header::Empty => {
                 r.end(What::Input)?;
                 (vector.rows, vector.mask) = (word >> 8, Mask::All);
-                true
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -91,11 +90,14 @@ impl<'a> Vector<'a> {
             | Header::FixedMaxUtf8
             | Header::DictUtf8
             | Header::DeltaDelta => vector.open_binary(bytes, r)?,
-        };
-        if !fits {
-            return Err(Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(word.into()));
         }
         Ok(vector)
+    }
+
+    /// That section 3 does not allow the header for the element type.
+    #[cold]
+    fn wrong_type(&self) -> Error {
+        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.header.word().into())
     }
 
     /// The element type that the vector was opened as.

@@ -9,6 +9,7 @@ use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
 use crate::bytes::Scratch;
+use crate::bytes::short::{ends, same};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::low32;
 use crate::encoding::range::Range;
@@ -39,6 +40,31 @@ pub struct Dictionary<'a> {
     /// The row where each entry appears first.
     first: &'a [u32],
     codes: &'a [u32],
+}
+
+/// Beyond what a dictionary is of no use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// So many entries.
+    pub entries: usize,
+    /// So many bytes of entries: text, and a word for each.
+    pub bytes: usize,
+}
+
+impl Bounds {
+    pub const NONE: Bounds = Bounds { entries: usize::MAX, bytes: usize::MAX };
+
+    /// Counts one more entry; false if that is beyond.
+    fn take(&mut self, text: &[u8]) -> bool {
+        let size = text.len().saturating_add(size_of::<u32>());
+        match (self.entries.checked_sub(1), self.bytes.checked_sub(size)) {
+            (Some(entries), Some(bytes)) => {
+                *self = Bounds { entries, bytes };
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A slot of the hash table; code 0 is a free one.
@@ -78,21 +104,24 @@ impl<'a> Dictionary<'a> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
             (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
-                Self::find(strings, &mask, element, scratch)
+                let found = Self::find(strings, &mask, element, Bounds::NONE, scratch)?;
+                found.ok_or_else(|| Error::new(Kind::NoRoom, What::Scratch, 0))
             }
             _ => Err(wrong_type(Encoding::DictUtf8(Packing::U2))),
         }
     }
 
+    /// The dictionary, unless it is beyond `bounds`: then `None`, as soon as that is known.
     pub(super) fn find(
         strings: Strings<'a>,
         mask: &Mask<'_>,
         element: Element,
+        mut bounds: Bounds,
         scratch: &mut Scratch<'a>,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // The largest power of two that there is room for.
-        let wanted = slots_for(mask.rows());
+        let wanted = slots_for(mask.rows().min(bounds.entries));
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
         let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
@@ -116,6 +145,9 @@ impl<'a> Dictionary<'a> {
             *to = loop {
                 let Some(slot) = table.get_mut(place) else { return Err(no_room()) };
                 if slot.code == 0 {
+                    if !bounds.take(text) {
+                        return Ok(None);
+                    }
                     let Some(first) = first.get_mut(entries as usize) else { return Err(no_room()) };
                     *first = row;
                     entries = entries.wrapping_add(1);
@@ -138,7 +170,7 @@ impl<'a> Dictionary<'a> {
             };
         }
         let first = first.get(..entries as usize).unwrap_or_default();
-        Ok(Dictionary { strings, element, first, codes })
+        Ok(Some(Dictionary { strings, element, first, codes }))
     }
 
     /// How many different strings; missing rows are none.
@@ -263,27 +295,6 @@ fn hash(text: &[u8]) -> u32 {
 const fn fold(a: u64, b: u64) -> u64 {
     let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
-}
-
-/// All bytes of a string of up to 16, by its two ends: with its length they say what it is.
-#[inline]
-fn ends(text: &[u8]) -> (u64, u64) {
-    if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
-        return (u64::from_le_bytes(*low), u64::from_le_bytes(*high));
-    }
-    if let (Some(low), Some(high)) = (text.first_chunk(), text.last_chunk()) {
-        return (u32::from_le_bytes(*low).into(), u32::from_le_bytes(*high).into());
-    }
-    (text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0)
-}
-
-/// Whether two strings are the same; faster than a call for short ones.
-#[inline]
-fn same(a: &[u8], b: &[u8]) -> bool {
-    if a.len() != b.len() {
-        return false;
-    }
-    if a.len() <= 16 { ends(a) == ends(b) } else { a == b }
 }
 
 #[cfg(test)]

@@ -4,9 +4,10 @@ use super::cells::{Cells, Source, lossy};
 use super::dictionary::check_codes;
 use super::len::pad4;
 use super::mask::Mask;
-use super::out::{Out, copy};
+use super::out::Out;
 use super::rows::Strings;
 use super::texts::Texts;
+use crate::bytes::short::{copy, is_ascii};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Result, What};
 use crate::filo::raw::Header;
@@ -30,7 +31,7 @@ fn block_len(texts: &Texts<'_>) -> Result<usize> {
 }
 
 fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
-    if bytes.is_ascii() || core::str::from_utf8(bytes).is_ok() {
+    if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
         return Ok(());
     }
     Err(lossy(What::FiloString, row()))

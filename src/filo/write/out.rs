@@ -1,5 +1,6 @@
 //! One chunk, put into the caller's buffer front to back.
 
+use crate::bytes::short::copy;
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, Header};
@@ -99,41 +100,6 @@ pub(super) const fn packed_header(packing: Packing, n: usize) -> [u8; 4] {
     let signed = packing.signed() || matches!(packing, Packing::W64);
     let used = (n as u32 & 7).wrapping_mul(bits) & 7;
     [bits as u8, 0, signed as u8, used as u8]
-}
-
-/// Copies to the front of `to`, which is long enough. Short strings take two words that may
-/// overlap; for them a call of `memcpy` costs more than the bytes.
-#[inline]
-pub(super) fn copy(to: &mut [u8], bytes: &[u8]) {
-    let Some(to) = to.get_mut(..bytes.len()) else { return };
-    if bytes.len() > 16 {
-        copy_long(to, bytes);
-    } else if !ends::<8>(to, bytes) && !ends::<4>(to, bytes) {
-        for (to, byte) in to.iter_mut().zip(bytes) {
-            *to = *byte;
-        }
-    }
-}
-
-/// Copies the first and the last `N` bytes, if there are so many.
-#[inline]
-fn ends<const N: usize>(to: &mut [u8], bytes: &[u8]) -> bool {
-    let (Some(first), Some(last)) = (bytes.first_chunk::<N>(), bytes.last_chunk::<N>()) else { return false };
-    if let Some(to) = to.first_chunk_mut::<N>() {
-        *to = *first;
-    }
-    if let Some(to) = to.last_chunk_mut::<N>() {
-        *to = *last;
-    }
-    true
-}
-
-/// Not inlined: the compiler would make one `memcpy` of this copy and the fixed ones.
-#[inline(never)]
-fn copy_long(to: &mut [u8], bytes: &[u8]) {
-    if to.len() == bytes.len() {
-        to.copy_from_slice(bytes);
-    }
 }
 
 #[cold]

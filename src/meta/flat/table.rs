@@ -69,7 +69,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn table<T: From<Table<'a>>>(&self, field: u8) -> Result<Option<T>> {
-        self.inner(field)
+        Ok(self.inner(field)?.map(T::from))
     }
 
     /// A string; `None` if it is absent.
@@ -78,7 +78,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn string(&self, field: u8) -> Result<Option<Str<'a>>> {
-        self.run(field, 1, What::FlatString)
+        Ok(self.run(field, 1, What::FlatString)?.map(Str::from))
     }
 
     /// A vector of scalars or structs; `None` if it is absent.
@@ -87,7 +87,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn vector<T: Fixed>(&self, field: u8) -> Result<Option<Inline<'a, T>>> {
-        self.run(field, stride::<T>(), What::FlatVector)
+        Ok(self.run(field, stride::<T>(), What::FlatVector)?.map(Inline::from))
     }
 
     /// A vector of tables or strings; `None` if it is absent.
@@ -131,17 +131,17 @@ impl<'a> Table<'a> {
     }
 
     #[inline(never)]
-    fn inner<T: From<Table<'a>>>(&self, field: u8) -> Result<Option<T>> {
+    fn inner(&self, field: u8) -> Result<Option<Table<'a>>> {
         match self.reach(field)? {
-            Some(pos) => Ok(Some(T::from(self.flat.table(pos)?))),
+            Some(pos) => self.flat.table(pos).map(Some),
             None => Ok(None),
         }
     }
 
     #[inline(never)]
-    fn run<T: From<Run<'a>>>(&self, field: u8, stride: u32, what: What) -> Result<Option<T>> {
+    fn run(&self, field: u8, stride: u32, what: What) -> Result<Option<Run<'a>>> {
         match self.reach(field)? {
-            Some(pos) => Ok(Some(T::from(self.flat.run(pos, stride, what)?))),
+            Some(pos) => self.flat.run(pos, stride, what).map(Some),
             None => Ok(None),
         }
     }
