@@ -46,6 +46,8 @@ pub struct Field<'a> {
 #[repr(C)]
 pub struct FieldRecord {
     scale: f64,
+    /// 1 / scale: a division of doubles is a kilobyte of flash where there is no unit for it.
+    multiplier: f64,
     base: f64,
     name_at: u32,
     name_len: u32,
@@ -81,6 +83,7 @@ impl FieldRecord {
     /// No field at all: what an array of records is filled with first.
     pub(crate) const EMPTY: FieldRecord = FieldRecord {
         scale: 0.0,
+        multiplier: 0.0,
         base: 0.0,
         name_at: 0,
         name_len: 0,
@@ -118,6 +121,7 @@ impl FieldRecord {
         };
         FieldRecord {
             scale,
+            multiplier: 1.0 / scale,
             base: field.base,
             name_at: name.at,
             name_len: name.len,
@@ -198,6 +202,12 @@ impl FieldRecord {
     #[must_use]
     pub const fn scale(&self) -> Option<f64> {
         if self.flags & SCALED == 0 { None } else { Some(self.scale) }
+    }
+
+    /// What a value of a scaled double is multiplied by: 1 / scale, rounded to a double (section 8.4).
+    #[must_use]
+    pub const fn multiplier(&self) -> f64 {
+        self.multiplier
     }
 
     /// What the `own`-th field, this one, is relative to.

@@ -204,7 +204,9 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     pub fn clear(&mut self) {
         self.count = 0;
         self.pool_len = 0;
-        self.pool.truncate(0);
+        if T::USES.strings {
+            self.pool.truncate(0);
+        }
         self.packed = None;
     }
 
@@ -217,7 +219,9 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         if self.packed.is_some() {
             return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
         }
-        self.pool.truncate(self.pool_len);
+        if T::USES.strings {
+            self.pool.truncate(self.pool_len);
+        }
         let start = self.rows_len();
         let end = start.saturating_add(self.record_len);
         // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
@@ -241,7 +245,9 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Packs the rows, once, and gives both parts.
     pub(super) fn parts(&mut self) -> Parts<'_> {
         let rows_len = self.rows_len();
-        self.pool.truncate(self.pool_len);
+        if T::USES.strings {
+            self.pool.truncate(self.pool_len);
+        }
         let Packed { fixed_len, hash } = match self.packed {
             Some(packed) => packed,
             None => {

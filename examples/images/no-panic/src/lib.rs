@@ -23,6 +23,10 @@ macro_rules! exports {
 exports! {
     entry_bytes_reader = entries::bytes::reader;
     entry_bytes_scratch = entries::bytes::scratch;
+    entry_dataseries_write = entries::dataseries_write::stored;
+    entry_dataseries_write_lz4 = entries::dataseries_write::lz4;
+    entry_dataseries_write_lzf = entries::dataseries_write::lzf;
+    entry_dataseries_resume = entries::dataseries_write::resume;
     entry_filo_get = entries::filo::get;
     entry_filo_get_int = entries::filo::get_int;
     entry_filo_batches = entries::filo::batches;

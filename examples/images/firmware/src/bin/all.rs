@@ -17,6 +17,10 @@ static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/go
 const ENTRIES: &[(&str, Entry)] = &[
     ("bytes_reader", entries::bytes::reader),
     ("bytes_scratch", entries::bytes::scratch),
+    ("dataseries_write", entries::dataseries_write::stored),
+    ("dataseries_write_lz4", entries::dataseries_write::lz4),
+    ("dataseries_write_lzf", entries::dataseries_write::lzf),
+    ("dataseries_resume", entries::dataseries_write::resume),
     ("filo_get", entries::filo::get),
     ("filo_get_int", entries::filo::get_int),
     ("filo_batches", entries::filo::batches),
