@@ -25,6 +25,10 @@
 use core::fmt;
 use core::str::FromStr;
 
+#[cfg(any(feature = "filo", feature = "dataseries"))]
+use crate::bytes::Scratch;
+#[cfg(feature = "dataseries")]
+use crate::dataseries;
 use crate::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use crate::filo;
@@ -62,7 +66,8 @@ impl Format {
     pub const fn readable(self) -> bool {
         match self {
             Format::Filo => cfg!(feature = "filo"),
-            Format::DataSeries | Format::Jay | Format::Bcolz | Format::Vortex => false,
+            Format::DataSeries => cfg!(feature = "dataseries"),
+            Format::Jay | Format::Bcolz | Format::Vortex => false,
         }
     }
 
@@ -151,27 +156,55 @@ fn is_blosc(bytes: &[u8]) -> bool {
     known && stored as usize == bytes.len() && i32::try_from(decoded).is_ok() && (block > 0 || decoded == 0)
 }
 
-/// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
-/// of its own, the compiler shall name the place.
-#[cfg(feature = "filo")]
-#[derive(Clone, Copy, Debug)]
-pub enum File<'a> {
-    /// One Filo vector.
-    Filo(filo::Vector<'a>),
+/// What a caller says about a file that its bytes do not say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Hints {
+    /// What a Filo vector holds.
+    #[cfg(feature = "filo")]
+    pub element: Option<filo::Element>,
+    /// That a DataSeries file shall be read from the front, without trailer and index.
+    #[cfg(feature = "dataseries")]
+    pub sequential: bool,
 }
 
-#[cfg(feature = "filo")]
+/// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
+/// of its own, the compiler shall name the place.
+#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
+pub enum File<'a> {
+    /// One Filo vector.
+    #[cfg(feature = "filo")]
+    Filo(filo::Vector<'a>),
+    /// A DataSeries file.
+    #[cfg(feature = "dataseries")]
+    DataSeries(dataseries::AnyFile<'a>),
+}
+
+#[cfg(any(feature = "filo", feature = "dataseries"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. `element` is for Filo alone, whose vectors do not hold their element type.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, types
+    /// and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
-    /// [`Kind::Misuse`] for a Filo vector without `element`.
-    pub fn open(bytes: &'a [u8], format: Format, element: Option<filo::Element>) -> Result<Self> {
+    /// [`Kind::Misuse`] for a Filo vector without its element type; [`Kind::NoRoom`].
+    pub fn open(bytes: &'a [u8], format: Format, hints: &Hints, scratch: &mut Scratch<'a>) -> Result<Self> {
+        let _ = (&hints, &scratch);
         match format {
+            #[cfg(feature = "filo")]
             Format::Filo => {
-                let element = element.ok_or(Error::new(Kind::Misuse, What::FiloElement, 0))?;
+                let element = hints.element.ok_or(Error::new(Kind::Misuse, What::FiloElement, 0))?;
                 filo::Vector::open(bytes, element).map(File::Filo)
+            }
+            #[cfg(feature = "dataseries")]
+            Format::DataSeries => {
+                let options = &dataseries::ReadOptions::DEFAULT;
+                let file = match hints.sequential {
+                    true => dataseries::AnyFile::open_sequential(bytes, options, scratch)?,
+                    false => dataseries::AnyFile::open(bytes, options, scratch)?,
+                };
+                Ok(File::DataSeries(file))
             }
             other => Err(other.unreadable()),
         }
@@ -181,17 +214,38 @@ impl<'a> File<'a> {
     #[must_use]
     pub const fn format(&self) -> Format {
         match self {
+            #[cfg(feature = "filo")]
             File::Filo(_) => Format::Filo,
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(_) => Format::DataSeries,
+        }
+    }
+
+    /// An upper bound of the scratch that one part of the file takes, in [`verify`](Self::verify) and in
+    /// its tables.
+    ///
+    /// # Errors
+    /// What is wrong with the headers of the parts.
+    pub fn need(&self) -> Result<u64> {
+        match self {
+            #[cfg(feature = "filo")]
+            File::Filo(_) => Ok(0),
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => file.need(),
         }
     }
 
     /// Walks everything that the file holds. The work is bounded by its bytes, not by its claims.
     ///
     /// # Errors
-    /// The first thing that is wrong.
-    pub fn verify(&self) -> Result<()> {
+    /// The first thing that is wrong; [`Kind::NoRoom`].
+    pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
+        let _ = &scratch;
         match self {
+            #[cfg(feature = "filo")]
             File::Filo(vector) => vector.verify(),
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => file.verify(scratch).map(|_| ()),
         }
     }
 }
@@ -250,9 +304,10 @@ mod tests {
     #[test]
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
-        let e = File::open(b"JAY1\0\0\0\0", Format::Jay, None).unwrap_err();
+        let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
+        let e = open(b"JAY1\0\0\0\0", Format::Jay).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::JayFile));
-        let e = File::open(&[1, 0, 0, 0], Format::Filo, None).unwrap_err();
+        let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }
 }

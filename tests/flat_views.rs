@@ -152,6 +152,26 @@ fn another_value_is_noticed() {
     view.same(owned::jay::FrameRef::read_as_root(&other), &mut Walk::new(&one, 10));
 }
 
+/// Sound by the rules of FlatBuffers, but planus has let go of the bytes before the outer table.
+#[test]
+fn a_vtable_before_the_outer_table_is_read() {
+    #[rustfmt::skip]
+    let dtype = [
+        /*  0 */ 16, 0, 0, 0,
+        /*  4 */ 4, 0, 4, 0,                            // vtable of the member: no fields
+        /*  8 */ 8, 0, 12, 0, 8, 0, 4, 0,               // vtable of the type: tag at +8, value at +4
+        /* 16 */ 8, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0,    // the type: value at 28, tag 1
+        /* 28 */ 24, 0, 0, 0,                           // the member: its vtable is at 4
+    ];
+    let view: vortex::DType = Flat::new(&dtype).root().unwrap();
+    let Some(vortex::Type::Null(null)) = view.type_().unwrap() else { panic!("another type") };
+    assert_eq!((null.at(), null.check()), (28, Ok(())));
+    let (_, compare) = ROOTS.iter().find(|(name, _)| *name == "vortex DType").unwrap();
+    let mut walk = Walk::new(&dtype, 10);
+    compare(&mut walk);
+    assert_eq!(walk.refused, [0, 0, 1]);
+}
+
 /// Every cut and three changes of every byte of the small FlatBuffers.
 #[test]
 fn damaged_goldens() {

@@ -1,5 +1,5 @@
-//! Damaged goldens: cut at every length, every byte set to several values, read as every element
-//! type. Nothing may panic, hang, or contradict itself.
+//! Damaged goldens: cut at every length, every byte set to several values, read as every element type
+//! or in every way. Nothing may panic, hang, or contradict itself.
 //!
 //! Small files are damaged in full; of large ones a sample that is the same in each run. `PILASTER_FULL=1`
 //! takes everything (`.ci/hostile-full`); `PILASTER_SAMPLE=n` sets the size of the sample.
@@ -12,25 +12,47 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::Golden;
-use harness::filo_vector;
+use harness::{dataseries_file, filo_vector};
 use pilaster::filo::Element;
 
 /// Damages of a file that is not small.
 const SAMPLE: usize = 1500;
+
+/// Reading a DataSeries file in all ways takes so many times longer than a vector, for each so many bytes.
+const SLOWER: usize = 20;
+const LONGER: usize = 2000;
 
 /// What a byte is changed to.
 const CHANGES: [fn(u8) -> u8; 7] = [|_| 0, |_| 1, |_| 0x7f, |_| 0x80, |_| 0xff, |b| b ^ 1, |b| b ^ 0x80];
 
 #[test]
 fn damaged_goldens() {
-    let goldens = common::of("filo");
+    damaged("filo", |whole, golden| {
+        let right: Element = golden.fact("element_type").parse().expect("an element type");
+        assert!(filo_vector::read(whole, right), "{}: the undamaged file", golden.name);
+        |bytes| Element::ALL.into_iter().filter(|element| filo_vector::read(bytes, *element)).count()
+    });
+}
+
+#[test]
+fn damaged_dataseries() {
+    damaged("dataseries", |_, _| dataseries_file::read);
+}
+
+/// Damages all goldens of a format. `reader` gives the function that reads one in all ways and counts
+/// how many of them opened it.
+fn damaged<R: Fn(&[u8]) -> usize>(format: &str, reader: impl Fn(&[u8], &Golden) -> R + Sync) {
+    let goldens = common::of(format);
     let (full, sample) = (env::var("PILASTER_FULL").is_ok_and(|v| v == "1"), env::var("PILASTER_SAMPLE"));
     let most = if full { usize::MAX } else { sample.map_or(SAMPLE, |n| n.parse().expect("a number")) };
 
     let (next, tried, opened) = (AtomicUsize::new(0), AtomicUsize::new(0), AtomicUsize::new(0));
     let work = || {
         while let Some(golden) = goldens.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let (t, o) = damage(golden, most);
+            let whole = golden.bytes();
+            let slower = if format == "filo" { 1 } else { SLOWER * (1 + whole.len() / LONGER) };
+            let most = if full { most } else { (most / slower).max(8) };
+            let (t, o) = damage(golden, &whole, most, reader(&whole, golden));
             tried.fetch_add(t, Ordering::Relaxed);
             opened.fetch_add(o, Ordering::Relaxed);
         }
@@ -41,21 +63,20 @@ fn damaged_goldens() {
         workers.into_iter().for_each(|worker| worker.join().expect("a damaged golden was not taken calmly"));
     });
     let (tried, opened) = (tried.into_inner(), opened.into_inner());
-    println!("{tried} damaged chunks, {opened} times opened");
-    assert!(opened > tried, "most damage leaves a chunk readable as some type: is anything read at all?");
+    println!("{tried} damaged files, {opened} times opened");
+    assert!(opened > tried, "most damage leaves a file readable in some way: is anything read at all?");
 }
 
 /// Damages one golden; how often, and how often the result could be opened.
-fn damage(golden: &Golden, most: usize) -> (usize, usize) {
-    let whole = golden.bytes();
-    let right: Element = golden.fact("element_type").parse().expect("an element type");
-    assert!(filo_vector::read(&whole, right), "{}: the undamaged file", golden.name);
-
+fn damage(golden: &Golden, whole: &[u8], most: usize, read: impl Fn(&[u8]) -> usize) -> (usize, usize) {
     let count = whole.len() * (1 + CHANGES.len());
+    if count == 0 {
+        return (0, read(whole));
+    }
     // A stride that shares no factor with the count reaches all kinds of damage in all places.
     let tries = count.min(most);
     let stride = if tries == count { 1 } else { coprime(count / tries.max(1), count) };
-    let mut bytes = whole.clone();
+    let mut bytes = whole.to_vec();
     let mut opened = 0;
     for i in 0..tries {
         let (at, kind) = (i * stride % count / (1 + CHANGES.len()), i * stride % count % (1 + CHANGES.len()));
@@ -69,11 +90,9 @@ fn damage(golden: &Golden, most: usize) -> (usize, usize) {
             }
             None => &whole[..at],
         };
-        for element in Element::ALL {
-            // Says which input it was, should reading panic.
-            let _guard = OnPanic(|| eprintln!("{} as {element}: byte {at}, damage {kind}", golden.name));
-            opened += usize::from(filo_vector::read(damaged, element));
-        }
+        // Says which input it was, should reading panic.
+        let _guard = OnPanic(|| eprintln!("{}: byte {at}, damage {kind}", golden.name));
+        opened += read(damaged);
         bytes[at] = whole[at];
     }
     (tries, opened)

@@ -41,8 +41,8 @@ fn allocations(work: impl FnOnce()) -> u64 {
     COUNT.get() - before
 }
 
-/// Bodies that compare with a library that allocates.
-const ORACLES: &[&str] = &["flat"];
+/// Bodies that compare with a library that allocates, or encode with a heap.
+const ORACLES: &[&str] = &["flat", "codec_host"];
 
 #[test]
 fn the_counter_counts() {
@@ -63,4 +63,19 @@ fn no_body_allocates() {
             assert_eq!(allocations(|| body(input)), 0, "{name} allocates on {golden}");
         }
     }
+}
+
+#[test]
+fn no_body_of_dataseries_allocates() {
+    let body = |wanted: &str| TARGETS.iter().find(|(name, _)| *name == wanted).expect("a body").1;
+    let mut count = 0;
+    for golden in common::of("dataseries") {
+        let mut inputs = common::dataseries_inputs(&golden.bytes());
+        inputs.extend(common::dataseries_documents(&golden).into_iter().map(|xml| ("dataseries_types", xml)));
+        for (name, input) in inputs {
+            assert_eq!(allocations(|| body(name)(&input)), 0, "{name} allocates on {}", golden.name);
+            count += 1;
+        }
+    }
+    assert!(count > 1000, "only {count} inputs");
 }

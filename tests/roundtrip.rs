@@ -9,7 +9,7 @@ use pilaster::filo::raw::Packing;
 use pilaster::filo::write::{encode, holds, max_len, scratch_len};
 use pilaster::filo::{Element, Encoding};
 use proptest::prelude::*;
-use support::{Owned, Values};
+use support::{Owned, Values, patterns};
 
 const PACKINGS: [Packing; 9] = [
     Packing::U2,
@@ -59,22 +59,6 @@ fn elements() -> impl Iterator<Item = Element> {
 
 fn takes_missing_rows(encoding: Encoding) -> bool {
     !matches!(encoding, Encoding::Packed(_) | Encoding::Repeated | Encoding::DeltaDelta(_))
-}
-
-/// Which rows have a value.
-fn patterns(n: usize) -> Vec<Vec<bool>> {
-    let by = |f: &dyn Fn(usize) -> bool| (0..n).map(f).collect::<Vec<bool>>();
-    let mut all = vec![
-        by(&|_| true),
-        by(&|_| false),
-        by(&|i| i % 2 == 1),
-        by(&|i| i != 0),
-        by(&|i| i + 1 != n),
-        by(&|i| i == n / 2),
-        by(&|i| i * 7 % 10 != 3),
-    ];
-    all.dedup();
-    all
 }
 
 /// The smallest and largest number of a width.
@@ -320,6 +304,75 @@ fn a_validity_of_another_length_is_misuse() {
     assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloZone));
 }
 
+#[test]
+fn the_form_of_the_rows_does_not_matter() {
+    use pilaster::bytes::Bits;
+    use pilaster::column::{Span, Spans, Validity, VarBytes};
+    use pilaster::filo::write::{Plain, Rows, Strings};
+
+    let write = |encoding, rows: Rows<'_>| {
+        let (mut chunk, mut memory) = ([0xcc; 2000], [0; 4000]);
+        let len = encode(encoding, &rows, &mut chunk, &mut Scratch::new(&mut memory)).unwrap();
+        chunk[..len].to_vec()
+    };
+    // The same strings as slices, by offsets and by spans.
+    let data = b"onetwoonethree";
+    let slices: Vec<&[u8]> = [0..3, 3..6, 6..9, 9..14, 9..9].map(|range| &data[range]).to_vec();
+    let spans = [(0, 3), (3, 3), (0, 3), (9, 5), (2, 0)].map(|(at, len)| Span { at, len });
+    let forms = [
+        Strings::Slices(&slices),
+        Strings::Spans(VarBytes { data, spans: Spans::Off32(&[0, 3, 6, 9, 14, 14]) }),
+        Strings::Spans(VarBytes { data, spans: Spans::Each(&spans) }),
+    ];
+    for encoding in [Encoding::Utf8, Encoding::FixedMaxUtf8, Encoding::DictUtf8(Packing::U4)] {
+        let chunks = forms.map(|strings| write(encoding, Rows::all(Plain::Utf8(strings))));
+        assert!(chunks[0] == chunks[1] && chunks[0] == chunks[2], "{encoding}");
+    }
+    // The same validity and booleans from any bit of a byte on.
+    let pattern: Vec<bool> = (0..150).map(|i| i * i % 7 != 2).collect();
+    let values: Vec<i64> = (0..150).collect();
+    let shifted = (0..70).map(|first| {
+        let bytes = support::bitmap(&[vec![true; first], pattern.clone(), vec![true; 3]].concat());
+        let bits = Bits::new(&bytes, first, pattern.len()).unwrap();
+        let longs = Rows { values: Plain::Long(&values), validity: Validity::Bits(bits) };
+        (
+            write(Encoding::Masked(Packing::U8), longs),
+            write(Encoding::Simple(Packing::W64), Rows::all(Plain::Boolean(bits))),
+        )
+    });
+    let mut shifted: Vec<_> = shifted.collect();
+    shifted.dedup();
+    assert_eq!(shifted.len(), 1);
+    // All missing, said in two ways.
+    let none = Bits::new(&[0; 19], 0, 150).unwrap();
+    for validity in [Validity::None, Validity::Bits(none)] {
+        let chunk = write(Encoding::Empty, Rows { values: Plain::Long(&values), validity });
+        assert_eq!(chunk, [1, 150, 0, 0]);
+    }
+}
+
+#[test]
+fn dictionaries_of_the_caller() {
+    use pilaster::filo::write::{Strings, dict_string, dict_utf8};
+    let entries = Strings::Slices(&[b"z", b"", b"a"]);
+    let (codes, texts) = ([3u32, 0, 2, 1, 3], ["a", "?", "", "z", "a"]);
+    let strings: Vec<Vec<u8>> = texts.iter().map(|text| text.as_bytes().to_vec()).collect();
+    let valid: Vec<bool> = codes.iter().map(|code| *code != 0).collect();
+    let mut chunk = [0xcc; 200];
+    let len = dict_utf8(entries, &codes, Packing::U2, &mut chunk).unwrap();
+    Owned { values: Values::Utf8(strings.clone()), valid: valid.clone() }.assert_read(&chunk[..len], &"utf8");
+    let len = dict_string(entries, &codes, Packing::U8, &mut chunk).unwrap();
+    Owned { values: Values::String(strings), valid }.assert_read(&chunk[..len], &"string");
+
+    let e = dict_utf8(entries, &[1, 4, 0], Packing::U4, &mut chunk).unwrap_err();
+    assert_eq!((e.kind(), e.at(), e.need()), (Kind::OutOfRange, 1, 3));
+    assert_eq!(dict_utf8(entries, &codes, Packing::W64, &mut chunk).unwrap_err().kind(), Kind::WrongType);
+    assert_eq!(dict_string(entries, &codes, Packing::U4, &mut chunk).unwrap_err().kind(), Kind::WrongType);
+    let five = Strings::Slices(&[b"1", b"2", b"3", b"4", b"5"]);
+    let e = dict_utf8(five, &[1, 4], Packing::U2, &mut chunk).unwrap_err();
+    assert_eq!((e.kind(), e.at()), (Kind::Lossy, 1));
+}
+
 /// Numbers near the edges of all widths, and any others.
 fn number() -> impl Strategy<Value = i64> {
     prop_oneof![
@@ -377,7 +430,7 @@ fn owned() -> impl Strategy<Value = Owned> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     /// No encoding loses anything: it says so, or the rows come back, every bit of them.
     #[test]

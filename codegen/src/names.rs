@@ -1,6 +1,6 @@
 //! Rust names, the same that planus chooses, and documentation.
 
-use heck::{ToSnakeCase, ToUpperCamelCase};
+use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use planus_types::ast::{Docstrings, FloatType, IntegerType};
 use planus_types::intermediate::{AbsolutePath, DeclarationIndex, Declarations, SimpleType};
 
@@ -28,6 +28,11 @@ pub fn of_variant(name: &str) -> String {
 pub fn of_field(name: &str) -> String {
     let name = name.to_snake_case();
     if KEYWORDS.contains(&name.as_str()) { name + "_" } else { name }
+}
+
+/// Name of the constant that holds the number of a field.
+pub fn of_constant(name: &str) -> String {
+    name.to_shouty_snake_case()
 }
 
 /// The Rust integer.

@@ -12,6 +12,9 @@
 //! | scalar or enum | `Result<T>`, the default if absent |
 //! | scalar or enum `= null`, struct, string, vector, table, union | `Result<Option<T>>` |
 //! | the same, `required` | `Result<T>` |
+//!
+//! Each table also has a constant with the number of each field, for readers that treat the fields of
+//! several tables alike through `flat::Table`.
 
 use planus_types::intermediate::{
     AssignMode, Declaration, DeclarationKind, Declarations, Enum, Literal, SimpleType, Struct, Table, TableField, Type,
@@ -132,24 +135,38 @@ impl Views<'_> {
 
     fn table(&self, doc: &str, t: &Table) -> Result<String> {
         let name = &self.name;
-        let mut accessors = String::new();
+        let (mut numbers, mut accessors) = (String::new(), String::new());
         for (field, of) in &t.fields {
             let (ty, get) = self.field(of).map_err(|e| format!("{field}: {e}"))?;
             let (doc, field) = (names::doc(&of.docstrings, field)?, names::of_field(field));
-            if field == "at" {
-                return Err("a field with the name of the method `at`".into());
+            if ["at", "check"].contains(&field.as_str()) {
+                return Err(format!("a field with the name of the method `{field}`"));
             }
+            let number = of.vtable_index;
+            numbers += &format!(
+                "/// Number of the field `{field}`.\npub const {}: u8 = {number};\n",
+                names::of_constant(&field)
+            );
             accessors += &format!("\n{doc}#[inline]\npub fn {field}(&self) -> Result<{ty}> {{ {get} }}\n");
         }
         Ok(format!(
             "{doc}#[derive(Clone, Copy, Debug)]
             pub struct {name}<'a>(flat::Table<'a>);
 
+            impl<'a> From<flat::Table<'a>> for {name}<'a> {{
+                #[inline]
+                fn from(table: flat::Table<'a>) -> Self {{ {name}(table) }}
+            }}
+
             impl<'a> flat::Target<'a> for {name}<'a> {{
                 #[inline]
-                fn read(place: flat::Place<'a>) -> Result<Self> {{
-                    flat::Table::read(place).map({name})
+                fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {{
+                    flat::Table::read(flat, pos).map({name})
                 }}
+            }}
+
+            impl {name}<'_> {{
+                {numbers}
             }}
 
             impl<'a> {name}<'a> {{
@@ -157,6 +174,9 @@ impl Views<'_> {
                 #[must_use]
                 #[inline]
                 pub fn at(&self) -> u64 {{ self.0.at() }}
+
+                /// Checks the frame of the table alone, as every accessor does first.
+                pub fn check(&self) -> Result<()> {{ self.0.check() }}
                 {accessors}
             }}
             "
@@ -170,7 +190,11 @@ impl Views<'_> {
         let get = match &field.type_.kind {
             TypeKind::SimpleType(_) => format!("self.0.inline({id})"),
             TypeKind::Union(_) => format!("self.0.union({id})"),
-            _ => format!("self.0.link({id})"),
+            TypeKind::Table(_) => format!("self.0.table({id})"),
+            TypeKind::String => format!("self.0.string({id})"),
+            TypeKind::Vector(of) if matches!(of.kind, TypeKind::SimpleType(_)) => format!("self.0.vector({id})"),
+            TypeKind::Vector(_) => format!("self.0.linked({id})"),
+            TypeKind::Array(..) => return Err("arrays have no views yet".into()),
         };
         match &field.assign_mode {
             AssignMode::Optional => Ok((format!("Option<{ty}>"), get)),
@@ -230,8 +254,8 @@ impl Views<'_> {
             let (doc, variant) = (names::doc(&of.docstrings, variant)?, names::of_variant(variant));
             variants += &format!("{doc}{variant}({}),\n", self.value(&of.type_)?);
             let read = match &of.type_.kind {
-                TypeKind::SimpleType(SimpleType::Struct(_)) => "place.value()",
-                TypeKind::Table(_) | TypeKind::String => "flat::Target::read(place)",
+                TypeKind::SimpleType(SimpleType::Struct(_)) => "flat.value(pos)",
+                TypeKind::Table(_) | TypeKind::String => "flat::Target::read(flat, pos)",
                 _ => return Err(format!("{variant}: members of this type have no views")),
             };
             members += &format!("{tag} => {read}.map({name}::{variant}),\n");
@@ -246,7 +270,7 @@ impl Views<'_> {
 
             impl<'a> flat::Union<'a> for {name}{lifetime} {{
                 #[inline]
-                fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {{
+                fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {{
                     match tag {{ {members}tag => Ok({name}::Unknown(tag)) }}
                 }}
             }}

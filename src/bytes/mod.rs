@@ -32,6 +32,8 @@ mod bits;
 mod endian;
 mod reader;
 mod scratch;
+#[cfg(feature = "filo")]
+pub(crate) mod short;
 mod sink;
 mod span;
 

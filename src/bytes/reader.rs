@@ -14,7 +14,9 @@ use crate::error::{Error, Kind, Result, What};
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a, E> {
     rest: &'a [u8],
-    at: u64,
+    // The offset of the end, and not that of the next byte, which every `take` would have to move.
+    // Sums wrap: they are short where every byte counts, and come out right again in `at`.
+    end: u64,
     order: PhantomData<E>,
 }
 
@@ -42,13 +44,13 @@ impl<'a, E: Endian> Reader<'a, E> {
     /// A cursor at the start of `bytes`, which lie at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
-        Reader { rest: bytes, at, order: PhantomData }
+        Reader { rest: bytes, end: at.wrapping_add(bytes.len() as u64), order: PhantomData }
     }
 
     /// Absolute offset of the next byte.
     #[must_use]
     pub const fn at(&self) -> u64 {
-        self.at
+        self.end.wrapping_sub(self.rest.len() as u64)
     }
 
     /// The bytes that are left.
@@ -66,7 +68,6 @@ impl<'a, E: Endian> Reader<'a, E> {
         match self.rest.split_at_checked(n) {
             Some((head, rest)) => {
                 self.rest = rest;
-                self.at = self.at.saturating_add(n as u64);
                 Ok(head)
             }
             None => Err(self.truncated(n, what)),
@@ -82,7 +83,6 @@ impl<'a, E: Endian> Reader<'a, E> {
         match self.rest.split_first_chunk::<N>() {
             Some((head, rest)) => {
                 self.rest = rest;
-                self.at = self.at.saturating_add(N as u64);
                 Ok(head)
             }
             None => Err(self.truncated(N, what)),
@@ -98,7 +98,6 @@ impl<'a, E: Endian> Reader<'a, E> {
         match T::ref_from_prefix(self.rest) {
             Ok((view, rest)) => {
                 self.rest = rest;
-                self.at = self.at.saturating_add(size_of::<T>() as u64);
                 Ok(view)
             }
             Err(_) => Err(self.truncated(size_of::<T>(), what)),
@@ -115,9 +114,9 @@ impl<'a, E: Endian> Reader<'a, E> {
         what: What,
     ) -> Result<&'a [T]> {
         let Some(size) = n.checked_mul(size_of::<T>()) else {
-            return Err(Error::new(Kind::Overflow, what, self.at).with_need(n as u64));
+            return Err(Error::new(Kind::Overflow, what, self.at()).with_need(n as u64));
         };
-        let at = self.at;
+        let at = self.at();
         let bytes = self.take(size, what)?;
         <[T]>::ref_from_bytes_with_elems(bytes, n)
             .map_err(|_| Error::new(Kind::Truncated, what, at).with_need(size as u64))
@@ -128,7 +127,7 @@ impl<'a, E: Endian> Reader<'a, E> {
     /// # Errors
     /// [`Kind::Truncated`] at the end of the input.
     pub fn split(&mut self, n: usize, what: What) -> Result<Self> {
-        let at = self.at;
+        let at = self.at();
         Ok(Reader::new_at(self.take(n, what)?, at))
     }
 
@@ -140,7 +139,7 @@ impl<'a, E: Endian> Reader<'a, E> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(Error::new(Kind::Trailing, what, self.at).with_need(self.rest.len() as u64))
+        Err(Error::new(Kind::Trailing, what, self.at()).with_need(self.rest.len() as u64))
     }
 
     /// Takes the next byte.
@@ -157,7 +156,7 @@ impl<'a, E: Endian> Reader<'a, E> {
 
     #[cold]
     fn truncated(&self, n: usize, what: What) -> Error {
-        Error::new(Kind::Truncated, what, self.at).with_need(n as u64)
+        Error::new(Kind::Truncated, what, self.at()).with_need(n as u64)
     }
 }
 

@@ -43,25 +43,26 @@ impl<'s> Scratch<'s> {
         if n == 0 {
             return Ok(&mut []);
         }
+        let bytes = self.cut(n, size_of::<T>(), align_of::<T>())?;
+        // Cannot fail, as the bytes are cut to fit.
+        bytemuck::try_cast_slice_mut(bytes).map_err(|_| no_room(n, size_of::<T>(), align_of::<T>()))
+    }
+
+    /// One body for all types.
+    #[inline(never)]
+    fn cut(&mut self, n: usize, size: usize, align: usize) -> Result<&'s mut [u8]> {
+        let Some(len) = n.checked_mul(size) else { return Err(no_room(n, size, align)) };
         let free = core::mem::take(&mut self.free);
-        let pad = free.as_ptr().align_offset(align_of::<T>());
-        let size = n.checked_mul(size_of::<T>()).and_then(|size| size.checked_add(pad));
-        match size {
-            Some(size) if size <= free.len() => {}
-            _ => {
-                self.free = free;
-                return Err(no_room(Self::cost::<T>(n as u64)));
-            }
+        let pad = (free.as_ptr() as usize).wrapping_neg() & align.wrapping_sub(1);
+        if len > free.len().saturating_sub(pad) {
+            self.free = free;
+            return Err(no_room(n, size, align));
         }
-        // Both splits hold, as `pad <= size <= len`; the fallible forms keep panics out of images.
-        let (Some((_, free)), Some(size)) = (free.split_at_mut_checked(pad), n.checked_mul(size_of::<T>())) else {
-            return Err(no_room(Self::cost::<T>(n as u64)));
-        };
-        let Some((head, rest)) = free.split_at_mut_checked(size) else {
-            return Err(no_room(Self::cost::<T>(n as u64)));
-        };
+        // Both splits hold; the fallible forms keep panics out of images.
+        let rest = free.split_at_mut_checked(pad).and_then(|(_, free)| free.split_at_mut_checked(len));
+        let Some((head, rest)) = rest else { return Err(no_room(n, size, align)) };
         self.free = rest;
-        bytemuck::try_cast_slice_mut(head).map_err(|_| no_room(Self::cost::<T>(n as u64)))
+        Ok(head)
     }
 
     /// A part that is given back when it is dropped.
@@ -72,7 +73,8 @@ impl<'s> Scratch<'s> {
 }
 
 #[cold]
-fn no_room(need: u64) -> Error {
+fn no_room(n: usize, size: usize, align: usize) -> Error {
+    let need = (n as u64).saturating_mul(size as u64).saturating_add(align.saturating_sub(1) as u64);
     Error::new(Kind::NoRoom, What::Scratch, 0).with_need(need)
 }
 

@@ -30,6 +30,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+#[cfg(feature = "bzip2")]
+pub mod bzip2;
 #[cfg(feature = "deflate")]
 pub mod deflate;
 mod greedy;

@@ -128,28 +128,23 @@ pub struct Dictionary<C> {
     pub values: C,
 }
 
-/// The largest front part of `rows` that `column` reads with `room` bytes of scratch.
+/// The first rows of `rows`, all of them or a half, a quarter and so on, that `column` reads with
+/// `room` bytes of scratch.
 ///
 /// # Errors
 /// [`Kind::NoRoom`] with the need of one row if not even that fits; those of [`Column::need`].
 pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range<u64>> {
-    let Range { start, end } = rows;
-    let mut len = end.saturating_sub(start);
-    let mut first = true;
+    let Range { start, mut end } = rows;
     loop {
-        let part = start..start.saturating_add(len);
-        let need = column.need(part.clone())?;
+        let need = column.need(start..end)?;
         if need <= room as u64 {
-            return Ok(part);
+            return Ok(start..end);
         }
-        if len <= 1 {
+        let half = end.saturating_sub(start) >> 1;
+        if half == 0 {
             return Err(Error::new(Kind::NoRoom, What::Scratch, start).with_need(need));
         }
-        // In proportion first, which mostly fits at once, then by halves, so that it ends soon.
-        let share = u128::from(len).saturating_mul(room as u128).checked_div(u128::from(need)).unwrap_or(0);
-        let share = u64::try_from(share).unwrap_or(len);
-        len = if first { share.clamp(1, len.saturating_sub(1)) } else { len >> 1 };
-        first = false;
+        end = start.saturating_add(half);
     }
 }
 

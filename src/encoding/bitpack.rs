@@ -72,20 +72,24 @@ impl Packing {
 /// Value `i`, extended to 64 bits; `None` behind the end.
 #[must_use]
 pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
-    /// The `N` bytes of value `i`.
-    fn cell<const N: usize>(src: &[u8], i: usize) -> Option<[u8; N]> {
-        src.get(i.checked_mul(N)?..)?.first_chunk::<N>().copied()
+    let bits = packing.bits();
+    if bits < 8 {
+        let first = i.checked_mul(bits as usize)?;
+        return Some(u64::from(src.get(first >> 3)? >> (first & 7)) & (1u64 << bits).wrapping_sub(1));
     }
-    Some(match packing {
-        Packing::U2 => u64::from(src.get(i >> 2)? >> ((i & 3) << 1) & 3),
-        Packing::U4 => u64::from(src.get(i >> 1)? >> ((i & 1) << 2) & 15),
-        Packing::I8 => i64::from(i8::from_le_bytes(cell(src, i)?)).cast_unsigned(),
-        Packing::U8 => u64::from(*src.get(i)?),
-        Packing::I16 => i64::from(i16::from_le_bytes(cell(src, i)?)).cast_unsigned(),
-        Packing::U16 => u64::from(u16::from_le_bytes(cell(src, i)?)),
-        Packing::I32 => i64::from(i32::from_le_bytes(cell(src, i)?)).cast_unsigned(),
-        Packing::U32 => u64::from(u32::from_le_bytes(cell(src, i)?)),
-        Packing::W64 => u64::from_le_bytes(cell(src, i)?),
+    let size = (bits >> 3) as usize;
+    let start = i.checked_mul(size)?;
+    let src = src.get(start..)?;
+    let word = match src.first_chunk::<8>() {
+        // Whatever is above the value goes with the shifts below.
+        Some(bytes) if cfg!(target_pointer_width = "64") => u64::from_le_bytes(*bytes),
+        _ => src.get(..size)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let above = 64u32.wrapping_sub(bits);
+    Some(if packing.signed() {
+        ((word << above).cast_signed() >> above).cast_unsigned()
+    } else {
+        word << above >> above
     })
 }
 
@@ -150,6 +154,17 @@ impl Word for u64 {
     }
 }
 
+/// The body for small machines: a value at a time, and one loop for all widths.
+#[cfg(not(any(target_pointer_width = "64", test)))]
+#[inline(never)]
+fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
+    for (i, out) in out.iter_mut().enumerate() {
+        *out = W::wide(get(packing, src, inside.saturating_add(i)).unwrap_or(0));
+    }
+}
+
+/// The body for hosts: a loop for each width, which the compiler vectorises.
+#[cfg(any(target_pointer_width = "64", test))]
 #[inline(never)]
 fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
     match packing {

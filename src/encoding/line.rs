@@ -11,7 +11,7 @@
 //! assert_eq!(words, [77, 186, 290]);
 //! ```
 
-use super::range::Range;
+use super::range::{Extent, Range};
 use super::{Out, low32};
 
 /// A line through the values of a vector.
@@ -69,27 +69,33 @@ impl Line {
     #[must_use]
     pub fn distances(self, values: &[i64]) -> Option<Range<i32>> {
         const BLOCK: usize = 64;
-        let step = Line { base: 0, slope: self.slope };
-        let steps: [u64; BLOCK] = core::array::from_fn(|i| step.at(i));
+        let along = Line { base: 0, slope: self.slope };
+        let steps: [u64; BLOCK] = core::array::from_fn(|i| along.at(i));
+        let mut extent = None;
         let mut start = self.base.cast_unsigned();
-        let mut range = None;
-        for block in values.chunks(BLOCK) {
-            let mut wrong = 0;
-            // Behind the last value the first one's distance stands in.
-            let filler = block.first()?.cast_unsigned().wrapping_sub(start);
-            let mut ints = [low32(filler).cast_signed(); BLOCK];
+        let mut take = |block: &[i64; BLOCK]| {
+            let (mut ints, mut wrong) = ([0; BLOCK], 0);
             for ((int, value), step) in ints.iter_mut().zip(block).zip(&steps) {
-                let distance = value.cast_unsigned().wrapping_sub(start).wrapping_sub(*step);
+                let distance = value.cast_unsigned().wrapping_sub(start.wrapping_add(*step));
                 *int = low32(distance).cast_signed();
-                wrong |= i64::from(*int).cast_unsigned() ^ distance;
+                // Of 32 bits, it is below 2^32 with 2^31 on top.
+                wrong |= distance.wrapping_add(1 << 31);
             }
-            if wrong != 0 {
-                return None;
+            extent.get_or_insert(Extent::of(ints[0])).add(&ints);
+            start = start.wrapping_add(along.at(BLOCK));
+            wrong >> 32 == 0
+        };
+        let (blocks, rest) = values.as_chunks::<BLOCK>();
+        let mut inside = blocks.iter().all(&mut take);
+        if let (true, Some(last)) = (inside, rest.first()) {
+            // Behind the last value, the first one's distance stands in.
+            let mut padded = steps.map(|step| last.wrapping_add_unsigned(step));
+            for (padded, value) in padded.iter_mut().zip(rest) {
+                *padded = *value;
             }
-            range.get_or_insert(Range::of(*ints.first()?)).widen(&ints);
-            start = start.wrapping_add(step.at(BLOCK));
+            inside = take(&padded);
         }
-        range
+        extent.filter(|_| inside).map(|extent| extent.range())
     }
 
     /// Adds the line to differences, the first of which belongs to value `first`.

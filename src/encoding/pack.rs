@@ -73,15 +73,25 @@ pub fn select<W: Word>(block: &mut [W; BLOCK], keep: u64, fill: W) {
     if keep == u64::MAX {
         return;
     }
-    let (zero, ones) = (W::default(), !W::default());
-    for (words, keep) in block.as_chunks_mut::<8>().0.iter_mut().zip(keep.to_le_bytes()) {
-        let keep = W::cut(keep.into());
-        for (bit, word) in words.iter_mut().enumerate() {
-            let keep = if keep & W::cut(1 << bit) == zero { zero } else { ones };
-            *word = *word & keep | fill & !keep;
+    let halves = [low32(keep), low32(keep >> 32)];
+    for (words, keep) in block.as_chunks_mut::<32>().0.iter_mut().zip(halves) {
+        for (word, bit) in words.iter_mut().zip(&BITS) {
+            *word = if keep & bit == 0 { fill } else { *word };
         }
     }
 }
+
+/// One bit each. From a table, the compiler makes vectors of the test; of shifts it does not.
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
+const BITS: [u32; 32] = {
+    let mut bits = [1u32; 32];
+    let mut i = 1;
+    while i < bits.len() {
+        bits[i] = bits[i - 1] << 1;
+        i += 1;
+    }
+    bits
+};
 
 /// The first word that is no value of `packing`: one whose extension from the packed width differs
 /// from it.

@@ -4,11 +4,11 @@
 //! with missing values replaces them by one that is present.
 //!
 //! ```
-//! use pilaster::encoding::range::{Range, whole};
+//! use pilaster::encoding::range::{Extent, Range, whole};
 //!
-//! let mut range = Range::of(7);
-//! range.widen(&[3, -1, 12]);
-//! assert_eq!(range, Range { min: -1, max: 12 });
+//! let mut extent = Extent::of(7);
+//! extent.add(&[3, -1, 12]);
+//! assert_eq!(extent.range(), Range { min: -1, max: 12 });
 //! assert_eq!(whole(-3.0), Some(-3));
 //! assert_eq!(whole(-0.0), None, "an integer has no negative zero");
 //! ```
@@ -22,37 +22,40 @@ pub struct Range<T> {
     pub max: T,
 }
 
-/// Independent chains per loop.
-const LANES: usize = 8;
-
 impl<T: Copy + Ord> Range<T> {
-    /// Of one value.
-    #[must_use]
-    pub const fn of(value: T) -> Self {
-        Range { min: value, max: value }
-    }
-
     /// Whether all values are the same.
     #[must_use]
     pub fn is_point(&self) -> bool {
         self.min == self.max
     }
+}
+
+/// A range in the making.
+#[derive(Clone, Copy, Debug)]
+pub struct Extent<T>(Range<T>);
+
+impl<T: Copy + Ord> Extent<T> {
+    /// Of one value.
+    #[must_use]
+    pub const fn of(value: T) -> Self {
+        Extent(Range { min: value, max: value })
+    }
 
     /// Takes more values in.
-    #[inline]
-    pub fn widen(&mut self, values: &[T]) {
-        let (mut min, mut max) = ([self.min; LANES], [self.max; LANES]);
-        let (chunks, rest) = values.as_chunks::<LANES>();
-        for chunk in chunks {
-            for ((min, max), value) in min.iter_mut().zip(&mut max).zip(chunk) {
-                *min = if *value < *min { *value } else { *min };
-                *max = if *value > *max { *value } else { *max };
-            }
+    #[inline(always)]
+    pub fn add(&mut self, values: &[T]) {
+        let Range { mut min, mut max } = self.0;
+        for value in values {
+            min = if *value < min { *value } else { min };
+            max = if *value > max { *value } else { max };
         }
-        for value in rest.iter().chain(&min).chain(&max) {
-            self.min = self.min.min(*value);
-            self.max = self.max.max(*value);
-        }
+        self.0 = Range { min, max };
+    }
+
+    /// The range of all values so far.
+    #[must_use]
+    pub const fn range(&self) -> Range<T> {
+        self.0
     }
 }
 
@@ -79,21 +82,30 @@ pub fn whole(value: f64) -> Option<i32> {
     (f64::from(int).to_bits() == value.to_bits()).then_some(int)
 }
 
-/// Takes whole numbers in as integers; false, and the range of no use, if a value is none.
-#[inline]
-pub fn widen_whole(range: &mut Range<i32>, values: &[f64]) -> bool {
-    for piece in values.chunks(64) {
-        let (mut ints, mut wrong) = ([range.min; 64], 0u64);
-        for (int, value) in ints.iter_mut().zip(piece) {
-            *int = low_int(*value);
-            wrong |= f64::from(*int).to_bits() ^ value.to_bits();
-        }
-        if wrong != 0 {
-            return false;
-        }
-        range.widen(&ints);
+/// Takes whole numbers in as integers; false, and the extent of no use, if a value is none.
+#[inline(always)]
+pub fn add_whole(extent: &mut Extent<i32>, values: &[f64]) -> bool {
+    let (blocks, rest) = values.as_chunks::<BLOCK>();
+    let Some(last) = rest.first() else { return blocks.iter().all(|block| add_block(extent, block)) };
+    let mut padded = [*last; BLOCK];
+    for (padded, value) in padded.iter_mut().zip(rest) {
+        *padded = *value;
     }
-    true
+    blocks.iter().chain([&padded]).all(|block| add_block(extent, block))
+}
+
+/// Doubles per step of [`add_whole`].
+const BLOCK: usize = 64;
+
+#[inline(always)]
+fn add_block(extent: &mut Extent<i32>, block: &[f64; BLOCK]) -> bool {
+    let (mut ints, mut wrong) = ([0; BLOCK], 0u64);
+    for (int, value) in ints.iter_mut().zip(block) {
+        *int = low_int(*value);
+        wrong |= f64::from(*int).to_bits() ^ value.to_bits();
+    }
+    extent.add(&ints);
+    wrong == 0
 }
 
 /// The integer of a whole number in range; of any other value an integer that is not equal to it.
@@ -115,8 +127,9 @@ mod tests {
     fn ranges_agree_with_the_iterators() {
         let noise: Vec<i64> = (0..300i64).map(|i| i.wrapping_mul(0x9e37_79b9_7f4a_7c15u64 as i64)).collect();
         for n in 1..noise.len() {
-            let mut range = Range::of(noise[0]);
-            range.widen(&noise[..n]);
+            let mut extent = Extent::of(noise[0]);
+            noise[..n].chunks(n / 3 + 1).for_each(|run| extent.add(run));
+            let range = extent.range();
             let expected = (*noise[..n].iter().min().unwrap(), *noise[..n].iter().max().unwrap());
             assert_eq!((range.min, range.max), expected);
         }
@@ -138,11 +151,11 @@ mod tests {
             for at in [0, 63, 64, 99] {
                 let mut values = [3.0; 100];
                 values[at] = value;
-                assert!(!widen_whole(&mut Range::of(0), &values), "{value} at {at}");
+                assert!(!add_whole(&mut Extent::of(0), &values), "{value} at {at}");
             }
         }
-        let mut range = Range::of(5);
-        assert!(widen_whole(&mut range, &[3.0, -7.0, 2_147_483_647.0]));
-        assert_eq!(range, Range { min: -7, max: i32::MAX });
+        let mut extent = Extent::of(5);
+        assert!(add_whole(&mut extent, &[3.0, -7.0, 2_147_483_647.0]));
+        assert_eq!(extent.range(), Range { min: -7, max: i32::MAX });
     }
 }

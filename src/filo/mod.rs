@@ -40,8 +40,8 @@
 //!
 //! # Writing
 //!
-//! [`write`] puts a chunk into a buffer of the caller: all rows at once in the smallest encoding
-//! ([`encode_auto`](write::encode_auto)), in a given one ([`encode`](write::encode)) or in that of the
+//! [`write`](mod@write) puts a chunk into a buffer of the caller: all rows at once in the smallest
+//! encoding ([`encode_auto`](write::encode_auto)), in a given one ([`encode`](write::encode)) or in that of the
 //! original program ([`encode_like_original`](write::encode_like_original)).
 //!
 //! ```

@@ -54,11 +54,25 @@ impl flat::Fixed for MaskType {
 #[derive(Clone, Copy, Debug)]
 pub struct NaMask<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for NaMask<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        NaMask(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for NaMask<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(NaMask)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(NaMask)
     }
+}
+
+impl NaMask<'_> {
+    /// Number of the field `mask_type`.
+    pub const MASK_TYPE: u8 = 0;
+    /// Number of the field `bit_mask`.
+    pub const BIT_MASK: u8 = 1;
 }
 
 impl<'a> NaMask<'a> {
@@ -67,6 +81,11 @@ impl<'a> NaMask<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Left out means that no row has a value: the default is not zero.
@@ -78,7 +97,7 @@ impl<'a> NaMask<'a> {
     /// Words of 64 rows, lowest bit first; a set bit is a missing row. May be longer or shorter than the vector.
     #[inline]
     pub fn bit_mask(&self) -> Result<Option<flat::Inline<'a, i64>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 }
 
@@ -132,11 +151,29 @@ impl flat::Fixed for DdtVars {
 #[derive(Clone, Copy, Debug)]
 pub struct SimplePrimitiveVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for SimplePrimitiveVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        SimplePrimitiveVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for SimplePrimitiveVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(SimplePrimitiveVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(SimplePrimitiveVector)
     }
+}
+
+impl SimplePrimitiveVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 2;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 3;
 }
 
 impl<'a> SimplePrimitiveVector<'a> {
@@ -145,6 +182,11 @@ impl<'a> SimplePrimitiveVector<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -156,7 +198,7 @@ impl<'a> SimplePrimitiveVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Width and sign of the elements.
@@ -168,7 +210,7 @@ impl<'a> SimplePrimitiveVector<'a> {
     /// The elements.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 }
 
@@ -176,11 +218,25 @@ impl<'a> SimplePrimitiveVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct SimpleStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for SimpleStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        SimpleStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for SimpleStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(SimpleStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(SimpleStringVector)
     }
+}
+
+impl SimpleStringVector<'_> {
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 0;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 1;
 }
 
 impl<'a> SimpleStringVector<'a> {
@@ -191,16 +247,21 @@ impl<'a> SimpleStringVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The strings; empty for missing rows.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 }
 
@@ -208,11 +269,27 @@ impl<'a> SimpleStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ConstStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ConstStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ConstStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ConstStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ConstStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ConstStringVector)
     }
+}
+
+impl ConstStringVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `str`.
+    pub const STR: u8 = 2;
 }
 
 impl<'a> ConstStringVector<'a> {
@@ -221,6 +298,11 @@ impl<'a> ConstStringVector<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -232,13 +314,13 @@ impl<'a> ConstStringVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// The string.
     #[inline]
     pub fn str(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(2)
+        self.0.string(2)
     }
 }
 
@@ -246,11 +328,29 @@ impl<'a> ConstStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DictStringVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DictStringVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DictStringVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DictStringVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DictStringVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DictStringVector)
     }
+}
+
+impl DictStringVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `dictionary`.
+    pub const DICTIONARY: u8 = 1;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 2;
+    /// Number of the field `codes`.
+    pub const CODES: u8 = 3;
 }
 
 impl<'a> DictStringVector<'a> {
@@ -259,6 +359,11 @@ impl<'a> DictStringVector<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -270,7 +375,7 @@ impl<'a> DictStringVector<'a> {
     /// Entry 0 stands for a missing row.
     #[inline]
     pub fn dictionary(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Width and sign of the codes.
@@ -282,7 +387,7 @@ impl<'a> DictStringVector<'a> {
     /// One code per row.
     #[inline]
     pub fn codes(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 }
 
@@ -290,11 +395,31 @@ impl<'a> DictStringVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DiffPrimitiveVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DiffPrimitiveVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DiffPrimitiveVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DiffPrimitiveVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DiffPrimitiveVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DiffPrimitiveVector)
     }
+}
+
+impl DiffPrimitiveVector<'_> {
+    /// Number of the field `len`.
+    pub const LEN: u8 = 0;
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 1;
+    /// Number of the field `base`.
+    pub const BASE: u8 = 2;
+    /// Number of the field `info`.
+    pub const INFO: u8 = 3;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 4;
 }
 
 impl<'a> DiffPrimitiveVector<'a> {
@@ -303,6 +428,11 @@ impl<'a> DiffPrimitiveVector<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -314,7 +444,7 @@ impl<'a> DiffPrimitiveVector<'a> {
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// What is added to every difference.
@@ -332,7 +462,7 @@ impl<'a> DiffPrimitiveVector<'a> {
     /// The differences.
     #[inline]
     pub fn data(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 }
 
@@ -340,11 +470,33 @@ impl<'a> DiffPrimitiveVector<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DiffDateTimeVector<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DiffDateTimeVector<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DiffDateTimeVector(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DiffDateTimeVector<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DiffDateTimeVector)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DiffDateTimeVector)
     }
+}
+
+impl DiffDateTimeVector<'_> {
+    /// Number of the field `na_mask`.
+    pub const NA_MASK: u8 = 0;
+    /// Number of the field `vars`.
+    pub const VARS: u8 = 1;
+    /// Number of the field `millis_info`.
+    pub const MILLIS_INFO: u8 = 2;
+    /// Number of the field `millis`.
+    pub const MILLIS: u8 = 3;
+    /// Number of the field `tz_info`.
+    pub const TZ_INFO: u8 = 4;
+    /// Number of the field `tz`.
+    pub const TZ: u8 = 5;
 }
 
 impl<'a> DiffDateTimeVector<'a> {
@@ -355,10 +507,15 @@ impl<'a> DiffDateTimeVector<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Missing rows.
     #[inline]
     pub fn na_mask(&self) -> Result<Option<NaMask<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Row count and bases.
@@ -376,7 +533,7 @@ impl<'a> DiffDateTimeVector<'a> {
     /// Differences to the base, in milliseconds.
     #[inline]
     pub fn millis(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 
     /// Width and sign of `tz`.
@@ -388,6 +545,6 @@ impl<'a> DiffDateTimeVector<'a> {
     /// Differences to the base offset, in quarters of an hour; left out if all rows have the base offset.
     #[inline]
     pub fn tz(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(5)
+        self.0.vector(5)
     }
 }

@@ -105,9 +105,9 @@ pub enum TypeExtra<'a> {
 
 impl<'a> flat::Union<'a> for TypeExtra<'a> {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => flat::Target::read(place).map(TypeExtra::Child),
+            1 => flat::Target::read(flat, pos).map(TypeExtra::Child),
             tag => Ok(TypeExtra::Unknown(tag)),
         }
     }
@@ -117,11 +117,25 @@ impl<'a> flat::Union<'a> for TypeExtra<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Type<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Type<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Type(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Type<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Type)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Type)
     }
+}
+
+impl Type<'_> {
+    /// Number of the field `stype`.
+    pub const STYPE: u8 = 0;
+    /// Number of the field `extra`.
+    pub const EXTRA: u8 = 1;
 }
 
 impl<'a> Type<'a> {
@@ -130,6 +144,11 @@ impl<'a> Type<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Storage type.
@@ -320,15 +339,15 @@ pub enum Stats {
 
 impl<'a> flat::Union<'a> for Stats {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => place.value().map(Stats::Bool),
-            2 => place.value().map(Stats::Int8),
-            3 => place.value().map(Stats::Int16),
-            4 => place.value().map(Stats::Int32),
-            5 => place.value().map(Stats::Int64),
-            6 => place.value().map(Stats::Float32),
-            7 => place.value().map(Stats::Float64),
+            1 => flat.value(pos).map(Stats::Bool),
+            2 => flat.value(pos).map(Stats::Int8),
+            3 => flat.value(pos).map(Stats::Int16),
+            4 => flat.value(pos).map(Stats::Int32),
+            5 => flat.value(pos).map(Stats::Int64),
+            6 => flat.value(pos).map(Stats::Float32),
+            7 => flat.value(pos).map(Stats::Float64),
             tag => Ok(Stats::Unknown(tag)),
         }
     }
@@ -361,11 +380,41 @@ impl flat::Fixed for Buffer {
 #[derive(Clone, Copy, Debug)]
 pub struct Column<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Column<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Column(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Column<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Column)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Column)
     }
+}
+
+impl Column<'_> {
+    /// Number of the field `stype`.
+    pub const STYPE: u8 = 0;
+    /// Number of the field `data`.
+    pub const DATA: u8 = 1;
+    /// Number of the field `strdata`.
+    pub const STRDATA: u8 = 2;
+    /// Number of the field `name`.
+    pub const NAME: u8 = 3;
+    /// Number of the field `nullcount`.
+    pub const NULLCOUNT: u8 = 4;
+    /// Number of the field `stats`.
+    pub const STATS: u8 = 5;
+    /// Number of the field `type_`.
+    pub const TYPE: u8 = 7;
+    /// Number of the field `nrows`.
+    pub const NROWS: u8 = 8;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 9;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 10;
 }
 
 impl<'a> Column<'a> {
@@ -374,6 +423,11 @@ impl<'a> Column<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Storage type; old layout only.
@@ -397,7 +451,7 @@ impl<'a> Column<'a> {
     /// Name; child columns have none.
     #[inline]
     pub fn name(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(3)
+        self.0.string(3)
     }
 
     /// Missing values.
@@ -415,7 +469,7 @@ impl<'a> Column<'a> {
     /// Type; present in the new layout, absent in the old.
     #[inline]
     pub fn type_(&self) -> Result<Option<Type<'a>>> {
-        self.0.link(7)
+        self.0.table(7)
     }
 
     /// Rows; new layout only.
@@ -427,13 +481,13 @@ impl<'a> Column<'a> {
     /// Validity, then what the type has; new layout only.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
-        self.0.link(9)
+        self.0.vector(9)
     }
 
     /// Element column of lists; new layout only.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, Column<'a>>>> {
-        self.0.link(10)
+        self.0.linked(10)
     }
 }
 
@@ -441,11 +495,29 @@ impl<'a> Column<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Frame<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Frame(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Frame<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Frame)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Frame)
     }
+}
+
+impl Frame<'_> {
+    /// Number of the field `nrows`.
+    pub const NROWS: u8 = 0;
+    /// Number of the field `ncols`.
+    pub const NCOLS: u8 = 1;
+    /// Number of the field `nkeys`.
+    pub const NKEYS: u8 = 2;
+    /// Number of the field `columns`.
+    pub const COLUMNS: u8 = 3;
 }
 
 impl<'a> Frame<'a> {
@@ -454,6 +526,11 @@ impl<'a> Frame<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Rows.
@@ -477,6 +554,6 @@ impl<'a> Frame<'a> {
     /// The columns.
     #[inline]
     pub fn columns(&self) -> Result<Option<flat::Linked<'a, Column<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 }

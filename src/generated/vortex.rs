@@ -7,11 +7,31 @@ use crate::meta::flat;
 #[derive(Clone, Copy, Debug)]
 pub struct Postscript<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Postscript<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Postscript(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Postscript<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Postscript)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Postscript)
     }
+}
+
+impl Postscript<'_> {
+    /// Number of the field `dtype`.
+    pub const DTYPE: u8 = 0;
+    /// Number of the field `layout`.
+    pub const LAYOUT: u8 = 1;
+    /// Number of the field `statistics`.
+    pub const STATISTICS: u8 = 2;
+    /// Number of the field `footer`.
+    pub const FOOTER: u8 = 3;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 4;
 }
 
 impl<'a> Postscript<'a> {
@@ -22,34 +42,39 @@ impl<'a> Postscript<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The logical type; absent if the caller must know it.
     #[inline]
     pub fn dtype(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The layout tree.
     #[inline]
     pub fn layout(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Statistics of the whole file.
     #[inline]
     pub fn statistics(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(2)
+        self.0.table(2)
     }
 
     /// Segment map and names.
     #[inline]
     pub fn footer(&self) -> Result<Option<PostscriptSegment<'a>>> {
-        self.0.link(3)
+        self.0.table(3)
     }
 
     /// Data of the user.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Linked<'a, PostscriptMetadata<'a>>>> {
-        self.0.link(4)
+        self.0.linked(4)
     }
 }
 
@@ -57,11 +82,25 @@ impl<'a> Postscript<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PostscriptMetadata<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for PostscriptMetadata<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        PostscriptMetadata(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for PostscriptMetadata<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(PostscriptMetadata)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(PostscriptMetadata)
     }
+}
+
+impl PostscriptMetadata<'_> {
+    /// Number of the field `key`.
+    pub const KEY: u8 = 0;
+    /// Number of the field `segment`.
+    pub const SEGMENT: u8 = 1;
 }
 
 impl<'a> PostscriptMetadata<'a> {
@@ -72,16 +111,21 @@ impl<'a> PostscriptMetadata<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Its name.
     #[inline]
     pub fn key(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 
     /// Where it is.
     #[inline]
     pub fn segment(&self) -> Result<PostscriptSegment<'a>> {
-        self.0.required(1, self.0.link(1)?)
+        self.0.required(1, self.0.table(1)?)
     }
 }
 
@@ -89,11 +133,31 @@ impl<'a> PostscriptMetadata<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct PostscriptSegment<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for PostscriptSegment<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        PostscriptSegment(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for PostscriptSegment<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(PostscriptSegment)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(PostscriptSegment)
     }
+}
+
+impl PostscriptSegment<'_> {
+    /// Number of the field `offset`.
+    pub const OFFSET: u8 = 0;
+    /// Number of the field `length`.
+    pub const LENGTH: u8 = 1;
+    /// Number of the field `alignment_exponent`.
+    pub const ALIGNMENT_EXPONENT: u8 = 2;
+    /// Number of the field `compression`.
+    pub const COMPRESSION: u8 = 3;
+    /// Number of the field `encryption`.
+    pub const ENCRYPTION: u8 = 4;
 }
 
 impl<'a> PostscriptSegment<'a> {
@@ -102,6 +166,11 @@ impl<'a> PostscriptSegment<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// First byte, from the start of the file.
@@ -125,13 +194,13 @@ impl<'a> PostscriptSegment<'a> {
     /// Reserved.
     #[inline]
     pub fn compression(&self) -> Result<Option<CompressionSpec<'a>>> {
-        self.0.link(3)
+        self.0.table(3)
     }
 
     /// Reserved.
     #[inline]
     pub fn encryption(&self) -> Result<Option<EncryptionSpec<'a>>> {
-        self.0.link(4)
+        self.0.table(4)
     }
 }
 
@@ -139,11 +208,31 @@ impl<'a> PostscriptSegment<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Footer<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Footer<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Footer(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Footer<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Footer)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Footer)
     }
+}
+
+impl Footer<'_> {
+    /// Number of the field `array_specs`.
+    pub const ARRAY_SPECS: u8 = 0;
+    /// Number of the field `layout_specs`.
+    pub const LAYOUT_SPECS: u8 = 1;
+    /// Number of the field `segment_specs`.
+    pub const SEGMENT_SPECS: u8 = 2;
+    /// Number of the field `compression_specs`.
+    pub const COMPRESSION_SPECS: u8 = 3;
+    /// Number of the field `encryption_specs`.
+    pub const ENCRYPTION_SPECS: u8 = 4;
 }
 
 impl<'a> Footer<'a> {
@@ -154,34 +243,39 @@ impl<'a> Footer<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the array encodings.
     #[inline]
     pub fn array_specs(&self) -> Result<Option<flat::Linked<'a, ArraySpec<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Names of the layouts.
     #[inline]
     pub fn layout_specs(&self) -> Result<Option<flat::Linked<'a, LayoutSpec<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// The segments, in order of their offsets.
     #[inline]
     pub fn segment_specs(&self) -> Result<Option<flat::Inline<'a, SegmentSpec>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Reserved.
     #[inline]
     pub fn compression_specs(&self) -> Result<Option<flat::Linked<'a, CompressionSpec<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 
     /// Reserved.
     #[inline]
     pub fn encryption_specs(&self) -> Result<Option<flat::Linked<'a, EncryptionSpec<'a>>>> {
-        self.0.link(4)
+        self.0.linked(4)
     }
 }
 
@@ -189,11 +283,23 @@ impl<'a> Footer<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct ArraySpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArraySpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArraySpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArraySpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArraySpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArraySpec)
     }
+}
+
+impl ArraySpec<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
 }
 
 impl<'a> ArraySpec<'a> {
@@ -204,10 +310,15 @@ impl<'a> ArraySpec<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The name.
     #[inline]
     pub fn id(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 }
 
@@ -215,11 +326,23 @@ impl<'a> ArraySpec<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct LayoutSpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for LayoutSpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        LayoutSpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for LayoutSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(LayoutSpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(LayoutSpec)
     }
+}
+
+impl LayoutSpec<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
 }
 
 impl<'a> LayoutSpec<'a> {
@@ -230,10 +353,15 @@ impl<'a> LayoutSpec<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The name.
     #[inline]
     pub fn id(&self) -> Result<flat::Str<'a>> {
-        self.0.required(0, self.0.link(0)?)
+        self.0.required(0, self.0.string(0)?)
     }
 }
 
@@ -324,11 +452,23 @@ impl flat::Fixed for CompressionScheme {
 #[derive(Clone, Copy, Debug)]
 pub struct CompressionSpec<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for CompressionSpec<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        CompressionSpec(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for CompressionSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(CompressionSpec)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(CompressionSpec)
     }
+}
+
+impl CompressionSpec<'_> {
+    /// Number of the field `scheme`.
+    pub const SCHEME: u8 = 0;
 }
 
 impl<'a> CompressionSpec<'a> {
@@ -337,6 +477,11 @@ impl<'a> CompressionSpec<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// The scheme.
@@ -350,12 +495,21 @@ impl<'a> CompressionSpec<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct EncryptionSpec<'a>(flat::Table<'a>);
 
-impl<'a> flat::Target<'a> for EncryptionSpec<'a> {
+impl<'a> From<flat::Table<'a>> for EncryptionSpec<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(EncryptionSpec)
+    fn from(table: flat::Table<'a>) -> Self {
+        EncryptionSpec(table)
     }
 }
+
+impl<'a> flat::Target<'a> for EncryptionSpec<'a> {
+    #[inline]
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(EncryptionSpec)
+    }
+}
+
+impl EncryptionSpec<'_> {}
 
 impl<'a> EncryptionSpec<'a> {
     /// Offset in the file.
@@ -364,17 +518,34 @@ impl<'a> EncryptionSpec<'a> {
     pub fn at(&self) -> u64 {
         self.0.at()
     }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 /// Statistics of the whole file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileStatistics<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for FileStatistics<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        FileStatistics(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for FileStatistics<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(FileStatistics)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(FileStatistics)
     }
+}
+
+impl FileStatistics<'_> {
+    /// Number of the field `field_stats`.
+    pub const FIELD_STATS: u8 = 0;
 }
 
 impl<'a> FileStatistics<'a> {
@@ -385,10 +556,15 @@ impl<'a> FileStatistics<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// One per field of the root struct.
     #[inline]
     pub fn field_stats(&self) -> Result<Option<flat::Linked<'a, ArrayStats<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 }
 
@@ -396,11 +572,31 @@ impl<'a> FileStatistics<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Layout<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Layout<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Layout(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Layout<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Layout)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Layout)
     }
+}
+
+impl Layout<'_> {
+    /// Number of the field `encoding`.
+    pub const ENCODING: u8 = 0;
+    /// Number of the field `row_count`.
+    pub const ROW_COUNT: u8 = 1;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 2;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 3;
+    /// Number of the field `segments`.
+    pub const SEGMENTS: u8 = 4;
 }
 
 impl<'a> Layout<'a> {
@@ -409,6 +605,11 @@ impl<'a> Layout<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which layout: an index into `Footer.layout_specs`.
@@ -426,19 +627,19 @@ impl<'a> Layout<'a> {
     /// Depends on the layout.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Nodes below.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, Layout<'a>>>> {
-        self.0.link(3)
+        self.0.linked(3)
     }
 
     /// Indices into `Footer.segment_specs`.
     #[inline]
     pub fn segments(&self) -> Result<Option<flat::Inline<'a, u32>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 }
 
@@ -446,11 +647,25 @@ impl<'a> Layout<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Array<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Array<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Array(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Array<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Array)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Array)
     }
+}
+
+impl Array<'_> {
+    /// Number of the field `root`.
+    pub const ROOT: u8 = 0;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 1;
 }
 
 impl<'a> Array<'a> {
@@ -461,16 +676,21 @@ impl<'a> Array<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// The outermost encoding.
     #[inline]
     pub fn root(&self) -> Result<Option<ArrayNode<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The buffers of all nodes, in the order in which they lie in the blob.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, Buffer>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 }
 
@@ -550,11 +770,31 @@ impl flat::Fixed for Buffer {
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayNode<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArrayNode<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArrayNode(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArrayNode<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArrayNode)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArrayNode)
     }
+}
+
+impl ArrayNode<'_> {
+    /// Number of the field `encoding`.
+    pub const ENCODING: u8 = 0;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 1;
+    /// Number of the field `children`.
+    pub const CHILDREN: u8 = 2;
+    /// Number of the field `buffers`.
+    pub const BUFFERS: u8 = 3;
+    /// Number of the field `stats`.
+    pub const STATS: u8 = 4;
 }
 
 impl<'a> ArrayNode<'a> {
@@ -563,6 +803,11 @@ impl<'a> ArrayNode<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which encoding: an index into `Footer.array_specs`.
@@ -574,25 +819,25 @@ impl<'a> ArrayNode<'a> {
     /// Depends on the encoding.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(1)
+        self.0.vector(1)
     }
 
     /// Nodes below.
     #[inline]
     pub fn children(&self) -> Result<Option<flat::Linked<'a, ArrayNode<'a>>>> {
-        self.0.link(2)
+        self.0.linked(2)
     }
 
     /// Indices into `Array.buffers`.
     #[inline]
     pub fn buffers(&self) -> Result<Option<flat::Inline<'a, u16>>> {
-        self.0.link(3)
+        self.0.vector(3)
     }
 
     /// Hints.
     #[inline]
     pub fn stats(&self) -> Result<Option<ArrayStats<'a>>> {
-        self.0.link(4)
+        self.0.table(4)
     }
 }
 
@@ -643,11 +888,43 @@ impl flat::Fixed for Precision {
 #[derive(Clone, Copy, Debug)]
 pub struct ArrayStats<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for ArrayStats<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        ArrayStats(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for ArrayStats<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(ArrayStats)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(ArrayStats)
     }
+}
+
+impl ArrayStats<'_> {
+    /// Number of the field `min`.
+    pub const MIN: u8 = 0;
+    /// Number of the field `min_precision`.
+    pub const MIN_PRECISION: u8 = 1;
+    /// Number of the field `max`.
+    pub const MAX: u8 = 2;
+    /// Number of the field `max_precision`.
+    pub const MAX_PRECISION: u8 = 3;
+    /// Number of the field `sum`.
+    pub const SUM: u8 = 4;
+    /// Number of the field `is_sorted`.
+    pub const IS_SORTED: u8 = 5;
+    /// Number of the field `is_strict_sorted`.
+    pub const IS_STRICT_SORTED: u8 = 6;
+    /// Number of the field `is_constant`.
+    pub const IS_CONSTANT: u8 = 7;
+    /// Number of the field `null_count`.
+    pub const NULL_COUNT: u8 = 8;
+    /// Number of the field `uncompressed_size_in_bytes`.
+    pub const UNCOMPRESSED_SIZE_IN_BYTES: u8 = 9;
+    /// Number of the field `nan_count`.
+    pub const NAN_COUNT: u8 = 10;
 }
 
 impl<'a> ArrayStats<'a> {
@@ -658,10 +935,15 @@ impl<'a> ArrayStats<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Least value.
     #[inline]
     pub fn min(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(0)
+        self.0.vector(0)
     }
 
     /// How sure `min` is.
@@ -673,7 +955,7 @@ impl<'a> ArrayStats<'a> {
     /// Greatest value.
     #[inline]
     pub fn max(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// How sure `max` is.
@@ -685,7 +967,7 @@ impl<'a> ArrayStats<'a> {
     /// Sum.
     #[inline]
     pub fn sum(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(4)
+        self.0.vector(4)
     }
 
     /// Whether no value is less than the one before it.
@@ -808,12 +1090,21 @@ impl flat::Fixed for PType {
 #[derive(Clone, Copy, Debug)]
 pub struct Null<'a>(flat::Table<'a>);
 
-impl<'a> flat::Target<'a> for Null<'a> {
+impl<'a> From<flat::Table<'a>> for Null<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Null)
+    fn from(table: flat::Table<'a>) -> Self {
+        Null(table)
     }
 }
+
+impl<'a> flat::Target<'a> for Null<'a> {
+    #[inline]
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Null)
+    }
+}
+
+impl Null<'_> {}
 
 impl<'a> Null<'a> {
     /// Offset in the file.
@@ -822,17 +1113,34 @@ impl<'a> Null<'a> {
     pub fn at(&self) -> u64 {
         self.0.at()
     }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
 }
 
 /// Truth values.
 #[derive(Clone, Copy, Debug)]
 pub struct Bool<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Bool<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Bool(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Bool<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Bool)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Bool)
     }
+}
+
+impl Bool<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
 }
 
 impl<'a> Bool<'a> {
@@ -841,6 +1149,11 @@ impl<'a> Bool<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -854,11 +1167,25 @@ impl<'a> Bool<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Primitive<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Primitive<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Primitive(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Primitive<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Primitive)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Primitive)
     }
+}
+
+impl Primitive<'_> {
+    /// Number of the field `ptype`.
+    pub const PTYPE: u8 = 0;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 1;
 }
 
 impl<'a> Primitive<'a> {
@@ -867,6 +1194,11 @@ impl<'a> Primitive<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which.
@@ -886,11 +1218,27 @@ impl<'a> Primitive<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Decimal<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Decimal<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Decimal(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Decimal<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Decimal)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Decimal)
     }
+}
+
+impl Decimal<'_> {
+    /// Number of the field `precision`.
+    pub const PRECISION: u8 = 0;
+    /// Number of the field `scale`.
+    pub const SCALE: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> Decimal<'a> {
@@ -899,6 +1247,11 @@ impl<'a> Decimal<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Digits.
@@ -924,11 +1277,23 @@ impl<'a> Decimal<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Utf8<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Utf8<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Utf8(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Utf8<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Utf8)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Utf8)
     }
+}
+
+impl Utf8<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
 }
 
 impl<'a> Utf8<'a> {
@@ -937,6 +1302,11 @@ impl<'a> Utf8<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -950,11 +1320,23 @@ impl<'a> Utf8<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Binary<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Binary<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Binary(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Binary<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Binary)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Binary)
     }
+}
+
+impl Binary<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
 }
 
 impl<'a> Binary<'a> {
@@ -963,6 +1345,11 @@ impl<'a> Binary<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -976,11 +1363,27 @@ impl<'a> Binary<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Struct<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Struct<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Struct(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Struct<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Struct)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Struct)
     }
+}
+
+impl Struct<'_> {
+    /// Number of the field `names`.
+    pub const NAMES: u8 = 0;
+    /// Number of the field `dtypes`.
+    pub const DTYPES: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> Struct<'a> {
@@ -991,16 +1394,21 @@ impl<'a> Struct<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the fields.
     #[inline]
     pub fn names(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Types of the fields.
     #[inline]
     pub fn dtypes(&self) -> Result<Option<flat::Linked<'a, DType<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Whether values may be missing.
@@ -1014,11 +1422,25 @@ impl<'a> Struct<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct List<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for List<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        List(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for List<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(List)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(List)
     }
+}
+
+impl List<'_> {
+    /// Number of the field `element_type`.
+    pub const ELEMENT_TYPE: u8 = 0;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 1;
 }
 
 impl<'a> List<'a> {
@@ -1029,10 +1451,15 @@ impl<'a> List<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of an element.
     #[inline]
     pub fn element_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Whether values may be missing.
@@ -1046,11 +1473,27 @@ impl<'a> List<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct FixedSizeList<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for FixedSizeList<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        FixedSizeList(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for FixedSizeList<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(FixedSizeList)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(FixedSizeList)
     }
+}
+
+impl FixedSizeList<'_> {
+    /// Number of the field `element_type`.
+    pub const ELEMENT_TYPE: u8 = 0;
+    /// Number of the field `size`.
+    pub const SIZE: u8 = 1;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 2;
 }
 
 impl<'a> FixedSizeList<'a> {
@@ -1061,10 +1504,15 @@ impl<'a> FixedSizeList<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of an element.
     #[inline]
     pub fn element_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// The length.
@@ -1084,11 +1532,27 @@ impl<'a> FixedSizeList<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Extension<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Extension<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Extension(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Extension<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Extension)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Extension)
     }
+}
+
+impl Extension<'_> {
+    /// Number of the field `id`.
+    pub const ID: u8 = 0;
+    /// Number of the field `storage_dtype`.
+    pub const STORAGE_DTYPE: u8 = 1;
+    /// Number of the field `metadata`.
+    pub const METADATA: u8 = 2;
 }
 
 impl<'a> Extension<'a> {
@@ -1099,22 +1563,27 @@ impl<'a> Extension<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Name of the meaning.
     #[inline]
     pub fn id(&self) -> Result<Option<flat::Str<'a>>> {
-        self.0.link(0)
+        self.0.string(0)
     }
 
     /// How it is stored.
     #[inline]
     pub fn storage_dtype(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Depends on the meaning.
     #[inline]
     pub fn metadata(&self) -> Result<Option<flat::Inline<'a, u8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 }
 
@@ -1122,11 +1591,23 @@ impl<'a> Extension<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Variant<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Variant<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Variant(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Variant<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Variant)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Variant)
     }
+}
+
+impl Variant<'_> {
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 0;
 }
 
 impl<'a> Variant<'a> {
@@ -1135,6 +1616,11 @@ impl<'a> Variant<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Whether values may be missing.
@@ -1148,11 +1634,29 @@ impl<'a> Variant<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Union<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Union<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Union(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Union<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Union)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Union)
     }
+}
+
+impl Union<'_> {
+    /// Number of the field `names`.
+    pub const NAMES: u8 = 0;
+    /// Number of the field `dtypes`.
+    pub const DTYPES: u8 = 1;
+    /// Number of the field `type_ids`.
+    pub const TYPE_IDS: u8 = 2;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 3;
 }
 
 impl<'a> Union<'a> {
@@ -1163,22 +1667,27 @@ impl<'a> Union<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Names of the alternatives.
     #[inline]
     pub fn names(&self) -> Result<Option<flat::Linked<'a, flat::Str<'a>>>> {
-        self.0.link(0)
+        self.0.linked(0)
     }
 
     /// Types of the alternatives.
     #[inline]
     pub fn dtypes(&self) -> Result<Option<flat::Linked<'a, DType<'a>>>> {
-        self.0.link(1)
+        self.0.linked(1)
     }
 
     /// Numbers of the alternatives.
     #[inline]
     pub fn type_ids(&self) -> Result<Option<flat::Inline<'a, i8>>> {
-        self.0.link(2)
+        self.0.vector(2)
     }
 
     /// Whether values may be missing.
@@ -1192,11 +1701,29 @@ impl<'a> Union<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct Map<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for Map<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        Map(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for Map<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(Map)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(Map)
     }
+}
+
+impl Map<'_> {
+    /// Number of the field `key_type`.
+    pub const KEY_TYPE: u8 = 0;
+    /// Number of the field `value_type`.
+    pub const VALUE_TYPE: u8 = 1;
+    /// Number of the field `keys_sorted`.
+    pub const KEYS_SORTED: u8 = 2;
+    /// Number of the field `nullable`.
+    pub const NULLABLE: u8 = 3;
 }
 
 impl<'a> Map<'a> {
@@ -1207,16 +1734,21 @@ impl<'a> Map<'a> {
         self.0.at()
     }
 
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
+    }
+
     /// Type of a key.
     #[inline]
     pub fn key_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(0)
+        self.0.table(0)
     }
 
     /// Type of a value.
     #[inline]
     pub fn value_type(&self) -> Result<Option<DType<'a>>> {
-        self.0.link(1)
+        self.0.table(1)
     }
 
     /// Whether the keys of each map are in order.
@@ -1267,21 +1799,21 @@ pub enum Type<'a> {
 
 impl<'a> flat::Union<'a> for Type<'a> {
     #[inline]
-    fn member(tag: u8, place: flat::Place<'a>) -> Result<Self> {
+    fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
         match tag {
-            1 => flat::Target::read(place).map(Type::Null),
-            2 => flat::Target::read(place).map(Type::Bool),
-            3 => flat::Target::read(place).map(Type::Primitive),
-            4 => flat::Target::read(place).map(Type::Decimal),
-            5 => flat::Target::read(place).map(Type::Utf8),
-            6 => flat::Target::read(place).map(Type::Binary),
-            7 => flat::Target::read(place).map(Type::Struct),
-            8 => flat::Target::read(place).map(Type::List),
-            9 => flat::Target::read(place).map(Type::Extension),
-            10 => flat::Target::read(place).map(Type::FixedSizeList),
-            11 => flat::Target::read(place).map(Type::Variant),
-            12 => flat::Target::read(place).map(Type::Union),
-            13 => flat::Target::read(place).map(Type::Map),
+            1 => flat::Target::read(flat, pos).map(Type::Null),
+            2 => flat::Target::read(flat, pos).map(Type::Bool),
+            3 => flat::Target::read(flat, pos).map(Type::Primitive),
+            4 => flat::Target::read(flat, pos).map(Type::Decimal),
+            5 => flat::Target::read(flat, pos).map(Type::Utf8),
+            6 => flat::Target::read(flat, pos).map(Type::Binary),
+            7 => flat::Target::read(flat, pos).map(Type::Struct),
+            8 => flat::Target::read(flat, pos).map(Type::List),
+            9 => flat::Target::read(flat, pos).map(Type::Extension),
+            10 => flat::Target::read(flat, pos).map(Type::FixedSizeList),
+            11 => flat::Target::read(flat, pos).map(Type::Variant),
+            12 => flat::Target::read(flat, pos).map(Type::Union),
+            13 => flat::Target::read(flat, pos).map(Type::Map),
             tag => Ok(Type::Unknown(tag)),
         }
     }
@@ -1291,11 +1823,23 @@ impl<'a> flat::Union<'a> for Type<'a> {
 #[derive(Clone, Copy, Debug)]
 pub struct DType<'a>(flat::Table<'a>);
 
+impl<'a> From<flat::Table<'a>> for DType<'a> {
+    #[inline]
+    fn from(table: flat::Table<'a>) -> Self {
+        DType(table)
+    }
+}
+
 impl<'a> flat::Target<'a> for DType<'a> {
     #[inline]
-    fn read(place: flat::Place<'a>) -> Result<Self> {
-        flat::Table::read(place).map(DType)
+    fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
+        flat::Table::read(flat, pos).map(DType)
     }
+}
+
+impl DType<'_> {
+    /// Number of the field `type_`.
+    pub const TYPE: u8 = 0;
 }
 
 impl<'a> DType<'a> {
@@ -1304,6 +1848,11 @@ impl<'a> DType<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.0.at()
+    }
+
+    /// Checks the frame of the table alone, as every accessor does first.
+    pub fn check(&self) -> Result<()> {
+        self.0.check()
     }
 
     /// Which, and what it needs.

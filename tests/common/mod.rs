@@ -30,16 +30,44 @@ impl Golden {
 /// Every golden, in the order of its name.
 pub fn all() -> Vec<Golden> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
-    let mut found = Vec::new();
-    walk(&root, &root, &mut found);
-    found.sort_by(|a, b| a.name.cmp(&b.name));
+    let found = below(&root);
     assert!(!found.is_empty(), "no golden files under {}", root.display());
+    found
+}
+
+/// Every file with an expectation below `root`, in the order of its name.
+pub fn below(root: &Path) -> Vec<Golden> {
+    let mut found = Vec::new();
+    walk(root, root, &mut found);
+    found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
 
 /// The goldens of one format.
 pub fn of(format: &str) -> Vec<Golden> {
     all().into_iter().filter(|golden| golden.format == format).collect()
+}
+
+/// Inputs of the fuzz bodies of DataSeries made from the golden file `bytes`, each with the name of its
+/// body: the file, and what follows its header, its index and its trailer, behind a byte of flags.
+pub fn dataseries_inputs(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
+    let big = bytes.get(4) == Some(&0x12);
+    let flagged = |rest: &[u8]| [&[u8::from(big)], rest].concat();
+    let mut inputs = vec![("dataseries_file", bytes.to_vec()), ("dataseries_header", bytes.to_vec())];
+    inputs.push(("dataseries_extent", flagged(bytes.get(40..).unwrap_or_default())));
+    let Some(trailer) = bytes.last_chunk::<28>() else { return inputs };
+    inputs.push(("dataseries_trailer", flagged(trailer)));
+    let size = trailer[4..8].try_into().expect("four bytes");
+    let size = if big { u32::from_be_bytes(size) } else { u32::from_le_bytes(size) };
+    let at = bytes.len().saturating_sub(28).checked_sub(size as usize);
+    inputs.push(("dataseries_index", flagged(&bytes[at.unwrap_or_default()..])));
+    inputs
+}
+
+/// The descriptions of the types of a golden DataSeries file.
+pub fn dataseries_documents(golden: &Golden) -> Vec<Vec<u8>> {
+    let types = golden.expected["facts"]["types"].as_array();
+    types.into_iter().flatten().filter_map(|ty| Some(ty["xml"].as_str()?.as_bytes().to_vec())).collect()
 }
 
 fn walk(root: &Path, dir: &Path, found: &mut Vec<Golden>) {

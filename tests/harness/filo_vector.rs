@@ -3,6 +3,7 @@
 use core::ops::Range;
 
 use pilaster::column::{Column as _, Part as _, Table as _};
+use pilaster::error::What;
 use pilaster::filo::{Column, Element, Table, Value, Vector};
 
 use super::cell::Cell;
@@ -92,6 +93,10 @@ fn agree(vector: &Vector<'_>, column: &Column<'_>, k: usize, window: Range<u64>,
                 continue;
             };
             let there = vector.get(row).map(|value| cell(value, k));
+            if k == 0 && there.is_err_and(|e| e.what() == What::FiloZone) {
+                // Instants alone do not ask for their zones.
+                continue;
+            }
             assert_eq!(Ok(here), there, "row {row} of {:?} as {:?}", vector.encoding(), vector.element());
         }
     });

@@ -99,20 +99,45 @@ impl<'d> Walk<'d> {
 }
 
 /// Comparison of a view's value with planus's.
-pub trait Same<P> {
+pub trait Same<P>: Framed {
     /// Fails unless the two agree, and walks on below them.
     fn same(self, planus: P, walk: &mut Walk<'_>);
+}
 
-    /// Where the vtable is, if this is a table.
+/// What only tables have, and unions of tables.
+pub trait Framed {
+    /// Whether the frame is sound.
+    fn frame(&self) -> Result<(), Error> {
+        Ok(())
+    }
+
+    /// Where the vtable is.
     fn vtable(&self, _data: &[u8]) -> Option<i64> {
         None
+    }
+}
+
+impl<T: Fixed> Framed for Inline<'_, T> {}
+impl<'a, T: Target<'a>> Framed for Linked<'a, T> {}
+impl Framed for Str<'_> {}
+impl<V> Framed for Result<V, Error> {}
+
+impl<V: Framed> Framed for Option<V> {
+    fn frame(&self) -> Result<(), Error> {
+        self.as_ref().map_or(Ok(()), V::frame)
+    }
+
+    fn vtable(&self, data: &[u8]) -> Option<i64> {
+        self.as_ref()?.vtable(data)
     }
 }
 
 impl<V: Same<P>, P> Same<planus::Result<P>> for Result<V, Error> {
     fn same(self, planus: planus::Result<P>, walk: &mut Walk<'_>) {
         let [both, view_alone, planus_alone] = &mut walk.refused;
-        match (self, planus) {
+        // planus checks the frame of a table when it comes to it, the view when a field is asked for.
+        let view = self.and_then(|view| view.frame().map(|()| view));
+        match (view, planus) {
             (Ok(view), Ok(planus)) => view.same(planus, walk),
             (Err(_), Err(_)) => *both += 1,
             (Err(e), Ok(_)) if only_planus_accepts(&e) => *view_alone += 1,
@@ -154,14 +179,12 @@ impl<V: Same<P>, P> Same<Option<P>> for Option<V> {
             (view, _) => panic!("only {} has a value", if view.is_some() { "the view" } else { "planus" }),
         }
     }
-
-    fn vtable(&self, data: &[u8]) -> Option<i64> {
-        self.as_ref()?.vtable(data)
-    }
 }
 
 macro_rules! same_scalars {
     ($($scalar:ty),*) => {$(
+        impl Framed for $scalar {}
+
         impl Same<$scalar> for $scalar {
             fn same(self, planus: $scalar, walk: &mut Walk<'_>) {
                 walk.equal(self, planus);
@@ -171,6 +194,9 @@ macro_rules! same_scalars {
 }
 
 same_scalars!(bool, u8, u16, u32, u64, i8, i16, i32, i64);
+
+impl Framed for f32 {}
+impl Framed for f64 {}
 
 impl Same<f32> for f32 {
     fn same(self, planus: f32, walk: &mut Walk<'_>) {
@@ -233,6 +259,8 @@ where
 /// Enums by their numbers. In a struct planus gives a `Result`, as it refuses unknown numbers.
 macro_rules! same_enum {
     ($name:ident as $number:ident) => {
+        impl super::Framed for views::$name {}
+
         impl Same<owned::$name> for views::$name {
             fn same(self, planus: owned::$name, walk: &mut Walk<'_>) {
                 walk.equal($number::from(self), $number::from(planus));
@@ -252,6 +280,8 @@ macro_rules! same_enum {
 
 macro_rules! same_struct {
     ($name:ident $reference:ident { $($field:ident),* }) => {
+        impl super::Framed for views::$name {}
+
         impl Same<owned::$reference<'_>> for views::$name {
             fn same(self, planus: owned::$reference<'_>, walk: &mut Walk<'_>) {
                 // Not `planus.min()`: that would be `Ord::min`.
@@ -270,6 +300,12 @@ macro_rules! same_table {
                     $(self.$field().same(owned::$reference::$field(&planus), walk);)*
                 }
             }
+        }
+
+        impl super::Framed for views::$name<'_> {
+            fn frame(&self) -> Result<(), super::Error> {
+                self.check()
+            }
 
             fn vtable(&self, data: &[u8]) -> Option<i64> {
                 let at = usize::try_from(self.at()).ok()?;
@@ -287,6 +323,22 @@ macro_rules! same_union {
                 match (self, planus) {
                     $((views::$name::$member(view), owned::$reference::$member(planus)) => view.same(planus, walk),)*
                     _ => panic!("two members of a union"),
+                }
+            }
+        }
+
+        impl<'a> super::Framed for views::$name$(<$a>)? {
+            fn frame(&self) -> Result<(), super::Error> {
+                match self {
+                    $(views::$name::$member(view) => view.frame(),)*
+                    views::$name::Unknown(_) => Ok(()),
+                }
+            }
+
+            fn vtable(&self, data: &[u8]) -> Option<i64> {
+                match self {
+                    $(views::$name::$member(view) => view.vtable(data),)*
+                    views::$name::Unknown(_) => None,
                 }
             }
         }

@@ -10,7 +10,27 @@
 
 pub mod bytes;
 pub mod cell;
+pub mod codec;
+pub mod codec_bzip2;
+pub mod codec_host;
+pub mod codec_lz4;
+pub mod codec_lzf;
+pub mod codec_lzo;
+pub mod codec_roundtrip;
+pub mod codec_snappy;
+pub mod codec_zlib;
+pub mod dataseries;
+pub mod dataseries_extent;
+pub mod dataseries_file;
+pub mod dataseries_header;
+pub mod dataseries_index;
+pub mod dataseries_trailer;
+pub mod dataseries_types;
+pub mod filo_append;
+pub mod filo_damage;
 pub mod filo_dirty;
+pub mod filo_roundtrip;
+pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
 pub mod walk;
@@ -22,8 +42,25 @@ pub type Body = fn(&[u8]);
 /// Every body under its name, which is also that of its file and its fuzz target.
 pub const TARGETS: &[(&str, Body)] = &[
     ("bytes", bytes::run),
+    ("codec_lz4", codec_lz4::run),
+    ("codec_lzf", codec_lzf::run),
+    ("codec_snappy", codec_snappy::run),
+    ("codec_lzo", codec_lzo::run),
+    ("codec_zlib", codec_zlib::run),
+    ("codec_bzip2", codec_bzip2::run),
+    ("codec_roundtrip", codec_roundtrip::run),
+    ("codec_host", codec_host::run),
+    ("flat", flat::run),
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
-    ("flat", flat::run),
+    ("filo_roundtrip", filo_roundtrip::run),
+    ("filo_append", filo_append::run),
+    ("filo_damage", filo_damage::run),
+    ("dataseries_header", dataseries_header::run),
+    ("dataseries_trailer", dataseries_trailer::run),
+    ("dataseries_types", dataseries_types::run),
+    ("dataseries_index", dataseries_index::run),
+    ("dataseries_extent", dataseries_extent::run),
+    ("dataseries_file", dataseries_file::run),
     ("xml", xml::run),
 ];

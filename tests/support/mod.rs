@@ -202,3 +202,21 @@ pub fn same(a: Option<Value<'_>>, b: Option<Value<'_>>) -> bool {
         (a, b) => a == b,
     }
 }
+
+/// Which rows have a value.
+pub fn patterns(n: usize) -> Vec<Vec<bool>> {
+    let by = |f: &dyn Fn(usize) -> bool| (0..n).map(f).collect::<Vec<bool>>();
+    let mut all = vec![
+        by(&|_| true),
+        by(&|_| false),
+        by(&|i| i * 7 % 10 != 3),
+        by(&|i| i % 2 == 1),
+        by(&|i| i != 0),
+        by(&|i| i + 1 != n),
+        by(&|i| i == n / 2),
+    ];
+    // Edges are those of words: many rows have no others.
+    all.truncate(if n > 200 { 3 } else { 7 });
+    all.dedup();
+    all
+}

@@ -2,6 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
+use std::ops::Range;
 use std::path::PathBuf;
 
 use lexopt::prelude::*;
@@ -23,6 +24,8 @@ pub struct Task {
     pub source: Source,
     pub format: Option<Format>,
     pub element: Option<Element>,
+    /// A DataSeries file is read from the front, without trailer and index.
+    pub sequential: bool,
 }
 
 #[derive(Debug)]
@@ -54,12 +57,43 @@ impl fmt::Display for Source {
 #[derive(Debug)]
 pub struct Text {
     pub to: To,
-    /// How many rows at most.
-    pub rows: u64,
+    /// Which rows.
+    pub rows: Range<u64>,
+    /// Which columns, in this order; all if nothing was said.
+    pub columns: Option<Vec<String>>,
+    /// Which of several tables.
+    pub table: Option<String>,
+    /// Rows whose value in a column lies in a range.
+    pub time: Time,
     /// CSV: whether the first line names the columns.
     pub header: bool,
     /// CSV: what stands for a missing value.
     pub missing: String,
+}
+
+/// A range of stored times.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Time {
+    /// The column; the first of 64 bits if nothing was said.
+    pub column: Option<String>,
+    /// The first value.
+    pub from: Option<Instant>,
+    /// Behind the last.
+    pub to: Option<Instant>,
+}
+
+/// A stored time. Integers are kept as such: nanoseconds have more digits than a double.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Instant {
+    Whole(i128),
+    Real(f64),
+}
+
+impl Time {
+    /// Whether it is a choice at all.
+    pub fn is_given(&self) -> bool {
+        self.from.is_some() || self.to.is_some()
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,7 +131,7 @@ The first rows.
 Usage: pilaster head [OPTIONS] FILE
 
 Options:
-  -n, --rows N         so many rows (default 10)
+  -n, --rows N         so many rows (default 10), or a range: 100..200
 ";
 
 const CAT: &str = "\
@@ -106,10 +140,14 @@ All rows.
 Usage: pilaster cat [OPTIONS] FILE
 
 Options:
-  -n, --rows N         at most so many rows
+  -n, --rows N         at most so many rows, or a range: 100..200, 100.., ..200
 ";
 
-const TEXT: &str = "      --to csv|jsonl   the form of the text (default csv)
+const TEXT: &str = "      --table NAME     which table, where the file has several
+      --columns A,B    these columns, in this order
+      --from T, --to T rows from T on, and before T, by a column of stored times
+      --time COLUMN    which column that is (default: the first of 64 bits)
+      --to csv|jsonl   the form of the text (default csv)
       --json-lines     the same as --to jsonl
       --no-header      CSV: leave out the line with the names of the columns
       --missing TEXT   CSV: what stands for a missing value (default: nothing)
@@ -120,8 +158,10 @@ CSV quotes a field that holds a comma, a quote or a line break, and one that
 reads like a missing value: an empty field is missing, \"\" is an empty string.
 JSON lines have an object per row, with null for a missing value. Numbers that
 JSON lacks are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
-strings. In both, dates and times are the stored counts, bytes are hexadecimal;
-a nested value in CSV is its JSON text.
+strings. In both, dates and times are the stored counts, bytes are hexadecimal
+(variable32 of DataSeries: where they are not text); a nested value in CSV is
+its JSON text. --rows counts all rows, also those that --from and --to leave
+out.
 ";
 
 const DUMP: &str = "\
@@ -147,8 +187,10 @@ Usage: pilaster verify [OPTIONS] FILE
 const COMMON: &str = "
 What a file may not say about itself:
       --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Only Filo
-                       can be read so far
+                       content decides, or the extension .filo. Only Filo and
+                       DataSeries can be read so far
+      --no-index       read a DataSeries file from the front, without its
+                       trailer and index
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
 
@@ -171,7 +213,15 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         Some(Value(name)) => name.string()?,
         Some(other) => return Err(other.unexpected()),
     };
-    let text = |rows| Text { to: To::Csv, rows, header: true, missing: String::new() };
+    let text = |rows| Text {
+        to: To::Csv,
+        rows: 0..rows,
+        columns: None,
+        table: None,
+        time: Time::default(),
+        header: true,
+        missing: String::new(),
+    };
     let (mut command, help) = match name.as_str() {
         "info" => (Command::Info, [INFO, COMMON].concat()),
         "head" => (Command::Cat(text(10)), [HEAD, TEXT, RULES, COMMON].concat()),
@@ -181,7 +231,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
         other => return Err(format!("unknown command {other:?}").into()),
     };
-    let (mut source, mut format, mut element) = (None, None, None);
+    let (mut source, mut format, mut element, mut sequential) = (None, None, None, false);
     while let Some(arg) = parser.next()? {
         match (arg, &mut command) {
             (Short('h') | Long("help"), _) => return Ok(Call::Print(help)),
@@ -202,8 +252,23 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
                         .parse_with(|name| name.parse::<Element>().map_err(|_| format!("--type is one of {all}")))?,
                 );
             }
-            (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse()?,
-            (Long("to"), Command::Cat(text)) => text.to = parser.value()?.parse_with(form)?,
+            (Long("no-index"), _) => sequential = true,
+            (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse_with(rows)?,
+            (Long("columns"), Command::Cat(text)) => {
+                text.columns = Some(parser.value()?.string()?.split(',').map(str::to_owned).collect());
+            }
+            (Long("table"), Command::Cat(text)) => text.table = Some(parser.value()?.string()?),
+            (Long("time"), Command::Cat(text)) => text.time.column = Some(parser.value()?.string()?),
+            (Long("from"), Command::Cat(text)) => text.time.from = Some(parser.value()?.parse_with(time)?),
+            (Long("to"), Command::Cat(text)) => {
+                // A form of text is no time, and a time no form.
+                let value = parser.value()?.string()?;
+                match (form(&value), time(&value)) {
+                    (Ok(form), _) => text.to = form,
+                    (Err(_), Ok(time)) => text.time.to = Some(time),
+                    (Err(e), Err(_)) => return Err(e.into()),
+                }
+            }
             (Long("json-lines"), Command::Cat(text)) => text.to = To::JsonLines,
             (Long("no-header"), Command::Cat(text)) => text.header = false,
             (Long("missing"), Command::Cat(text)) => text.missing = parser.value()?.string()?,
@@ -213,7 +278,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         }
     }
     let source = source.ok_or("a FILE is missing, or - for standard input")?;
-    Ok(Call::Run(Task { command, source, format, element }))
+    Ok(Call::Run(Task { command, source, format, element, sequential }))
 }
 
 fn from(path: OsString) -> Source {
@@ -224,8 +289,22 @@ fn form(name: &str) -> Result<To, &'static str> {
     match name {
         "csv" => Ok(To::Csv),
         "jsonl" | "json-lines" => Ok(To::JsonLines),
-        _ => Err("--to is csv or jsonl"),
+        _ => Err("--to is csv or jsonl, or a number"),
     }
+}
+
+/// A number of rows, or a range of them.
+fn rows(text: &str) -> Result<Range<u64>, String> {
+    let bad = |e: std::num::ParseIntError| format!("{text:?} is neither a number nor a range of rows: {e}");
+    let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
+    let from = if from.is_empty() { 0 } else { from.parse().map_err(bad)? };
+    let to = if to.is_empty() { u64::MAX } else { to.parse().map_err(bad)? };
+    Ok(from..to)
+}
+
+fn time(text: &str) -> Result<Instant, String> {
+    let whole = text.parse().map(Instant::Whole);
+    whole.or_else(|_| text.parse().map(Instant::Real)).map_err(|_| format!("{text:?} is no stored time: a number"))
 }
 
 fn version() -> String {
@@ -251,8 +330,28 @@ mod tests {
     fn options_before_and_behind_the_file() {
         let t = task("cat --type INT x --to=jsonl -n3");
         let Command::Cat(text) = &t.command else { panic!() };
-        assert_eq!((text.to, text.rows, t.element), (To::JsonLines, 3, Some(Element::Int)));
+        assert_eq!((text.to, &text.rows, t.element), (To::JsonLines, &(0..3), Some(Element::Int)));
         assert_eq!(t.source.to_string(), "x");
+    }
+
+    #[test]
+    fn choices_of_rows_and_columns() {
+        let text = |line: &str| match task(line).command {
+            Command::Cat(text) => text,
+            other => panic!("{other:?}"),
+        };
+        for (line, rows) in [("-n 3", 0..3), ("--rows 5..9", 5..9), ("--rows 5..", 5..u64::MAX), ("--rows ..9", 0..9)] {
+            assert_eq!(text(&format!("head {line} x")).rows, rows);
+        }
+        let all = text("cat --columns a,b --table T --time t --from -3 --to 1e9 --to jsonl x");
+        assert_eq!(
+            (all.columns, all.table, all.to),
+            (Some(vec!["a".into(), "b".into()]), Some("T".into()), To::JsonLines)
+        );
+        assert_eq!(
+            all.time,
+            Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), to: Some(Instant::Real(1e9)) }
+        );
     }
 
     #[test]
@@ -279,7 +378,9 @@ mod tests {
             ("cat", "a FILE is missing"),
             ("cat a b", "unexpected argument \"b\""),
             ("info -n 3 x", "invalid option '-n'"),
-            ("cat --to xml x", "--to is csv or jsonl"),
+            ("cat --to xml x", "--to is csv or jsonl, or a number"),
+            ("cat --from noon x", "\"noon\" is no stored time"),
+            ("cat --rows 1..x f", "\"1..x\" is neither a number nor a range"),
             ("cat --rows many x", "many"),
             ("dump --type number x", "--type is one of boolean, int, long"),
             ("dump --format feather x", "--format is one of filo, dataseries"),

@@ -3,20 +3,40 @@
 use std::io::Write;
 
 use pilaster::any::File;
+use pilaster::column::Table;
 use pilaster::filo;
 
 use crate::Failure;
 use crate::args::{Text, To};
 use crate::csv::Csv;
+use crate::dataseries;
 use crate::json::Lines;
-use crate::walk;
+use crate::open::part_room;
+use crate::walk::{self, Choice};
 
 pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
-    let mut table = match file {
-        File::Filo(vector) => filo::Table::new(*vector),
-    };
+    match file {
+        File::Filo(_) if how.table.is_some() => Err(Failure::Usage("--table is for files with tables".to_owned())),
+        File::Filo(vector) => table(&mut filo::Table::new(*vector), file, how, false, out),
+        File::DataSeries(series) => {
+            let name = dataseries::table(series, how.table.as_deref())?;
+            table(&mut series.table(&name)?, file, how, true, out)
+        }
+    }
+}
+
+/// `texts`: byte strings are shown as text where they are.
+fn table<T: Table>(
+    table: &mut T,
+    file: &File<'_>,
+    how: &Text,
+    texts: bool,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let choice = Choice { rows: &how.rows, columns: how.columns.as_deref(), time: &how.time };
+    let room = part_room(file)?;
     match how.to {
-        To::Csv => walk::rows(&mut table, how.rows, &mut Csv::new(out, how.header, &how.missing)),
-        To::JsonLines => walk::rows(&mut table, how.rows, &mut Lines::new(out)),
+        To::Csv => walk::rows(table, choice, room, &mut Csv::new(out, how.header, &how.missing, texts)),
+        To::JsonLines => walk::rows(table, choice, room, &mut Lines::new(out, texts)),
     }
 }

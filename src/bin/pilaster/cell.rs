@@ -55,6 +55,16 @@ impl<'s, C: Copy> Cell<'s, C> {
     }
 }
 
+impl<C> Cell<'_, C> {
+    /// Bytes as text, if `texts` says so and they are.
+    pub fn or_text(self, texts: bool) -> Self {
+        match self {
+            Cell::Bytes(bytes) if texts => std::str::from_utf8(bytes).map_or(self, Cell::Text),
+            other => other,
+        }
+    }
+}
+
 fn item<T: Copy>(values: &[T], i: usize) -> pilaster::Result<T> {
     values.get(i).copied().ok_or_else(|| no_row(i, values.len()))
 }

@@ -20,15 +20,17 @@ pub struct Csv<W> {
     header: bool,
     /// What stands for a missing value.
     missing: String,
+    /// Whether bytes that are text are shown as such.
+    texts: bool,
     names: Vec<String>,
     line: String,
     field: String,
 }
 
 impl<W: Write> Csv<W> {
-    pub fn new(out: W, header: bool, missing: &str) -> Self {
+    pub fn new(out: W, header: bool, missing: &str, texts: bool) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, names: Vec::new(), line: String::new(), field: String::new() }
+        Csv { out, header, missing, texts, names: Vec::new(), line: String::new(), field: String::new() }
     }
 
     fn end(&mut self) -> std::result::Result<(), Failure> {
@@ -62,7 +64,9 @@ impl<W: Write> Rows for Csv<W> {
             self.line.push_str(if k > 0 { "," } else { "" });
             self.field.clear();
             let there = Cell::at(batch, i)
-                .and_then(|cell| field(&mut self.field, column, &cell))
+                .and_then(|cell| {
+                    field(&mut self.field, column, &cell.or_text(self.texts && column.ty() == Type::Bytes))
+                })
                 .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
             if there {
                 quote(&mut self.line, &self.field, &self.missing);
@@ -112,12 +116,15 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::Time;
     use crate::sample;
-    use crate::walk::rows;
+    use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {
         let mut out = Vec::new();
-        rows(&mut sample::table(names), u64::MAX, &mut Csv::new(&mut out, header, missing)).unwrap();
+        let (all, any) = (0..u64::MAX, Time::default());
+        let choice = Choice { rows: &all, columns: None, time: &any };
+        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
         String::from_utf8(out).unwrap()
     }
 

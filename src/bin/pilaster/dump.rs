@@ -12,10 +12,11 @@ use sha2::{Digest, Sha256};
 
 use crate::Failure;
 use crate::cell::Cell;
+use crate::dataseries;
 use crate::json::{self, Style};
-use crate::open::Input;
+use crate::open::{Input, part_room};
 use crate::progress::Progress;
-use crate::walk::{PART_ROOM, batches};
+use crate::walk::batches;
 
 /// A column of up to so many rows is shown in full.
 const SHOWN: u64 = 2000;
@@ -24,24 +25,74 @@ const ENDS: u64 = 20;
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     // First, so that nothing is printed about a damaged file.
-    file.verify()?;
-    let (facts, mut table) = match file {
-        File::Filo(vector) => (filo_facts(vector, &input.bytes), filo::Table::new(*vector)),
-    };
-    let shape = Shape::of(&mut table)?;
+    let room = part_room(file)?;
+    file.verify(&mut Scratch::new(&mut vec![0; room]))?;
     write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
-    writeln!(out, " \"nrows\": {},", shape.rows)?;
+    match file {
+        File::Filo(vector) => {
+            writeln!(out, " \"nrows\": {},", vector.rows())?;
+            facts(&filo_facts(vector, &input.bytes), out)?;
+            let mut heads = Vec::new();
+            for k in 0..vector.width() {
+                let column = vector.column(k)?;
+                // Every element type of Filo has a missing value, whether the encoding can hold one or not.
+                let (name, ty) = (vector.name(k)?.to_owned(), type_name(&column, file)?);
+                heads.push(Head { name, ty, nullable: true, rows: vector.rows(), facts: Vec::new(), texts: false });
+            }
+            write!(out, ",\n \"columns\": [")?;
+            columns(&mut filo::Table::new(*vector), &heads, room, "\n  ", out)?;
+            write!(out, "\n ]")?;
+        }
+        File::DataSeries(series) => {
+            dataseries::tables(series, room, out)?;
+            writeln!(out, ",")?;
+            facts(&dataseries::facts(series, input.bytes.len())?, out)?;
+        }
+    }
+    writeln!(out, "\n}}")?;
+    Ok(())
+}
+
+/// Prints what is particular to a format.
+fn facts(facts: &[(&'static str, Value)], out: &mut impl Write) -> Result<(), Failure> {
     write!(out, " \"facts\": {{")?;
     for (k, (key, value)) in facts.iter().enumerate() {
         write!(out, "{}\"{key}\": {value}", if k > 0 { ", " } else { "" })?;
     }
-    write!(out, "}},\n \"columns\": [")?;
-    for k in 0..shape.width {
-        write!(out, "{}\n  {{", if k > 0 { "," } else { "" })?;
-        column(&mut table, k, shape.rows, file, out)?;
+    Ok(write!(out, "}}")?)
+}
+
+/// What is said of a column before its values.
+pub struct Head {
+    pub name: String,
+    pub ty: String,
+    pub nullable: bool,
+    /// Rows of all parts.
+    pub rows: u64,
+    /// What else is known of it.
+    pub facts: Vec<(&'static str, Value)>,
+    /// Whether its bytes are text.
+    pub texts: bool,
+}
+
+/// Prints the objects of all columns, each behind `gap`.
+pub fn columns<T: Table>(
+    table: &mut T,
+    heads: &[Head],
+    room: usize,
+    gap: &str,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    for (k, head) in heads.iter().enumerate() {
+        let (name, ty) = (Value::from(head.name.as_str()), Value::from(head.ty.as_str()));
+        write!(out, "{}{gap}{{", if k > 0 { "," } else { "" })?;
+        write!(out, "\"name\": {name}, \"type\": {ty}, \"nullable\": {}", head.nullable)?;
+        for (key, value) in &head.facts {
+            write!(out, ", \"{key}\": {value}")?;
+        }
+        values(table, k, head, room, out)?;
         write!(out, "}}")?;
     }
-    writeln!(out, "\n ]\n}}")?;
     Ok(())
 }
 
@@ -76,63 +127,28 @@ pub const fn filo_name(element: Element) -> &'static str {
     }
 }
 
-/// Rows and columns of a table.
-struct Shape {
-    rows: u64,
-    width: usize,
-}
-
-impl Shape {
-    fn of<T: Table>(table: &mut T) -> Result<Self, Failure> {
-        let mut shape = Shape { rows: 0, width: 0 };
-        let mut memory = vec![0; PART_ROOM];
-        let mut outer = Scratch::new(&mut memory);
-        table.restart()?;
-        loop {
-            let mut scope = outer.scope();
-            let Some(part) = table.next_part(&mut scope)? else { return Ok(shape) };
-            shape.rows = shape.rows.saturating_add(part.rows());
-            shape.width = part.width();
-        }
-    }
-}
-
-/// Prints the inside of the object of column `k`.
-fn column<T: Table>(table: &mut T, k: usize, rows: u64, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    let mut memory = vec![0; PART_ROOM];
+/// Prints the values of column `k`.
+fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: usize, out: &mut impl Write) -> Result<(), Failure> {
+    let mut memory = vec![0; room];
     let mut outer = Scratch::new(&mut memory);
-    let mut tape = Tape::new(rows);
-    let (mut opened, mut text) = (false, String::new());
+    let (mut tape, mut text) = (Tape::new(head.rows), String::new());
     table.restart()?;
     loop {
         let mut scope = outer.scope();
         let Some(part) = table.next_part(&mut scope)? else { break };
         let column = part.column(k)?;
-        let name = part.name(k)?;
-        if !opened {
-            let ty = Value::from(type_name(&column, file)?);
-            write!(out, "\"name\": {}, \"type\": {ty}, \"nullable\": {}", Value::from(name), nullable(file))?;
-            opened = true;
-        }
         batches(&column, 0..part.rows(), |batch| {
             for i in 0..batch.len {
                 text.clear();
                 Cell::at(batch, i)
-                    .and_then(|cell| json::value(&mut text, &column, &cell, Style::Exact))
-                    .map_err(|e: Error| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+                    .and_then(|cell| json::value(&mut text, &column, &cell.or_text(head.texts), Style::Exact))
+                    .map_err(|e: Error| Failure::in_row(&head.name, batch.first.saturating_add(i as u64), e))?;
                 tape.put(&text, out)?;
             }
             Ok::<_, Failure>(())
         })?;
     }
     tape.end(out)
-}
-
-/// Every element type of Filo has a missing value, whether the encoding can hold one or not.
-const fn nullable(file: &File<'_>) -> bool {
-    match file {
-        File::Filo(_) => true,
-    }
 }
 
 /// The name of the type with those of its children.

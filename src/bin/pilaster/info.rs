@@ -9,10 +9,11 @@ use pilaster::filo::raw::Packing;
 use pilaster::filo::{self, Vector};
 
 use crate::Failure;
+use crate::dataseries;
 use crate::dump::filo_name;
-use crate::open::Input;
+use crate::open::{Input, part_room};
 use crate::progress::Progress;
-use crate::walk::{PART_ROOM, batches};
+use crate::walk::batches;
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     writeln!(out, "file      {}", input.path)?;
@@ -21,7 +22,16 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
     match file {
         File::Filo(vector) => {
             filo(vector, &input.bytes, out)?;
-            columns(&mut filo::Table::new(*vector), out)
+            columns(&mut filo::Table::new(*vector), 0, out)
+        }
+        File::DataSeries(series) => {
+            dataseries::info(series, input.bytes.len(), out)?;
+            let room = part_room(file)?;
+            for ty in series.types().iter() {
+                dataseries::info_type(series, &ty, out)?;
+                columns(&mut series.table(ty.name())?, room, out)?;
+            }
+            Ok(())
         }
     }
 }
@@ -57,8 +67,8 @@ struct Count {
 }
 
 /// Prints a line per column.
-fn columns<T: Table>(table: &mut T, out: &mut impl Write) -> Result<(), Failure> {
-    let mut memory = vec![0; PART_ROOM];
+fn columns<T: Table>(table: &mut T, room: usize, out: &mut impl Write) -> Result<(), Failure> {
+    let mut memory = vec![0; room];
     let mut outer = Scratch::new(&mut memory);
     let mut counts: Vec<Count> = Vec::new();
     loop {

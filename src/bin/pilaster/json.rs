@@ -99,11 +99,13 @@ pub struct Lines<W> {
     out: W,
     line: String,
     names: Vec<String>,
+    /// Whether bytes that are text are shown as such.
+    texts: bool,
 }
 
 impl<W: Write> Lines<W> {
-    pub fn new(out: W) -> Self {
-        Lines { out, line: String::new(), names: Vec::new() }
+    pub fn new(out: W, texts: bool) -> Self {
+        Lines { out, line: String::new(), names: Vec::new(), texts }
     }
 }
 
@@ -125,8 +127,9 @@ impl<W: Write> Rows for Lines<W> {
             self.line.push(before);
             string(&mut self.line, name);
             self.line.push(':');
+            let texts = self.texts && column.ty() == Type::Bytes;
             Cell::at(batch, i)
-                .and_then(|cell| value(&mut self.line, column, &cell, Style::Plain))
+                .and_then(|cell| value(&mut self.line, column, &cell.or_text(texts), Style::Plain))
                 .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
             before = ',';
         }

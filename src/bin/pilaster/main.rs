@@ -7,6 +7,7 @@
 //! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
+//! | `dataseries` | what `dump` and `info` say of a DataSeries file alone |
 //! | `cat`, `dump`, `info`, `verify` | the commands |
 //!
 //! Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or 2 (the call is bad),
@@ -35,6 +36,7 @@ mod args;
 mod cat;
 mod cell;
 mod csv;
+mod dataseries;
 mod dump;
 mod info;
 mod json;
@@ -96,7 +98,8 @@ fn main() -> ExitCode {
 
 fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
     let input = open::Input::load(task)?;
-    let file = input.open(task)?;
+    let mut memory = vec![0; input.room(task)];
+    let file = input.open(task, &mut memory)?;
     match &task.command {
         Command::Info => info::run(&input, &file, out),
         Command::Cat(how) => cat::run(&file, how, out),

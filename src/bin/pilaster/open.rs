@@ -3,9 +3,11 @@
 use std::fs;
 use std::io::{self, Read};
 
-use pilaster::any::{self, File, Format};
-use pilaster::error::Kind;
+use pilaster::any::{self, File, Format, Hints};
+use pilaster::bytes::Scratch;
+use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
+use pilaster::limits::Limits;
 
 use crate::Failure;
 use crate::args::{Source, Task};
@@ -37,23 +39,51 @@ impl Input {
         Ok(Input { path: task.source.to_string(), name, bytes, format })
     }
 
-    /// Opens it.
-    pub fn open(&self, task: &Task) -> Result<File<'_>, Failure> {
+    /// Opens it, in `memory` of as many bytes as [`room`](Self::room) says.
+    pub fn open<'i>(&'i self, task: &Task, memory: &'i mut [u8]) -> Result<File<'i>, Failure> {
         if !self.format.readable() {
             return Err(unreadable(self.format));
         }
         if self.format != Format::Filo && task.element.is_some() {
             return Err(Failure::Usage(format!("--type is for Filo vectors; {} is {}", task.source, self.format)));
         }
+        if self.format != Format::DataSeries && task.sequential {
+            let why = format!("--no-index is for DataSeries files; {} is {}", task.source, self.format);
+            return Err(Failure::Usage(why));
+        }
         if self.format == Format::Filo && task.element.is_none() {
             let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
             return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
         }
-        File::open(&self.bytes, self.format, task.element).map_err(|e| match e.kind() {
-            Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+        let hints = Hints { element: task.element, sequential: task.sequential };
+        File::open(&self.bytes, self.format, &hints, &mut Scratch::new(memory)).map_err(|e| match e.what() {
+            _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+            What::DsTrailer | What::DsIndex => Failure::Input(format!("{e} (--no-index reads it from the front)")),
             _ => e.into(),
         })
     }
+
+    /// How much memory opening takes: what the file has unpacked, and nobody knows before.
+    pub fn room(&self, task: &Task) -> usize {
+        let hints = Hints { element: task.element, sequential: task.sequential };
+        let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
+        let mut room = 1 << 16;
+        loop {
+            let mut memory = vec![0; room];
+            match File::open(&self.bytes, self.format, &hints, &mut Scratch::new(&mut memory)) {
+                Err(e) if e.kind() == Kind::NoRoom && room < most => room = room.saturating_mul(4),
+                _ => return room,
+            }
+        }
+    }
+}
+
+/// Memory for one unpacked part of `file`.
+pub fn part_room(file: &File<'_>) -> Result<usize, Failure> {
+    let need = file.need()?;
+    // The bound may begin at any address.
+    usize::try_from(need.saturating_add(64))
+        .map_err(|_| Failure::Input(format!("{need} bytes are needed to unpack it")))
 }
 
 fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
@@ -78,7 +108,7 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
 
 fn unreadable(format: Format) -> Failure {
     let what = format.unreadable().what().name();
-    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors"))
+    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors and DataSeries files"))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

@@ -3,12 +3,14 @@
 use std::io::Write;
 
 use pilaster::any::File;
+use pilaster::bytes::Scratch;
 
 use crate::Failure;
-use crate::open::Input;
+use crate::dataseries;
+use crate::open::{Input, part_room};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    file.verify()?;
+    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
     match file {
         File::Filo(vector) => writeln!(
             out,
@@ -19,6 +21,15 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             vector.encoding(),
             vector.element()
         )?,
+        File::DataSeries(series) => {
+            let (mut rows, mut extents) = (0u64, 0u64);
+            for ty in series.types().iter() {
+                let (n, count) = dataseries::rows(series, ty.name())?;
+                (rows, extents) = (rows.saturating_add(n), extents.saturating_add(count));
+            }
+            let (order, size) = (series.order().name(), input.bytes.len());
+            writeln!(out, "{}: ok, {rows} rows in {extents} extents, {size} bytes, dataseries {order}", input.path)?;
+        }
     }
     Ok(())
 }

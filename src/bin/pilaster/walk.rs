@@ -1,18 +1,18 @@
 //! Rows of all columns side by side, over the traits of [`pilaster::column`] alone.
 
+use std::cmp::Ordering;
 use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Part, Table, fit};
+use pilaster::column::{Batch, Column, Part, Prim, Table, Type, fit};
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 
 use crate::Failure;
+use crate::args::{Instant, Time};
+use crate::cell::Cell;
 use crate::progress::Progress;
-
-/// Memory for one unpacked part. Pages that nobody writes cost nothing.
-pub const PART_ROOM: usize = 1 << 26;
 
 /// Memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
@@ -26,44 +26,111 @@ pub trait Rows {
     fn row<C: Column>(&mut self, columns: &[C], batches: &[Batch<'_, C>], i: usize) -> Result<(), Failure>;
 }
 
-/// Hands the first `limit` rows of `table` to `to`, in memory that does not grow with their number.
-pub fn rows<T: Table, R: Rows>(table: &mut T, limit: u64, to: &mut R) -> Result<(), Failure> {
-    let mut memory = vec![0; PART_ROOM];
+/// Which rows and columns of a table.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice<'c> {
+    /// Rows, counted over all parts.
+    pub rows: &'c Range<u64>,
+    /// Columns, in this order; all of them.
+    pub columns: Option<&'c [String]>,
+    /// Rows by a column of stored times.
+    pub time: &'c Time,
+}
+
+/// Hands the chosen rows of `table` to `to`, in memory that does not grow with their number: `room`
+/// bytes for a part.
+pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: usize, to: &mut R) -> Result<(), Failure> {
+    let mut memory = vec![0; room];
     let mut outer = Scratch::new(&mut memory);
-    let (mut left, mut named) = (limit, false);
+    let (mut first, mut named) = (0u64, false);
     loop {
         let mut scope = outer.scope();
         let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
+        let (picked, time) = pick(&part, choice)?;
         if !named {
-            let names = (0..part.width()).map(|k| part.name(k)).collect::<Result<Vec<_>>>()?;
+            let names = picked.iter().map(|k| part.name(*k)).collect::<Result<Vec<_>>>()?;
             to.names(&names)?;
             named = true;
         }
-        let rows = part.rows().min(left);
-        part_rows(&part, rows, to)?;
-        left = left.saturating_sub(rows);
-        if left == 0 {
+        let end = first.saturating_add(part.rows());
+        let within = |row: u64| row.clamp(first, end).saturating_sub(first);
+        let rows = within(choice.rows.start)..within(choice.rows.end);
+        part_rows(&part, &picked, time, choice.time, rows, to)?;
+        first = end;
+        if first >= choice.rows.end {
             return Ok(());
         }
     }
 }
 
-fn part_rows<P: Part, R: Rows>(part: &P, end: u64, to: &mut R) -> Result<(), Failure> {
-    let columns = (0..part.width()).map(|k| part.column(k)).collect::<Result<Vec<_>>>()?;
+/// The numbers of the chosen columns, and of the one with the times.
+fn pick<P: Part>(part: &P, choice: Choice<'_>) -> Result<(Vec<usize>, Option<usize>), Failure> {
+    let names = (0..part.width()).map(|k| part.name(k)).collect::<Result<Vec<_>>>()?;
+    let find = |wanted: &String| {
+        let unknown = || Failure::Usage(format!("there is no column {wanted:?}; there are {}", names.join(", ")));
+        names.iter().position(|name| name == wanted).ok_or_else(unknown)
+    };
+    let picked = match choice.columns {
+        Some(columns) => columns.iter().map(find).collect::<Result<_, _>>()?,
+        None => (0..part.width()).collect(),
+    };
+    let time = match &choice.time.column {
+        _ if !choice.time.is_given() => None,
+        Some(name) => Some(find(name)?),
+        None => {
+            let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
+            let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
+            let none = || Failure::Usage("no column holds times of 64 bits: say which it is with --time".to_owned());
+            Some(times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?.0)
+        }
+    };
+    Ok((picked, time))
+}
+
+/// Whether the time in row `i` lies in the range. A row without one does not.
+fn is_in<C: Column>(range: &Time, batch: &Batch<'_, C>, i: usize) -> Result<bool> {
+    let cell = Cell::at(batch, i)?;
+    // How the value of the row compares to a bound.
+    let beside = |bound: &Instant| match (&cell, bound) {
+        (Cell::Int(value), Instant::Whole(bound)) => value.partial_cmp(bound),
+        (Cell::Int(value), Instant::Real(bound)) => (*value as f64).partial_cmp(bound),
+        (Cell::Double(value), Instant::Whole(bound)) => value.partial_cmp(&(*bound as f64)),
+        (Cell::Double(value), Instant::Real(bound)) => value.partial_cmp(bound),
+        _ => None,
+    };
+    let from = range.from.as_ref().is_none_or(|from| beside(from).is_some_and(Ordering::is_ge));
+    let to = range.to.as_ref().is_none_or(|to| beside(to).is_some_and(Ordering::is_lt));
+    Ok(from && to)
+}
+
+fn part_rows<P: Part, R: Rows>(
+    part: &P,
+    picked: &[usize],
+    time: Option<usize>,
+    range: &Time,
+    rows: Range<u64>,
+    to: &mut R,
+) -> Result<(), Failure> {
+    let all = picked.iter().chain(&time);
+    let columns = all.map(|k| part.column(*k)).collect::<Result<Vec<_>>>()?;
     let share = BATCH_ROOM.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
     let mut memories = vec![vec![0; share]; columns.len()];
-    let mut progress = Progress::new(end, true);
-    let mut row = 0;
-    while row < end {
-        let mut stop = end;
+    let mut progress = Progress::new(rows.end, true);
+    let mut row = rows.start;
+    while row < rows.end {
+        let mut stop = rows.end;
         let mut batches = Vec::with_capacity(columns.len());
         for (column, memory) in columns.iter().zip(&mut memories) {
             let batch = read(column, row..stop, memory)?;
             stop = stop.min(row.saturating_add(batch.len as u64));
             batches.push(batch);
         }
+        // The column of the times comes last, behind those that are shown.
+        let times = if time.is_some() { batches.last() } else { None };
         for i in 0..usize::try_from(stop.saturating_sub(row)).unwrap_or(usize::MAX) {
-            to.row(&columns, &batches, i)?;
+            if times.map_or(Ok(true), |times| is_in(range, times, i))? {
+                to.row(&columns, batches.get(..picked.len()).unwrap_or_default(), i)?;
+            }
         }
         row = stop;
         progress.at(row);

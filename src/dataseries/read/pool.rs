@@ -1,9 +1,9 @@
 //! The variable pool: strings behind their lengths (section 7).
 
 use crate::column::Span;
-use crate::dataseries::raw::{EXTENT_SEED, HASH_BATCH, POOL_START, entry_len, entry_pad};
+use crate::dataseries::check::ExtentHash;
+use crate::dataseries::raw::{POOL_START, entry_len, entry_pad};
 use crate::error::{Error, Kind, Result, What};
-use crate::hash::{Lookup2, lookup2};
 
 /// An unpacked pool. Length words stay as they are stored: a column turns the ones that it looks at.
 #[derive(Clone, Copy, Debug)]
@@ -42,19 +42,14 @@ impl<'s> Pool<'s> {
 
     /// Walks the entries and gives the hash of an extent with these `records` (section 3.4).
     pub(super) fn hash(&self, records: &[u8]) -> Result<u32> {
-        let mut pool = Lookup2::new(lookup2(EXTENT_SEED, records));
-        pool.update(&[0; POOL_START]);
-        pool.update(self.tail);
-        let mut words = Lookup2::new(pool.value());
-        let mut count = 0usize;
-        self.entries(|word| {
-            words.update(word);
-            count = count.wrapping_add(1);
-            if count == HASH_BATCH {
-                (words, count) = (Lookup2::new(words.value()), 0);
-            }
-        })?;
-        Ok(words.value())
+        let mut hash = ExtentHash::new();
+        hash.part(records);
+        hash.end_part();
+        hash.part(&[0; POOL_START]);
+        hash.part(self.tail);
+        hash.end_part();
+        self.entries(|word| hash.word(word))?;
+        Ok(hash.value())
     }
 
     #[inline(always)]

@@ -195,7 +195,7 @@ fn nothing(stored: &[u8], what: What, at: u64) -> Result<()> {
     exactly(stored, 0, what, at).map(|_| ())
 }
 
-fn exactly<'a>(stored: &'a [u8], len: usize, what: What, at: u64) -> Result<&'a [u8]> {
+fn exactly(stored: &[u8], len: usize, what: What, at: u64) -> Result<&[u8]> {
     if stored.len() < len {
         return Err(Error::new(Kind::Truncated, what, at).with_need(len as u64));
     }

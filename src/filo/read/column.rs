@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use super::numbers::{Form, Numbers};
+use super::numbers::{Form, NO_ZONE, Numbers};
 use super::strings::{Kinds, Strings};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
@@ -195,8 +195,10 @@ impl column::Column for Column<'_> {
                 let bit = words.first().is_some_and(|byte| byte & 1 == 1);
                 (Values::Bool(all_bits(bit, len, scratch)?), Validity::All)
             }
-            (Role::Offsets, Data::DateTime { offsets: numbers, .. })
-            | (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
+            (Role::Offsets, Data::DateTime { zones, .. }) => {
+                (self.numbers(Some(&zones.offsets()), first, len, scratch)?, Validity::All)
+            }
+            (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
                 (self.numbers(Some(numbers), first, len, scratch)?, Validity::All)
             }
             (_, Data::Nothing) if self.is_text() => {
@@ -213,6 +215,14 @@ impl column::Column for Column<'_> {
             Validity::All => vector.mask.validity(first, len, scratch)?,
             own => own,
         };
+        if let (Role::Offsets, Values::I32(offsets)) = (self.role, values) {
+            for ((i, row), offset) in (start..).enumerate().zip(offsets) {
+                if *offset == NO_ZONE && validity.get(i) {
+                    // Says what is wrong with it.
+                    vector.get(row)?;
+                }
+            }
+        }
         Ok(Batch { first: start, len, values, validity })
     }
 

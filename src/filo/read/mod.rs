@@ -13,10 +13,10 @@ pub use column::{Column, Table};
 pub use value::Value;
 
 use self::mask::Mask;
-use self::numbers::{Form, Numbers};
+use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
 use self::strings::Strings;
-use super::raw::{HEADER_LEN, Header};
+use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
 use crate::bytes::{LittleEndian, Reader};
 use crate::encoding::low32;
@@ -30,7 +30,6 @@ use crate::error::{Error, Kind, Result, What};
 pub struct Vector<'a> {
     element: Element,
     header: Header,
-    encoding: Encoding,
     rows: u32,
     mask: Mask<'a>,
     data: Data<'a>,
@@ -46,19 +45,11 @@ enum Data<'a> {
     /// Numbers of any width.
     Numbers(Numbers<'a>),
     /// Instants and zone offsets.
-    DateTime { millis: Numbers<'a>, offsets: Numbers<'a> },
+    DateTime { millis: Numbers<'a>, zones: Zones<'a> },
     /// One string per row.
     Strings(Strings<'a>),
     /// A code per row; code 0 is a missing row.
     Coded { entries: Strings<'a>, count: u32, codes: Packed<'a> },
-}
-
-/// What the opening of a payload finds.
-struct Parts<'a> {
-    encoding: Encoding,
-    rows: u32,
-    mask: Mask<'a>,
-    data: Data<'a>,
 }
 
 impl<'a> Vector<'a> {
@@ -76,10 +67,12 @@ impl<'a> Vector<'a> {
             return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
-        let parts = match header {
+        // Filled in place, as it is large for a small machine.
+        let mut vector = Vector { element, header, rows: 0, mask: Mask::None, data: Data::Nothing };
+        match header {
             Header::Empty => {
                 r.end(What::Input)?;
-                Some(Parts { encoding: Encoding::Empty, rows: word >> 8, mask: Mask::All, data: Data::Nothing })
+                (vector.rows, vector.mask) = (word >> 8, Mask::All);
             }
             Header::SimplePrimitive
             | Header::SimpleString
@@ -87,7 +80,7 @@ impl<'a> Vector<'a> {
             | Header::ConstPrimitive
             | Header::ConstString
             | Header::DiffPrimitive
-            | Header::DiffDateTime => flat::open(bytes, header, element)?,
+            | Header::DiffDateTime => vector.open_flat(bytes)?,
             Header::MaskedPrimitive
             | Header::Primitive
             | Header::Repeated
@@ -96,12 +89,15 @@ impl<'a> Vector<'a> {
             | Header::Utf8
             | Header::FixedMaxUtf8
             | Header::DictUtf8
-            | Header::DeltaDelta => binary::open(bytes, r, header, element)?,
-        };
-        let Some(Parts { encoding, rows, mask, data }) = parts else {
-            return Err(Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(word.into()));
-        };
-        Ok(Vector { element, header, encoding, rows, mask, data })
+            | Header::DeltaDelta => vector.open_binary(bytes, r)?,
+        }
+        Ok(vector)
+    }
+
+    /// That section 3 does not allow the header for the element type.
+    #[cold]
+    fn wrong_type(&self) -> Error {
+        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.header.word().into())
     }
 
     /// The element type that the vector was opened as.
@@ -120,7 +116,34 @@ impl<'a> Vector<'a> {
     /// How the rows are stored.
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
-        self.encoding
+        let packing = match self.data {
+            Data::Numbers(numbers) | Data::DateTime { millis: numbers, .. } => numbers.packed.packing,
+            Data::Coded { codes, .. } => codes.packing,
+            Data::Nothing | Data::Bits { .. } | Data::Strings(_) => Packing::W64,
+        };
+        match self.header {
+            Header::Empty => Encoding::Empty,
+            Header::SimplePrimitive => Encoding::Simple(packing),
+            Header::SimpleString => Encoding::SimpleString,
+            Header::DictString => Encoding::DictString(packing),
+            Header::ConstPrimitive => Encoding::Const(packing),
+            Header::ConstString => Encoding::ConstString,
+            Header::DiffPrimitive => Encoding::Diff(packing),
+            Header::DiffDateTime => {
+                let zones = match self.data {
+                    Data::DateTime { zones, .. } if !zones.packed.data.is_empty() => Some(zones.packed.packing),
+                    _ => None,
+                };
+                Encoding::DiffDateTime { millis: packing, zones }
+            }
+            Header::MaskedPrimitive | Header::MaskedInt => Encoding::Masked(packing),
+            Header::Primitive | Header::Int => Encoding::Packed(packing),
+            Header::Repeated => Encoding::Repeated,
+            Header::Utf8 => Encoding::Utf8,
+            Header::FixedMaxUtf8 => Encoding::FixedMaxUtf8,
+            Header::DictUtf8 => Encoding::DictUtf8(packing),
+            Header::DeltaDelta => Encoding::DeltaDelta(packing),
+        }
     }
 
     /// How many rows. In empty, constant and repeated vectors a few bytes can claim any number.
@@ -159,15 +182,16 @@ impl<'a> Vector<'a> {
                 Some(Value::Boolean(byte >> (i & 7) & 1 == 1))
             }
             Data::Numbers(numbers) => Some(self.number(numbers.get(i)?)),
-            Data::DateTime { millis, offsets } => Some(Value::DateTime {
+            Data::DateTime { millis, zones } => Some(Value::DateTime {
                 millis: millis.get(i)?.cast_signed(),
-                offset_ms: low32(offsets.get(i)?).cast_signed(),
+                offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
             }),
-            Data::Strings(strings) => strings.bytes(strings.span(i)?).map(Value::Bytes),
-            Data::Coded { entries, count, codes } => {
-                let span = entries.coded(low32(codes.get(i)?), *count, codes)?;
-                entries.bytes(span).map(Value::Bytes)
-            }
+            Data::Strings(strings) => strings.get(i)?.map(Value::Bytes),
+            Data::Coded { entries, count, codes } => match low32(codes.get(i)?) {
+                0 => None,
+                code if code < *count => entries.get(code as usize)?.map(Value::Bytes),
+                code => return Err(strings::bad_code(code, codes)),
+            },
         })
     }
 
@@ -282,14 +306,4 @@ fn row_count(word: u32, at: u64) -> Result<u32> {
 /// A count that came from a length, as a row count.
 fn rows_of(count: usize) -> Result<u32> {
     u32::try_from(count).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, 0).with_need(count as u64))
-}
-
-/// Numbers of ints as a column of `element` (section 3): narrow ones serve ints, longs and doubles.
-fn ints<'a>(packed: Packed<'a>, element: Element) -> Option<Numbers<'a>> {
-    let form = match element {
-        Element::Int | Element::Long => Form::Word,
-        Element::Double => Form::Double,
-        _ => return None,
-    };
-    Some(Numbers { form, ..Numbers::plain(packed) })
 }

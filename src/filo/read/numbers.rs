@@ -27,6 +27,31 @@ pub(super) enum Form {
     Quarters,
 }
 
+/// What [`Numbers::read`] gives for a zone offset that is too large: no whole number of quarters.
+pub(super) const NO_ZONE: i32 = i32::MIN;
+
+/// UTC offsets of date-times (section 8.4).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zones<'a> {
+    /// Quarters of an hour, east positive.
+    pub(super) base: i8,
+    /// Differences to it; without data all rows have the base.
+    pub(super) packed: Packed<'a>,
+}
+
+impl<'a> Zones<'a> {
+    /// The offsets in milliseconds.
+    pub(super) const fn offsets(&self) -> Numbers<'a> {
+        let line = Line { base: self.base as i64, slope: 0 };
+        let packed = match self.packed.data {
+            // One difference of zero for all rows.
+            [] => Packed { packing: Packing::U8, data: &[0], ..self.packed },
+            _ => self.packed,
+        };
+        Numbers { line, packed, constant: self.packed.data.is_empty(), form: Form::Quarters }
+    }
+}
+
 /// Values per turn: the words of a turn stay in the first-level cache between the passes over them.
 const BLOCK: usize = 1024;
 
@@ -69,23 +94,22 @@ impl<'a> Numbers<'a> {
             let row = first.saturating_add(done);
             self.packed.read(row, out.part(done, BLOCK))?;
             self.line.add(row, out.part(done, BLOCK));
-            self.finish(out.part(done, BLOCK))?;
+            self.finish(out.part(done, BLOCK));
             done = done.saturating_add(BLOCK);
         }
         Ok(())
     }
 
-    fn finish(&self, out: Out<'_>) -> Result<()> {
+    /// A zone offset that is too large becomes [`NO_ZONE`]: only the caller knows whether its row is
+    /// missing, and what a missing row holds means nothing (section 8.3).
+    fn finish(&self, out: Out<'_>) {
         match (self.form, out) {
             (Form::Double, Out::W8(words)) => words.iter_mut().for_each(|word| *word = double(*word)),
             (Form::Quarters, Out::W4(words)) => {
-                for word in words {
-                    *word = self.millis(*word)?;
-                }
+                words.iter_mut().for_each(|word| *word = self.millis(*word).unwrap_or(NO_ZONE.cast_unsigned()));
             }
             _ => {}
         }
-        Ok(())
     }
 
     fn millis(&self, quarters: u32) -> Result<u32> {

@@ -1,7 +1,7 @@
 //! Dense arrays of numbers: packed vectors (section 9.1) and FlatBuffer data vectors (section 6).
 
 use crate::bytes::{LittleEndian, Reader};
-use crate::encoding::{Out, bitpack};
+use crate::encoding::{Out, bitpack, low32};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, packing_of_packed};
 
@@ -12,38 +12,55 @@ pub(super) struct Packed<'a> {
     /// Where the data lie in the chunk.
     pub(super) at: u32,
     pub(super) data: &'a [u8],
+    /// Bits of the last byte that carry no values. Only packed vectors have such.
+    pub(super) unused: u8,
 }
 
 impl<'a> Packed<'a> {
-    /// Opens a packed vector, which reaches to the end of `r`, and counts its rows.
-    pub(super) fn open(mut r: Reader<'a, LittleEndian>) -> Result<(Self, usize)> {
+    /// No numbers.
+    pub(super) const NONE: Self = Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 };
+
+    /// Opens a packed vector, which reaches to the end of `r`.
+    #[inline(never)]
+    pub(super) fn open(&mut self, mut r: Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
-        let nbits = r.u16(What::FiloPacked)?;
-        let [signed, last] = *r.array(What::FiloPacked)?;
+        let [low, high, signed, last] = *r.array(What::FiloPacked)?;
+        let nbits = u16::from_le_bytes([low, high]);
         let Some(packing) = packing_of_packed(nbits, signed != 0) else {
             return Err(Error::new(Kind::Invalid, What::FiloPacked, start).with_need(nbits.into()));
         };
         let data = r.rest();
-        // Bits of the last byte that carry values; 0 stands for all 8.
+        // Bits of the last byte that carry values; 0 stands for all 8. The original takes no notice of
+        // it in vectors of 64 bits.
         let unused = match last & 7 {
-            0 => 0u64,
-            used => 8u64.saturating_sub(used.into()),
+            0 => 0,
+            _ if packing == Packing::W64 => 0,
+            used => 8u8.saturating_sub(used),
         };
-        let bits = (data.len() as u64).saturating_mul(8).checked_sub(unused);
-        let rows = match packing {
-            // The original takes no notice of the four bytes here.
-            Packing::W64 => data.len() >> 3,
-            _ => bits
-                .and_then(|bits| bits.checked_div(packing.bits().into()))
-                .and_then(|rows| usize::try_from(rows).ok())
-                .ok_or(Error::new(Kind::Invalid, What::FiloPacked, start.saturating_add(3)).with_need(last.into()))?,
-        };
-        Ok((Packed { packing, at: position(r.at())?, data }, rows))
+        if data.is_empty() && unused != 0 {
+            return Err(Error::new(Kind::Invalid, What::FiloPacked, start.wrapping_add(3)).with_need(last.into()));
+        }
+        *self = Packed { packing, at: position(r.at()), data, unused };
+        Ok(())
+    }
+
+    /// How many numbers the bytes hold.
+    pub(super) fn rows(&self) -> Result<u32> {
+        // Opening has seen to it that unused bits are in a byte. Widths are powers of two.
+        let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
+        let rows = bits >> self.packing.bits().trailing_zeros();
+        u32::try_from(rows).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, self.at.into()).with_need(rows))
+    }
+
+    /// That numbers of 64 bits have no place here.
+    #[cold]
+    pub(super) fn too_wide(&self) -> Error {
+        Error::new(Kind::Invalid, What::FiloPacked, self.at.into()).with_need(64)
     }
 
     /// Refuses data that hold fewer than `rows` numbers.
-    pub(super) fn check(&self, rows: usize) -> Result<()> {
-        let need = self.packing.bytes(rows);
+    pub(super) fn check(&self, rows: u32) -> Result<()> {
+        let need = self.packing.bytes(rows as usize);
         if need <= self.data.len() {
             return Ok(());
         }
@@ -51,11 +68,13 @@ impl<'a> Packed<'a> {
     }
 
     /// Number `i`, extended to 64 bits.
+    #[inline(never)]
     pub(super) fn get(&self, i: usize) -> Result<u64> {
-        bitpack::get(self.packing, self.data, i).ok_or_else(|| {
-            let need = self.packing.bytes(i.saturating_add(1)) as u64;
-            Error::new(Kind::Truncated, What::FiloData, self.at.into()).with_need(need)
-        })
+        match bitpack::get(self.packing, self.data, i) {
+            Some(word) => Ok(word),
+            // Opening has counted, so this happens to no row.
+            None => Err(Error::new(Kind::Truncated, What::FiloData, self.at.into())),
+        }
     }
 
     /// Numbers from `first` on, until `out` is full.
@@ -64,7 +83,8 @@ impl<'a> Packed<'a> {
     }
 }
 
-/// A position in a chunk as it is kept in handles: chunks stay below 2 GiB (section 12).
-pub(super) fn position(at: u64) -> Result<u32> {
-    u32::try_from(at).map_err(|_| Error::new(Kind::Overflow, What::Input, at))
+/// A position in a chunk as it is kept in handles. Chunks are shorter than 2 GiB, which opening has
+/// checked.
+pub(super) const fn position(at: u64) -> u32 {
+    low32(at)
 }

@@ -34,7 +34,16 @@ const NA: Span = Span { at: 0, len: 0 };
 /// Rows per turn of the batch loops.
 const BLOCK: usize = 64;
 
+/// Whether strings are found in blocks; on small machines one by one, which takes less flash.
+const WIDE: bool = cfg!(target_pointer_width = "64");
+
 impl<'a> Strings<'a> {
+    /// String `i`; `None` if it is missing.
+    #[inline(never)]
+    pub(super) fn get(&self, i: usize) -> Result<Option<&'a [u8]>> {
+        Ok(self.bytes(self.span(i)?))
+    }
+
     /// Where string `i` lies; [`NA`] if it is missing.
     pub(super) fn span(&self, i: usize) -> Result<Span> {
         self.find(i).ok_or_else(|| self.explain(i))
@@ -68,8 +77,8 @@ impl<'a> Strings<'a> {
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let done = match self.kind {
-                Kinds::Words { base } => self.packed_words(base, row, block),
-                Kinds::Slots { at, size } => self.slots(at, size, row, block),
+                Kinds::Words { base } if WIDE => self.packed_words(base, row, block),
+                Kinds::Slots { at, size } if WIDE => self.slots(at, size, row, block),
                 _ => None,
             };
             all &= match done {
@@ -98,7 +107,7 @@ impl<'a> Strings<'a> {
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
             codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
-            match self.coded_words(&code, count, block) {
+            match if WIDE { self.coded_words(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
                     for (span, code) in block.iter_mut().zip(code) {
@@ -115,23 +124,24 @@ impl<'a> Strings<'a> {
     /// Spans of a block of codes, as [`packed_words`](Self::packed_words).
     fn coded_words(&self, codes: &[u32], count: u32, out: &mut [Span]) -> Option<bool> {
         let Kinds::Words { base } = self.kind else { return None };
-        let words = self.words(base)?.get(..count as usize)?;
-        let mut block = PackedBlock::new(base, self.chunk.len())?;
-        for (span, code) in out.iter_mut().zip(codes) {
-            let word = words.get(*code as usize)?;
-            *span = block.span(if *code == 0 { UTF8_NA } else { u32::from_le_bytes(*word) });
+        let entries = self.words(base)?.get(..count as usize)?;
+        let mut words = [UTF8_NA; BLOCK];
+        for ((word, code), _) in words.iter_mut().zip(codes).zip(&*out) {
+            let entry = u32::from_le_bytes(*entries.get(*code as usize)?);
+            // Entry 0 is missing, whatever its word says.
+            *word = if *code == 0 { UTF8_NA } else { entry };
         }
-        block.finish()
+        packed_spans(base, self.chunk.len(), &words, out)
     }
 
     /// The string of a code.
-    #[inline(always)]
-    pub(super) fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
+    fn coded(&self, code: u32, count: u32, codes: &Packed<'_>) -> Result<Span> {
         if code == 0 {
             return Ok(NA);
         }
         if code >= count {
-            return Err(Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into()));
+            return Err(bad_code(code, codes));
         }
         let i = code as usize;
         match self.find(i) {
@@ -190,16 +200,38 @@ impl<'a> Strings<'a> {
         Ok(all)
     }
 
-    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is of the long form
-    /// or wrong.
+    /// Spans of a block of UTF8 words, and whether none is missing; `None` if one is wrong.
     #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
-        let words = self.words(base)?.get(first..)?.get(..out.len())?;
-        let mut block = PackedBlock::new(base, self.chunk.len())?;
-        for (span, word) in out.iter_mut().zip(words) {
-            *span = block.span(u32::from_le_bytes(*word));
+        let stored = self.words(base)?.get(first..)?.get(..out.len())?;
+        let mut words = [UTF8_NA; BLOCK];
+        for (word, stored) in words.iter_mut().zip(stored) {
+            *word = u32::from_le_bytes(*stored);
         }
-        block.finish()
+        // Behind 1 MiB of text all are of the long form.
+        let packed = words.first().is_some_and(|word| word & UTF8_NA != 0);
+        let done = if packed { packed_spans(base, self.chunk.len(), &words, out) } else { None };
+        done.or_else(|| self.long_spans(base, &words, out))
+    }
+
+    /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
+    fn long_spans(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+        let mut all = true;
+        for (span, word) in out.iter_mut().zip(words) {
+            *span = self.word_span(base, *word)?;
+            all &= span.at != NA.at;
+        }
+        Some(all)
+    }
+
+    /// The span of a word of either form; `None` if it leaves the chunk.
+    #[inline(always)]
+    fn word_span(&self, base: u32, word: u32) -> Option<Span> {
+        if word & UTF8_NA == 0 {
+            return self.with_length((base as usize).checked_add(word as usize)?);
+        }
+        let span = packed_word(base, word);
+        (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
     }
 
     /// The table of UTF8 words (and what follows it).
@@ -207,30 +239,28 @@ impl<'a> Strings<'a> {
         Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
     }
 
-    /// Spans of a block of fixed-max slots, and whether none is missing; `None` if one is wrong.
+    /// Spans of a block of fixed-max slots, none of them empty, missing or wrong; else `None`.
     fn slots(&self, at: u32, size: u8, first: usize, out: &mut [Span]) -> Option<bool> {
         let start = first.checked_mul(size.into())?.checked_add(at as usize)?;
         let slots = self.chunk.get(start..)?.chunks_exact(size.max(1).into());
         if slots.len() < out.len() {
             return None;
         }
-        let mut at = u32::try_from(start).ok()?;
-        let (mut all, mut inside) = (true, true);
+        let mut at = u32::try_from(start).ok()?.wrapping_add(1);
+        let (step, longest) = (u32::from(size), u32::from(size).wrapping_sub(1));
+        let mut odd = 0;
         for (span, slot) in out.iter_mut().zip(slots) {
-            let [len, next, ..] = slot else { return None };
-            *span = Span { at: at.wrapping_add(1), len: (*len).into() };
-            inside &= *len < size;
-            if *len == 0 && *next == FIXED_NA {
-                *span = NA;
-                all = false;
-            }
-            at = at.wrapping_add(size.into());
+            let len = u32::from(*slot.first()?);
+            // Bit 31 tells that it is 0, or too large.
+            odd |= len.wrapping_sub(1) | longest.wrapping_sub(len);
+            *span = Span { at, len };
+            at = at.wrapping_add(step);
         }
-        inside.then_some(all)
+        (odd >> 31 == 0).then_some(true)
     }
 
     /// Where string `i` lies; `None` if something is wrong with it.
-    #[inline(always)]
+    #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn find(&self, i: usize) -> Option<Span> {
         match self.kind {
             Kinds::Flat { slots } => {
@@ -239,11 +269,7 @@ impl<'a> Strings<'a> {
             }
             Kinds::Words { base } => {
                 let word = self.u32(i.checked_add(1)?.checked_mul(4)?.checked_add(base as usize)?)?;
-                if word & UTF8_NA == 0 {
-                    return self.with_length((base as usize).checked_add(word as usize)?);
-                }
-                let span = packed_word(base, word);
-                (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
+                self.word_span(base, word)
             }
             Kinds::Slots { at, size } => {
                 let at = i.checked_mul(size.into())?.checked_add(at as usize)?;
@@ -276,46 +302,46 @@ impl<'a> Strings<'a> {
     /// length that leaves the chunk.
     #[cold]
     fn explain(&self, i: usize) -> Error {
+        // String `i` is one of a list whose frame lies in the chunk, so no product here wraps.
+        let i = u32::try_from(i).unwrap_or(u32::MAX);
         let (what, at) = match self.kind {
-            Kinds::Flat { slots } => (What::FiloString, (i as u64).saturating_mul(4).saturating_add(slots.into())),
-            Kinds::Words { base } => {
-                (What::FiloWords, (i as u64).saturating_add(1).saturating_mul(4).saturating_add(base.into()))
-            }
-            Kinds::Slots { at, size } => {
-                (What::FiloSlot, (i as u64).saturating_mul(size.into()).saturating_add(at.into()))
-            }
-            Kinds::One(span) => (What::FiloString, span.at.into()),
+            Kinds::Flat { slots } => (What::FiloString, i.wrapping_mul(4).wrapping_add(slots)),
+            Kinds::Words { base } => (What::FiloWords, i.wrapping_add(1).wrapping_mul(4).wrapping_add(base)),
+            Kinds::Slots { at, size } => (What::FiloSlot, i.wrapping_mul(size.into()).wrapping_add(at)),
+            Kinds::One(span) => (What::FiloString, span.at),
         };
-        let word = usize::try_from(at).ok().and_then(|at| self.u32(at)).unwrap_or(0);
-        Error::new(Kind::Invalid, what, at).with_need(word.into())
+        Error::new(Kind::Invalid, what, at.into()).with_need(self.u32(at as usize).unwrap_or(0).into())
     }
 }
 
-/// Words of the packed form in sequence, checked without a branch for each, so that the compiler
-/// vectorises the loop around it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
-struct PackedBlock {
-    base: u32,
-    limit: u32,
-    wrong: u32,
-    missing: u32,
+/// That there is no entry of this code.
+#[cold]
+pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
+    Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into())
 }
 
-impl PackedBlock {
-    fn new(base: u32, len: usize) -> Option<Self> {
-        Some(PackedBlock { base, limit: i32::try_from(len).ok()?.cast_unsigned(), wrong: 0, missing: 0 })
+/// Spans of words of the packed form in a chunk of `len` bytes, and whether none is missing; `None` if
+/// one is of the long form or wrong.
+///
+/// Checked without a branch for each, and in 32-bit lanes up to the last loop, so that the compiler
+/// makes full vectors of it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
+#[inline(always)]
+fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+    let limit = i32::try_from(len).ok()?.cast_unsigned();
+    let (mut starts, mut lens) = ([0; BLOCK], [0; BLOCK]);
+    let (mut wrong, mut missing) = (0, 0);
+    for ((word, start), len) in words.iter().zip(&mut starts).zip(&mut lens) {
+        let span = packed_word(base, *word);
+        wrong |= !word | limit.wrapping_sub(span.at.wrapping_add(span.len));
+        missing |= na_lanes(*word);
+        (*start, *len) = (span.at, span.len);
     }
-
-    #[inline(always)]
-    fn span(&mut self, word: u32) -> Span {
-        let span = packed_word(self.base, word);
-        self.wrong |= !word | self.limit.wrapping_sub(span.at.wrapping_add(span.len));
-        self.missing |= na_lanes(word);
-        span
+    // Behind the end of a short block all are missing.
+    let all = out.len() == BLOCK && missing == 0 || words.iter().take(out.len()).all(|word| *word != UTF8_NA);
+    for ((span, at), len) in out.iter_mut().zip(&starts).zip(&lens) {
+        *span = Span { at: *at, len: *len };
     }
-
-    fn finish(self) -> Option<bool> {
-        (self.wrong >> 31 == 0).then_some(self.missing == 0)
-    }
+    (wrong >> 31 == 0).then_some(all)
 }
 
 /// A word of the packed form: 20 bits of offset and 11 of length (section 10.1).
@@ -354,13 +380,16 @@ mod tests {
         for n in [1, 63, 64, 65, 200] {
             let chunk = packed(n);
             let strings = Strings { chunk: &chunk, kind: Kinds::Words { base: 4 } };
+            let short = Strings { chunk: &chunk[..chunk.len() - 1], kind: Kinds::Words { base: 4 } };
             let mut spans = std::vec![NA; n];
-            assert_eq!(strings.packed_words(4, 0, &mut spans), Some(true));
+            for (first, block) in (0..n).step_by(BLOCK).zip(spans.chunks_mut(BLOCK)) {
+                assert_eq!(strings.packed_words(4, first, block), Some(true));
+                let last = first + block.len() == n;
+                assert_eq!(short.packed_words(4, first, &mut block.to_vec()), (!last).then_some(true));
+            }
             for (i, span) in spans.iter().enumerate() {
                 assert_eq!(Some(*span), strings.find(i), "row {i} of {n}");
             }
-            let short = Strings { chunk: &chunk[..chunk.len() - 1], kind: Kinds::Words { base: 4 } };
-            assert_eq!(short.packed_words(4, 0, &mut spans), None);
         }
     }
 }

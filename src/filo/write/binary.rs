@@ -74,10 +74,10 @@ pub fn line(values: &[i64]) -> Result<Line> {
 /// to be unsigned and are not, one so much lower that they are.
 pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     let line = line(values)?;
-    match line.distances(values) {
-        Some(range) if !packing.signed() => Ok(line.lowered(range.min)),
-        _ => Ok(line),
+    if packing.signed() {
+        return Ok(line);
     }
+    Ok(line.distances(values).map_or(line, |range| line.lowered(range.min)))
 }
 
 /// The smallest width for the residuals to the line; `None` if there is no line.

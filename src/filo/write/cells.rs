@@ -2,11 +2,13 @@
 
 use super::len::mask_bytes;
 use super::mask::Mask;
+use super::stats::{equal, runs};
 use crate::bytes::Bits;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
 use crate::encoding::low32;
 use crate::encoding::pack::{self, BLOCK, Word};
+use crate::encoding::range::{low_int, whole as to_int};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::QUARTER_MS;
 
@@ -70,15 +72,18 @@ impl<'a> Cells<'a> {
                 }
                 None
             }),
-            Source::WideDiff(words, line) => drive(packing, mask, missing, to, &|at, _, block| {
-                load(words, at, block);
-                let (mut on_line, step) = (line.at(at), i64::from(line.slope).cast_unsigned());
-                for word in block {
-                    *word = u64::wrapping_sub(*word, on_line);
-                    on_line = on_line.wrapping_add(step);
-                }
-                None
-            }),
+            Source::WideDiff(words, line) => {
+                let step = Line { base: 0, ..line };
+                let steps: [u64; BLOCK] = core::array::from_fn(|i| step.at(i));
+                drive(packing, mask, missing, to, &|at, _, block| {
+                    load(words, at, block);
+                    let start = line.at(at);
+                    for (word, step) in block.iter_mut().zip(&steps) {
+                        *word = u64::wrapping_sub(*word, start.wrapping_add(*step));
+                    }
+                    None
+                })
+            }
             Source::Whole(doubles) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
                 let mut values = [0.0; BLOCK];
                 load(doubles, at, &mut values);
@@ -173,20 +178,18 @@ fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
 
 /// Doubles to ints; the place of one that is none.
 fn whole(values: &mut [f64; BLOCK], keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
-    // Added to a whole number of 32 bits, this leaves the number in the low bits of the sum.
-    const SHIFTED: f64 = 6_755_399_441_055_744.0; // 1.5 * 2^52
     let bits: &mut [u64; BLOCK] = bytemuck::must_cast_mut(values);
     pack::select(bits, keep, 0);
     let mut wrong = 0;
     for (word, value) in block.iter_mut().zip(&*values) {
-        *word = low32((value + SHIFTED).to_bits());
-        // Whatever the sum made of other doubles: the way back finds them, by their bits.
+        *word = low_int(*value).cast_unsigned();
+        // What became of other doubles, the way back finds by their bits.
         wrong |= f64::from(word.cast_signed()).to_bits() ^ value.to_bits();
     }
     if wrong == 0 {
         return None;
     }
-    block.iter().zip(&*values).position(|(word, value)| f64::from(word.cast_signed()).to_bits() != value.to_bits())
+    values.iter().position(|value| to_int(*value).is_none())
 }
 
 /// Milliseconds to quarter hours above `base`; the place of an offset between two quarters.
@@ -203,34 +206,29 @@ fn quarters(offsets: &[i32; BLOCK], base: i32, keep: u64, block: &mut [u32; BLOC
 /// A row whose value differs from the first row's that has one.
 fn another<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>) -> Option<usize> {
     let first = values.get(mask.first()?).copied()?;
-    for (values, block) in values.chunks(BLOCK).zip(mask.blocks()) {
-        let keep = mask.present(block);
-        if values.iter().fold(true, |same, value| same & (*value == first)) {
-            continue;
-        }
-        let other = |(i, value): (usize, &T)| keep >> (i & 63) & 1 == 1 && *value != first;
-        if let Some(i) = values.iter().enumerate().position(other) {
-            return Some(block.saturating_mul(BLOCK).saturating_add(i));
-        }
+    if equal(values, mask, first) {
+        return None;
     }
-    None
+    values.iter().enumerate().position(|(row, value)| *value != first && mask.get(row))
 }
 
-/// The smallest value, and its row.
-pub(super) fn least<T: Copy + Ord>(values: &[T], mask: &Mask<'_>) -> Option<(usize, T)> {
-    let mut least: Option<T> = None;
-    for (values, block) in values.chunks(BLOCK).zip(mask.blocks()) {
-        let keep = mask.present(block);
-        let here = if keep == u64::MAX {
-            values.iter().copied().min()
-        } else {
-            values.iter().enumerate().filter(|(i, _)| keep >> (i & 63) & 1 == 1).map(|(_, value)| *value).min()
-        };
-        least = least.into_iter().chain(here).min();
-    }
-    let least = least?;
-    let row = values.iter().enumerate().position(|(row, value)| *value == least && mask.get(row))?;
-    Some((row, least))
+/// The smallest value. In eight lanes, as there is no vector instruction for 64-bit minima.
+pub(super) fn least<T: Copy + Ord>(values: &[T], mask: &Mask<'_>) -> Option<T> {
+    let first = values.get(mask.first()?).copied()?;
+    let mut least = [first; 8];
+    runs(values, mask, first, |run| {
+        let (eights, rest) = run.as_chunks::<8>();
+        for eight in eights {
+            for (least, value) in least.iter_mut().zip(eight) {
+                *least = (*value).min(*least);
+            }
+        }
+        for (least, value) in least.iter_mut().zip(rest) {
+            *least = (*value).min(*least);
+        }
+        true
+    });
+    least.into_iter().min()
 }
 
 #[cold]

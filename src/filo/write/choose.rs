@@ -1,10 +1,10 @@
 //! The smallest encoding that loses nothing.
 
 use super::binary::delta_packing;
-use super::dictionary::Dictionary;
+use super::dictionary::{Bounds, Dictionary};
 use super::encode::{encode, holds};
 use super::len::{delta_delta_len, packed_len};
-use super::rows::{Plain, Rows};
+use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Stats};
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
@@ -61,7 +61,8 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 /// ```
 ///
 /// # Errors
-/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour,
+/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour (what
+/// [`encode_auto`] answers also where the least of them is more than 32 hours from UTC),
 /// [`Kind::Misuse`] if there are not as many offsets or validity bits as values, [`Kind::Overflow`]
 /// beyond 2^31 rows, and those of [`Strings::get`](super::Strings::get).
 pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
@@ -161,9 +162,8 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             best.offer_if(lengths.max <= MAX_SLOT_TEXT, Encoding::FixedMaxUtf8);
             best.offer(Encoding::Utf8);
             best.offer_if(lengths.equal && full, Encoding::Repeated);
-            // Codes alone may be too long.
-            if packed_len(Packing::U2, rows.len()) < best.len
-                && let Some(plan) = dictionary(rows, best.len, scratch)?
+            if let Plain::String(strings) | Plain::Utf8(strings) = rows.values
+                && let Some(plan) = dictionary(strings, &stats, best.len, scratch)?
             {
                 return Ok(plan);
             }
@@ -173,9 +173,18 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
 }
 
 /// A plan with the dictionary, if that is found in the scratch and makes a chunk shorter than `best`.
-fn dictionary<'a>(rows: &Rows<'a>, best: usize, scratch: &mut Scratch<'a>) -> Result<Option<Plan<'a>>> {
-    let dictionary = match Dictionary::of(rows, scratch) {
-        Ok(dictionary) => dictionary,
+fn dictionary<'a>(
+    strings: Strings<'a>,
+    stats: &Stats<'_>,
+    best: usize,
+    scratch: &mut Scratch<'a>,
+) -> Result<Option<Plan<'a>>> {
+    // Codes alone may be too long; entries make no chunk shorter.
+    let Some(bytes) = best.checked_sub(packed_len(Packing::U2, stats.mask.rows())) else { return Ok(None) };
+    let bounds = Bounds { bytes, ..Bounds::NONE };
+    let dictionary = match Dictionary::find(strings, &stats.mask, stats.element, bounds, scratch) {
+        Ok(Some(dictionary)) => dictionary,
+        Ok(None) => return Ok(None),
         // Too little scratch, or strings made to collide.
         Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) => return Ok(None),
         Err(e) => return Err(e),

@@ -9,7 +9,9 @@ use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
 use crate::bytes::Scratch;
+use crate::bytes::short::{ends, same};
 use crate::encoding::bitpack::Packing;
+use crate::encoding::low32;
 use crate::encoding::range::Range;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::HEADER_LEN;
@@ -38,6 +40,31 @@ pub struct Dictionary<'a> {
     /// The row where each entry appears first.
     first: &'a [u32],
     codes: &'a [u32],
+}
+
+/// Beyond what a dictionary is of no use.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bounds {
+    /// So many entries.
+    pub entries: usize,
+    /// So many bytes of entries: text, and a word for each.
+    pub bytes: usize,
+}
+
+impl Bounds {
+    pub const NONE: Bounds = Bounds { entries: usize::MAX, bytes: usize::MAX };
+
+    /// Counts one more entry; false if that is beyond.
+    fn take(&mut self, text: &[u8]) -> bool {
+        let size = text.len().saturating_add(size_of::<u32>());
+        match (self.entries.checked_sub(1), self.bytes.checked_sub(size)) {
+            (Some(entries), Some(bytes)) => {
+                *self = Bounds { entries, bytes };
+                true
+            }
+            _ => false,
+        }
+    }
 }
 
 /// A slot of the hash table; code 0 is a free one.
@@ -77,21 +104,24 @@ impl<'a> Dictionary<'a> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
             (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
-                Self::find(strings, &mask, element, scratch)
+                let found = Self::find(strings, &mask, element, Bounds::NONE, scratch)?;
+                found.ok_or_else(|| Error::new(Kind::NoRoom, What::Scratch, 0))
             }
             _ => Err(wrong_type(Encoding::DictUtf8(Packing::U2))),
         }
     }
 
+    /// The dictionary, unless it is beyond `bounds`: then `None`, as soon as that is known.
     pub(super) fn find(
         strings: Strings<'a>,
         mask: &Mask<'_>,
         element: Element,
+        mut bounds: Bounds,
         scratch: &mut Scratch<'a>,
-    ) -> Result<Self> {
+    ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // The largest power of two that there is room for.
-        let wanted = slots_for(mask.rows());
+        let wanted = slots_for(mask.rows().min(bounds.entries));
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
         let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
@@ -115,6 +145,9 @@ impl<'a> Dictionary<'a> {
             *to = loop {
                 let Some(slot) = table.get_mut(place) else { return Err(no_room()) };
                 if slot.code == 0 {
+                    if !bounds.take(text) {
+                        return Ok(None);
+                    }
                     let Some(first) = first.get_mut(entries as usize) else { return Err(no_room()) };
                     *first = row;
                     entries = entries.wrapping_add(1);
@@ -123,8 +156,8 @@ impl<'a> Dictionary<'a> {
                 }
                 if slot.hash == hash {
                     let entry = slot.code.wrapping_sub(1) as usize;
-                    let same = first.get(entry).map_or(0, |row| *row as usize);
-                    if strings.get(same)? == text {
+                    let first_row = first.get(entry).map_or(0, |row| *row as usize);
+                    if same(strings.get(first_row)?, text) {
                         break slot.code;
                     }
                 }
@@ -137,7 +170,7 @@ impl<'a> Dictionary<'a> {
             };
         }
         let first = first.get(..entries as usize).unwrap_or_default();
-        Ok(Dictionary { strings, element, first, codes })
+        Ok(Some(Dictionary { strings, element, first, codes }))
     }
 
     /// How many different strings; missing rows are none.
@@ -235,30 +268,33 @@ pub(super) fn check_codes(
     Err(Error::new(Kind::OutOfRange, What::FiloCodes, row as u64).with_need(entries as u64))
 }
 
-/// Eight bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.
+/// 16 bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.
+#[inline]
 fn hash(text: &[u8]) -> u32 {
-    /// The 64 bits of the golden ratio, odd.
-    const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |hash: u64, word: u64| {
-        let product = (hash ^ word).wrapping_mul(STEP);
-        product ^ product >> 32
+    // Digits of pi, so that zeros in a string do not make a product of zero.
+    let step = |hash: u64, bytes: &[u8]| {
+        let (low, high) = ends(bytes);
+        fold(low ^ 0x243f_6a88_85a3_08d3, high ^ 0x1319_8a2e_0370_7344 ^ hash)
     };
-    let mut hash = mix(text.len() as u64, STEP);
-    let (words, tail) = text.as_chunks::<8>();
-    for word in words {
-        hash = mix(hash, u64::from_le_bytes(*word));
+    let mut hash = text.len() as u64;
+    let mut rest = text;
+    while let Some((head, tail)) = rest.split_first_chunk::<16>()
+        && !tail.is_empty()
+    {
+        hash = step(hash, head);
+        rest = tail;
     }
-    let last = match (text.last_chunk::<8>(), tail) {
-        (_, []) => 0,
-        // The last eight bytes, some of them for the second time.
-        (Some(last), _) => u64::from_le_bytes(*last),
-        (None, tail) => match (tail.first_chunk::<4>(), tail.last_chunk::<4>()) {
-            (Some(low), Some(high)) => u64::from(u32::from_le_bytes(*low)) | u64::from(u32::from_le_bytes(*high)) << 32,
-            _ => tail.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)),
-        },
-    };
-    hash = mix(hash, last);
-    crate::encoding::low32(hash ^ hash >> 29)
+    // The last 16 bytes, some of them for the second time.
+    hash = step(hash, text.last_chunk::<16>().map_or(rest, |last| last));
+    low32(hash ^ hash >> 32)
+}
+
+/// Both halves of a product, each bit of which has seen all lower bits of the factors or all upper.
+#[inline]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+const fn fold(a: u64, b: u64) -> u64 {
+    let product = (a as u128).wrapping_mul(b as u128);
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -305,6 +341,21 @@ mod tests {
             let e = Dictionary::of(&rows, &mut Scratch::new(&mut memory[..len])).unwrap_err();
             assert_eq!(e.kind(), Kind::NoRoom, "{len}");
             assert!(e.need() as usize > len);
+        }
+    }
+
+    #[test]
+    fn short_strings_are_the_same_by_their_ends() {
+        let text: Vec<u8> = (0..40).collect();
+        for len in 0..40 {
+            assert!(same(&text[..len], &text[..len]));
+            for i in 0..len {
+                let mut other = text[..len].to_vec();
+                other[i] ^= 0x80;
+                assert!(!same(&text[..len], &other), "{len} {i}");
+                assert_ne!(hash(&text[..len]), hash(&other), "{len} {i}");
+            }
+            assert!(!same(&text[..len], &text[..len + 1]));
         }
     }
 

@@ -99,8 +99,8 @@ fn empty(mask: &Mask<'_>, dst: &mut [u8]) -> Result<usize> {
 }
 
 #[cold]
-pub(super) fn wrong_type(encoding: Encoding) -> Error {
-    Error::new(Kind::WrongType, What::FiloElement, 0).with_need(encoding.header().word().into())
+pub(super) const fn wrong_type(encoding: Encoding) -> Error {
+    Error::new(Kind::WrongType, What::FiloElement, 0).with_need(encoding.header().word() as u64)
 }
 
 /// Whether the format has this encoding for this element type (section 3), in this width (section 6

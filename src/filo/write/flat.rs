@@ -8,10 +8,11 @@ use super::cells::{Cells, Source, least, lossy};
 use super::len::pad4;
 use super::mask::Mask;
 use super::out::Out;
+use super::stats::quarters;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
 use crate::error::{Error, Kind, Result, What};
-use crate::filo::raw::{Header, QUARTER_MS};
+use crate::filo::raw::Header;
 
 impl Out<'_> {
     /// The root offset, then the vtable, right in front of the table that lies at `table`: size of
@@ -65,12 +66,12 @@ pub(super) fn constant(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> R
 fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = &rows.mask;
     let data_end = data.bytes(packing).saturating_add(40);
-    let mut out = Out::chunk(header, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(header, mask.flat().end(data_end), dst)?;
     out.root(16, [12, 20, 12, 16, 4, 8])?;
     out.info(packing)?;
     out.offset_to(36)?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     out.data(data, packing, 0)?;
     mask.put_flat(&mut out)?;
     out.finish()
@@ -78,7 +79,7 @@ fn primitive(header: Header, rows: &Cells<'_>, data: &Cells<'_>, packing: Packin
 
 /// Section 8.3, of 32-bit numbers.
 pub(super) fn diff_narrow(values: &[i32], mask: Mask<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
-    let base = least(values, &mask).map_or(0, |(_, base)| base);
+    let base = least(values, &mask).unwrap_or(0);
     let source = Source::NarrowDiff(bytemuck::must_cast_slice(values), base.cast_unsigned());
     diff(&Cells { source, mask }, base.into(), packing, dst)
 }
@@ -91,7 +92,7 @@ pub(super) fn diff_wide(values: &[i64], mask: Mask<'_>, packing: Packing, dst: &
 
 /// Differences to the smallest value, and this.
 fn above_least<'a>(values: &'a [i64], mask: Mask<'a>) -> (Cells<'a>, i64) {
-    let base = least(values, &mask).map_or(0, |(_, base)| base);
+    let base = least(values, &mask).unwrap_or(0);
     let source = Source::WideDiff(bytemuck::must_cast_slice(values), Line { base, slope: 0 });
     (Cells { source, mask }, base)
 }
@@ -99,13 +100,13 @@ fn above_least<'a>(values: &'a [i64], mask: Mask<'a>) -> (Cells<'a>, i64) {
 fn diff(cells: &Cells<'_>, base: i64, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     let mask = &cells.mask;
     let data_end = cells.bytes(packing).saturating_add(52);
-    let mut out = Out::chunk(Header::DiffPrimitive, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(Header::DiffPrimitive, mask.flat().end(data_end), dst)?;
     out.root(20, [14, 28, 20, 24, 4, 12, 16])?;
     out.put(base.to_le_bytes())?;
     out.info(packing)?;
     out.offset_to(48)?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     out.data(cells, packing, base.wrapping_neg().cast_unsigned())?;
     mask.put_flat(&mut out)?;
     out.finish()
@@ -133,7 +134,7 @@ pub(super) fn date_time(
 
     let zones_end = zones.map_or(64, |zones| pad4(quarters.bytes(zones).saturating_add(64 + 4)));
     let data_end = cells.bytes(packing).saturating_add(zones_end).saturating_add(4);
-    let mut out = Out::chunk(Header::DiffDateTime, mask.flat_end(data_end), dst)?;
+    let mut out = Out::chunk(Header::DiffDateTime, mask.flat().end(data_end), dst)?;
     let (info, vector) = if zones.is_some() { (8, 4) } else { (0, 0) };
     out.root(20, [16, 44, 40, 20, 16, 12, info, vector])?;
     match zones {
@@ -149,7 +150,7 @@ pub(super) fn date_time(
     out.put([base_zone.to_le_bytes()[0], 0, 0, 0])?;
     out.put(base.to_le_bytes())?;
     out.put([0; 4])?;
-    out.offset_to(mask.flat_table(data_end))?;
+    out.offset_to(mask.flat().table(data_end))?;
     if let Some(zones) = zones {
         let missing = i64::from(base_zone).wrapping_neg().cast_unsigned();
         out.data(&quarters, zones, missing).map_err(one_zone)?;
@@ -161,9 +162,9 @@ pub(super) fn date_time(
 
 /// The smallest zone in quarter hours: a signed byte.
 fn base_zone(offsets: &[i32], mask: &Mask<'_>) -> Result<i8> {
-    let Some((row, least)) = least(offsets, mask) else { return Ok(0) };
-    if least % QUARTER_MS != 0 {
-        return Err(lossy(What::FiloZone, row));
-    }
-    i8::try_from(least / QUARTER_MS).map_err(|_| lossy(What::FiloZone, row))
+    let Some(least) = least(offsets, mask) else { return Ok(0) };
+    quarters(least).and_then(|quarters| i8::try_from(quarters).ok()).ok_or_else(|| {
+        let row = offsets.iter().enumerate().position(|(row, offset)| *offset == least && mask.get(row));
+        lossy(What::FiloZone, row.unwrap_or(0))
+    })
 }

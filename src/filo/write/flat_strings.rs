@@ -7,6 +7,7 @@ use super::mask::Mask;
 use super::out::Out;
 use super::rows::Strings;
 use super::texts::Texts;
+use crate::bytes::short::{copy, is_ascii};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Result, What};
 use crate::filo::raw::Header;
@@ -30,18 +31,25 @@ fn block_len(texts: &Texts<'_>) -> Result<usize> {
 }
 
 fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
-    match core::str::from_utf8(bytes) {
-        Ok(_) => Ok(()),
-        Err(_) => Err(lossy(What::FiloString, row())),
+    if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
+        return Ok(());
     }
+    Err(lossy(What::FiloString, row()))
 }
 
 impl Out<'_> {
     fn string(&mut self, text: &[u8]) -> Result<()> {
-        let end = self.at().saturating_add(string_len(text));
-        self.u32(text.len())?;
-        self.bytes(text)?;
-        self.zeros_to(end)
+        let slot = self.take(string_len(text))?;
+        if let Some((len, slot)) = slot.split_first_chunk_mut() {
+            // The chunk is below 2 GiB.
+            *len = u32::try_from(text.len()).unwrap_or(0).to_le_bytes();
+            // NUL and padding end in the last four bytes; the text may begin in them.
+            if let Some(end) = slot.last_chunk_mut() {
+                *end = [0; 4];
+            }
+            copy(slot, text);
+        }
+        Ok(())
     }
 
     fn strings(&mut self, texts: &Texts<'_>) -> Result<()> {
@@ -62,9 +70,9 @@ impl Out<'_> {
 pub(super) fn simple_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let texts = Texts::Rows(strings, mask);
     let block_end = block_len(&texts)?.saturating_add(28);
-    let mut out = Out::chunk(Header::SimpleString, mask.flat_end(block_end), dst)?;
+    let mut out = Out::chunk(Header::SimpleString, mask.flat().end(block_end), dst)?;
     out.root(16, [8, 12, 4, 8])?;
-    out.offset_to(mask.flat_table(block_end))?;
+    out.offset_to(mask.flat().table(block_end))?;
     out.offset_to(28)?;
     out.strings(&texts)?;
     mask.put_flat(&mut out)?;
@@ -76,10 +84,10 @@ pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8])
     let text = Texts::Rows(strings, mask).constant()?;
     check_text(text, || mask.first().unwrap_or(0))?;
     let text_end = string_len(text).saturating_add(32);
-    let mut out = Out::chunk(Header::ConstString, mask.flat_end(text_end), dst)?;
+    let mut out = Out::chunk(Header::ConstString, mask.flat().end(text_end), dst)?;
     out.root(16, [10, 16, 4, 8, 12])?;
     out.u32(mask.rows())?;
-    out.offset_to(mask.flat_table(text_end))?;
+    out.offset_to(mask.flat().table(text_end))?;
     out.offset_to(32)?;
     out.string(text)?;
     mask.put_flat(&mut out)?;

@@ -109,30 +109,59 @@ impl<'a> Mask<'a> {
         Ok(())
     }
 
-    /// Where the table of the FlatBuffer mask block lies that starts behind `at` (section 17).
-    pub const fn flat_table(&self, at: usize) -> usize {
+    /// The FlatBuffer mask block of these rows.
+    pub const fn flat(&self) -> FlatMask {
+        FlatMask { rows: self.rows, nulls: self.nulls }
+    }
+
+    /// Puts the mask block, its words included. Pads before it.
+    pub fn put_flat(&self, out: &mut Out<'_>) -> Result<()> {
+        self.flat().put_tables(out)?;
+        if self.nulls { self.put_words(out) } else { Ok(()) }
+    }
+}
+
+/// The shape of a FlatBuffer mask block (section 17): vtable, table, and the words if a row is
+/// missing.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct FlatMask {
+    pub rows: usize,
+    pub nulls: bool,
+}
+
+impl FlatMask {
+    /// Where its table lies, if the block follows offset `at`.
+    pub const fn table(self, at: usize) -> usize {
         // With words, the block starts at a multiple of 8: they then lie on one, too.
         let start = if self.nulls { at.saturating_add(7) & !7 } else { pad4(at) };
         start.saturating_add(8)
     }
 
-    /// Where it ends.
-    pub const fn flat_end(&self, at: usize) -> usize {
-        let words = if self.nulls { mask_bytes(self.rows).saturating_add(8) } else { 0 };
-        self.flat_table(at).saturating_add(8).saturating_add(words)
+    /// Where its words begin, or it ends if there are none.
+    pub const fn words(self, at: usize) -> usize {
+        self.table(at).saturating_add(if self.nulls { 16 } else { 8 })
     }
 
-    /// The mask block: vtable, table, and the words if a row is missing. Pads before it.
-    pub fn put_flat(&self, out: &mut Out<'_>) -> Result<()> {
-        out.zeros_to(self.flat_table(out.at()).saturating_sub(8))?;
+    /// Where it ends.
+    pub const fn end(self, at: usize) -> usize {
+        self.words(at).saturating_add(self.words_len())
+    }
+
+    /// Bytes of the words.
+    pub const fn words_len(self) -> usize {
+        if self.nulls { mask_bytes(self.rows) } else { 0 }
+    }
+
+    /// Everything in front of the words. Pads before it.
+    pub fn put_tables(self, out: &mut Out<'_>) -> Result<()> {
+        out.zeros_to(self.table(out.at()).saturating_sub(8))?;
         if !self.nulls {
             out.put([8, 0, 8, 0, 7, 0, 0, 0])?;
             return out.put([8, 0, 0, 0, 0, 0, 0, MASK_ALL_ZEROES]);
         }
         out.put([8, 0, 12, 0, 11, 0, 4, 0])?;
         out.put([8, 0, 0, 0, 8, 0, 0, 0, 0, 0, 0, MASK_SIMPLE])?;
-        out.u32(self.blocks().len())?;
-        self.put_words(out)
+        out.u32(self.words_len() / 8)
     }
 }
 

@@ -1,5 +1,41 @@
-//! Filo vectors out.
+//! Filo vectors out: rows in, one chunk in the caller's buffer, no heap.
+//!
+//! * [`encode`] writes the encoding that it is told, and refuses what that cannot hold;
+//! * [`encode_auto`] writes the smallest that loses nothing, [`encode_like_original`] the one that the
+//!   original program would have chosen;
+//! * [`append`] has writers that take rows one by one, for loggers;
+//! * [`Dictionary`], [`dict_string`] and [`dict_utf8`] are for who has or wants the codes.
+//!
+//! Every writer knows the length of its chunk before it stores the first byte: [`max_len`] bounds it
+//! for a buffer of fixed size, and an error says the exact number. Every byte of the chunk is
+//! written, so a buffer may hold anything before. What is written does not depend on it.
+//!
+//! A value that an encoding cannot hold is an error with its row, never another value: numbers out of
+//! range, a NaN or -0.0 as an int, a missing row in a vector without mask, bytes that are no text.
+//!
+//! ```
+//! use pilaster::bytes::Scratch;
+//! use pilaster::error::Kind;
+//! use pilaster::filo::raw::Packing;
+//! use pilaster::filo::write::{Plain, Rows, encode, max_len};
+//! use pilaster::filo::{Element, Encoding, Value, Vector};
+//!
+//! const NIBBLES: Encoding = Encoding::Packed(Packing::U4);
+//! let mut buffer = [0; max_len(NIBBLES, 5, 0)];
+//! let mut no_scratch = Scratch::new(&mut []);
+//!
+//! let rows = Rows::all(Plain::Int(&[0, 15, 13, 12, 8]));
+//! let len = encode(NIBBLES, &rows, &mut buffer, &mut no_scratch)?;
+//! let vector = Vector::open(&buffer[..len], Element::Int)?;
+//! assert_eq!(vector.get(2)?, Some(Value::Int(13)));
+//!
+//! let rows = Rows::all(Plain::Int(&[0, 16]));
+//! let refused = encode(NIBBLES, &rows, &mut buffer, &mut no_scratch).unwrap_err();
+//! assert_eq!((refused.kind(), refused.at()), (Kind::Lossy, 1));
+//! # Ok::<(), pilaster::Error>(())
+//! ```
 
+pub mod append;
 mod binary;
 mod cells;
 mod choose;

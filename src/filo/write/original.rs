@@ -2,16 +2,17 @@
 
 use super::cells::lossy;
 use super::choose::Plan;
-use super::dictionary::Dictionary;
+use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
-use super::stats::{Present, Stats};
+use super::stats::{Present, Stats, range};
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
-use crate::encoding::range::{self, Range};
+use crate::encoding::pack::fits;
+use crate::encoding::range::{Range, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MAX_EMPTY_ROWS, UTF8_MAX_LEN};
 use crate::filo::{Element, Encoding};
@@ -111,6 +112,9 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         }
         (Builder::Old, _) => false,
     };
+    if let Plain::Utf8(strings) = rows.values {
+        return utf8(rows, strings, original.hint, scratch);
+    }
     let stats = Stats::of(rows)?;
     if !new && stats.first.is_none() {
         // Beyond, the original writes a mask that it cannot read (section 13, item 9).
@@ -120,8 +124,7 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
         };
     }
     match (rows.values, new) {
-        (Plain::Utf8(strings), _) => utf8(rows, strings, &stats, original.hint, scratch),
-        (Plain::String(_), _) => old_strings(rows, &stats, original.hint, scratch),
+        (Plain::String(strings), _) => old_strings(rows, strings, &stats, original.hint, scratch),
         (_, true) => new_numbers(rows, &stats).map(Plan::of),
         (_, false) => old_numbers(rows, &stats, original.hint).map(Plan::of),
     }
@@ -170,26 +173,17 @@ fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encodin
 }
 
 /// Whether differences save a class of widths (rule 2 of the old builders).
-fn differences_pay(range: Range<i64>, long: bool) -> bool {
-    let Range { min, max } = range;
-    // What wraps around in the width of the element is no gain.
+fn differences_pay(Range { min, max }: Range<i64>, long: bool) -> bool {
+    let distance = Range { min, max }.distance();
+    // In the width of the element it wraps around; the original takes that for no gain.
     let limit = if long { i64::MAX.cast_unsigned() } else { i32::MAX as u64 };
-    let distance = range.distance();
-    let classes: [(u64, i64, bool); 3] = [(8, 1 << 8, true), (16, 1 << 16, true), (32, 1 << 32, long)];
-    distance <= limit
-        && classes.into_iter().any(|(bits, beyond, has)| {
-            let signed = packed_signed(bits);
-            let too_wide = if min >= 0 { max >= beyond } else { min < signed.min || max > signed.max };
-            has && distance < beyond.cast_unsigned() && too_wide
-        })
-}
-
-const fn packed_signed(bits: u64) -> Range<i64> {
-    match bits {
-        8 => Range { min: i8::MIN as i64, max: i8::MAX as i64 },
-        16 => Range { min: i16::MIN as i64, max: i16::MAX as i64 },
-        _ => Range { min: i32::MIN as i64, max: i32::MAX as i64 },
-    }
+    let saves = |class: Packing| {
+        let bits = class.bits();
+        let held = |value: i64| fits(class, value.cast_unsigned());
+        let beyond = if min >= 0 { max >> bits != 0 } else { !(held(min) && held(max)) };
+        beyond && distance >> bits == 0
+    };
+    distance <= limit && (saves(Packing::I8) || saves(Packing::I16) || long && saves(Packing::I32))
 }
 
 fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
@@ -200,10 +194,10 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     Ok(match (stats.present, rows.values) {
         (Present::Integers(range), _) if some && full && range.is_point() => Encoding::Repeated,
         (Present::Integers(_), Plain::Long(_)) if !some => dense(Packing::I8),
-        (Present::Integers(range), Plain::Long(values)) => match delta_delta(values, range) {
-            Some(packing) if full => Encoding::DeltaDelta(packing),
-            _ => dense(packed(range).unwrap_or(Packing::W64)),
-        },
+        (Present::Integers(range), Plain::Long(values)) => {
+            let line = if full { delta_delta(values, mask, range) } else { None };
+            line.map_or_else(|| dense(packed(range).unwrap_or(Packing::W64)), Encoding::DeltaDelta)
+        }
         (Present::Integers(range), _) => dense(packed(range).unwrap_or(Packing::I32)),
         (Present::Doubles { whole, .. }, Plain::Double(values)) => {
             if full && constant(mask, at(values), Nan::Ignored)? {
@@ -215,15 +209,20 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     })
 }
 
-/// The width of the residuals, where the values look like a line to the original.
-fn delta_delta(values: &[i64], range: Range<i64>) -> Option<Packing> {
-    let ends = values.first() == Some(&range.min) && values.last() == Some(&range.max);
+/// The width of the residuals, where the values, of which none is missing, look like a line to the
+/// original. `known` is their range if it is within 32 bits.
+fn delta_delta(values: &[i64], mask: &Mask<'_>, known: Range<i64>) -> Option<Packing> {
+    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
     let step = values.len().checked_div(5).filter(|step| *step > 0)?;
     let mut sample = values.iter().step_by(step).take(5);
     let mut before = *sample.next()?;
     let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
-    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
-    if !(ends && rising) {
+    if !rising {
+        return None;
+    }
+    let whole = u32::try_from(known.distance()).is_ok();
+    let Range { min, max } = if whole { known } else { range(values, mask, line.base) };
+    if (values.first(), values.last()) != (Some(&min), Some(&max)) {
         return None;
     }
     packed(line.distances(values)?.into())
@@ -257,13 +256,13 @@ fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<b
 
 /// The width as ints, if the original takes all doubles for whole: so it does with a negative zero,
 /// which is `Lossy`.
-fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, whole: Option<Range<i32>>) -> Result<Option<Packing>> {
-    if let Some(range) = whole {
+fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<Range<i32>>) -> Result<Option<Packing>> {
+    if let Some(range) = found {
         return Ok(packed(range.into()));
     }
     let mut negative_zero = None;
     for row in (0..mask.rows()).filter(|row| mask.get(*row)) {
-        if range::whole(value(row)).is_none() {
+        if whole(value(row)).is_none() {
             if value(row) != 0.0 {
                 return Ok(None);
             }
@@ -290,41 +289,42 @@ fn in_reach(values: &[i64], mask: &Mask<'_>, range: Range<i64>) -> Result<()> {
     Err(lossy(What::FiloData, row))
 }
 
-fn old_strings<'a>(rows: &Rows<'a>, stats: &Stats<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
-    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
-        return Ok(Plan::of(Encoding::ConstString));
-    }
-    if matches!(hint, Hint::Auto | Hint::Dictionary) {
-        let dictionary = Dictionary::of(rows, scratch)?;
-        if hint == Hint::Dictionary || dictionary.len() <= rows.len() / 2 {
-            // The code of a string more than there are is counted, too (section 8.7).
-            let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
-            return Ok(Plan::with(dictionary, packing));
-        }
-    }
-    Ok(Plan::of(Encoding::SimpleString))
-}
-
-/// Rule 4 of the new vectors.
-fn utf8<'a>(
+fn old_strings<'a>(
     rows: &Rows<'a>,
     strings: Strings<'a>,
     stats: &Stats<'_>,
     hint: Hint,
     scratch: &mut Scratch<'a>,
 ) -> Result<Plan<'a>> {
-    let (mask, count) = (&stats.mask, rows.len());
+    if matches!(stats.present, Present::Strings(lengths) if lengths.equal) {
+        return Ok(Plan::of(Encoding::ConstString));
+    }
+    let entries = match hint {
+        Hint::Simple | Hint::Diff => return Ok(Plan::of(Encoding::SimpleString)),
+        Hint::Auto => rows.len() / 2,
+        Hint::Dictionary => usize::MAX,
+    };
+    let bounds = Bounds { entries, ..Bounds::NONE };
+    let Some(dictionary) = Dictionary::find(strings, &stats.mask, Element::String, bounds, scratch)? else {
+        return Ok(Plan::of(Encoding::SimpleString));
+    };
+    // The code of a string more than there are is counted, too (section 8.7).
+    let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
+    Ok(Plan::with(dictionary, packing))
+}
+
+/// Rule 4 of the new vectors.
+fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
+    let mask = Mask::new(rows)?;
     if hint == Hint::Simple {
         return Ok(Plan::of(Encoding::Utf8));
     }
-    if !few_in_sample(strings, mask, hint, scratch)? {
-        return Ok(Plan::of(if slots_pay(strings, stats)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
+    if !few_in_sample(strings, &mask, hint, scratch)? {
+        return Ok(Plan::of(if slots_pay(strings, &mask)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
     }
     // The original's dictionary takes them for missing (section 13, item 2).
-    for row in (0..count).filter(|row| mask.get(*row)) {
-        if strings.get(row)?.is_empty() {
-            return Err(lossy(What::FiloString, row));
-        }
+    if let Some(row) = first_empty(strings, &mask)? {
+        return Err(lossy(What::FiloString, row));
     }
     let dictionary = Dictionary::of(rows, scratch)?;
     match dictionary.len() {
@@ -348,30 +348,34 @@ fn few_in_sample<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch:
         return Ok(true);
     }
     let rows = mask.prefix(sample.saturating_add(1));
-    let dictionary = Dictionary::find(strings, &rows, Element::Utf8, &mut scratch.scope())?;
-    let mut entries = dictionary.len().saturating_add(1);
-    for row in (0..rows.rows()).filter(|row| rows.get(*row)) {
-        // Empty strings are no entries of the original's.
-        if strings.get(row)?.is_empty() {
-            entries = entries.saturating_sub(1);
-            break;
+    // The entry of missing rows counts, empty strings have none.
+    let most = limit.saturating_sub(1).saturating_add(first_empty(strings, &rows)?.map_or(0, |_| 1));
+    let bounds = Bounds { entries: most, ..Bounds::NONE };
+    let few = Dictionary::find(strings, &rows, Element::Utf8, bounds, &mut scratch.scope())?;
+    Ok(limit > 0 && few.is_some())
+}
+
+fn first_empty(strings: Strings<'_>, mask: &Mask<'_>) -> Result<Option<usize>> {
+    for row in 0..mask.rows() {
+        if mask.get(row) && strings.get(row)?.is_empty() {
+            return Ok(Some(row));
         }
     }
-    Ok(entries <= limit)
+    Ok(None)
 }
 
 /// Whether slots of the longest string's size are shorter than what the original takes for the length
 /// of the variable form.
-fn slots_pay(strings: Strings<'_>, stats: &Stats<'_>) -> Result<bool> {
+fn slots_pay(strings: Strings<'_>, mask: &Mask<'_>) -> Result<bool> {
     /// From about this row on, the original counts the long form.
     const FAR_ROW: usize = 16_383;
-    let (mask, Present::Strings(lengths)) = (&stats.mask, stats.present) else { return Ok(false) };
-    let mut variable = 0usize;
-    for row in 0..mask.rows() {
-        let len = if mask.get(row) { strings.get(row)?.len() } else { 0 };
-        let long = mask.get(row) && (len > UTF8_MAX_LEN as usize || row > FAR_ROW);
-        variable = variable.saturating_add(len).saturating_add(if long { 8 } else { 4 });
+    let (mut longest, mut variable) = (0, mask.rows().saturating_mul(4));
+    for row in (0..mask.rows()).filter(|row| mask.get(*row)) {
+        let len = strings.get(row)?.len();
+        let long = len > UTF8_MAX_LEN as usize || row > FAR_ROW;
+        variable = variable.saturating_add(len).saturating_add(if long { 4 } else { 0 });
+        longest = longest.max(len);
     }
-    let slots = lengths.max.saturating_add(1).saturating_mul(mask.rows()).saturating_add(1);
-    Ok(slots < variable && lengths.max <= MAX_SLOT_TEXT)
+    let slots = longest.saturating_add(1).saturating_mul(mask.rows()).saturating_add(1);
+    Ok(slots < variable && longest <= MAX_SLOT_TEXT)
 }

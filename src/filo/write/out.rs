@@ -1,5 +1,6 @@
 //! One chunk, put into the caller's buffer front to back.
 
+use crate::bytes::short::copy;
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, Header};
@@ -69,7 +70,7 @@ impl<'d> Out<'d> {
     }
 
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<()> {
-        self.take(bytes.len())?.copy_from_slice(bytes);
+        copy(self.take(bytes.len())?, bytes);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use super::{Plain, Rows, Strings};
 use crate::bytes::Bits;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::pack::BLOCK;
-use crate::encoding::range::{Range, whole, widen_whole};
+use crate::encoding::range::{Extent, Range, add_whole, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
 use crate::filo::{Element, Encoding};
@@ -30,7 +30,8 @@ pub(super) struct Stats<'a> {
 pub(super) enum Present {
     /// Booleans and floats: whether all are the same, bit by bit.
     Opaque { equal: bool },
-    /// Ints, longs and timestamps.
+    /// Ints, longs and timestamps. Of longs, those up to where their range passes 32 bits: no width
+    /// depends on the others.
     Integers(Range<i64>),
     /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
     Doubles { equal: bool, whole: Option<Range<i32>> },
@@ -67,9 +68,8 @@ impl<'a> Stats<'a> {
         let present = match rows.values {
             Plain::Boolean(bits) => Present::Opaque { equal: equal_bits(bits, &mask) },
             Plain::Int(values) => Present::Integers(range(values, &mask, at(values, first)).into()),
-            Plain::Long(values) | Plain::Timestamp(values) => {
-                Present::Integers(range(values, &mask, at(values, first)))
-            }
+            Plain::Long(values) => Present::Integers(wide_range(values, &mask, at(values, first))),
+            Plain::Timestamp(values) => Present::Integers(range(values, &mask, at(values, first))),
             Plain::Float(values) => {
                 let bits: &[u32] = bytemuck::must_cast_slice(values);
                 Present::Opaque { equal: equal(bits, &mask, at(bits, first)) }
@@ -128,7 +128,7 @@ impl<'a> Stats<'a> {
 
     /// A FlatBuffer kind: header word, `fixed` bytes of the template, data, mask block.
     const fn flat(&self, fixed: usize, data: usize) -> usize {
-        self.mask.flat_end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
+        self.mask.flat().end(fixed.saturating_add(data)).saturating_add(HEADER_LEN)
     }
 
     /// Bytes of the data of `rows` rows.
@@ -148,16 +148,6 @@ const fn block_len(strings: usize, padded: usize) -> usize {
 impl Lengths {
     /// Of no strings.
     pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
-
-    /// Takes one more string in, which a variable vector has at `offset`; gives where the next one is.
-    fn add(&mut self, len: usize, offset: usize) -> usize {
-        self.max = self.max.max(len);
-        self.sum = self.sum.saturating_add(len);
-        self.padded = self.padded.saturating_add(pad4(len.saturating_add(1)));
-        let (_, long) = word(offset, len);
-        self.long = self.long.saturating_add(long.into());
-        offset.saturating_add(len).saturating_add(if long { 4 } else { 0 })
-    }
 }
 
 /// The quarters of an hour in an offset, if it is a whole number of them.
@@ -172,7 +162,7 @@ fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
 /// Hands out the values in runs, `filler` where one is missing, until `take` has seen enough. With a
 /// value that is there as filler, ranges and comparisons need not know of masks.
 #[inline(always)]
-fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
+pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
     if !mask.nulls() {
         // Short enough to be in the first-level cache for a second look.
         let _ = values.chunks(16 * BLOCK).all(take);
@@ -205,18 +195,30 @@ fn select<T: Copy>(keep: u64, run: &[T], filler: T, out: &mut [T; BLOCK]) {
     }
 }
 
+/// The range of all values up to the run with which it passes 32 bits.
 #[inline(never)]
-fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
-    let mut range = Range::of(first);
+fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> Range<i64> {
+    let mut extent = Extent::of(first);
     runs(values, mask, first, |run| {
-        range.widen(run);
+        extent.add(run);
+        extent.range().distance() <= u32::MAX.into()
+    });
+    extent.range()
+}
+
+/// The range of all values, of which `first` is one.
+#[inline(never)]
+pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
+    let mut extent = Extent::of(first);
+    runs(values, mask, first, |run| {
+        extent.add(run);
         true
     });
-    range
+    extent.range()
 }
 
 /// Whether all values are `first`. Floats come as their bits.
-fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
+pub(super) fn equal<T: Copy + PartialEq>(values: &[T], mask: &Mask<'_>, first: T) -> bool {
     let mut equal = true;
     runs(values, mask, first, |run| {
         equal = run.iter().fold(true, |equal, value| equal & (*value == first));
@@ -239,38 +241,52 @@ fn doubles(values: &[f64], mask: &Mask<'_>, first: f64) -> Present {
     let bits: &[u64] = bytemuck::must_cast_slice(values);
     let equal = equal(bits, mask, first.to_bits());
     let range = whole(first).and_then(|int| {
-        let (mut range, mut all) = (Range::of(int), true);
+        let (mut extent, mut all) = (Extent::of(int), true);
         runs(values, mask, first, |run| {
-            all = widen_whole(&mut range, run);
+            all = add_whole(&mut extent, run);
             all
         });
-        all.then_some(range)
+        all.then(|| extent.range())
     });
     Present::Doubles { equal, whole: range }
 }
 
 fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<Range<i32>> {
-    let mut range = None;
+    let mut extent = None;
     for (row, offset) in offsets.iter().enumerate().filter(|(row, _)| mask.get(*row)) {
         let zone = quarters(*offset).ok_or_else(|| Error::new(Kind::Lossy, What::FiloZone, row as u64))?;
-        range.get_or_insert(Range::of(zone)).widen(&[zone]);
+        extent.get_or_insert(Extent::of(zone)).add(&[zone]);
     }
-    Ok(range.unwrap_or(Range::of(0)))
+    Ok(extent.unwrap_or(Extent::of(0)).range())
 }
 
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
     let sample = first.map_or(Ok(&[][..]), |first| strings.get(first))?;
     let mut found = Lengths::NONE;
-    // Behind the count and the words.
-    let mut offset = strings.len().saturating_mul(4).saturating_add(4);
     for row in 0..strings.len() {
-        if mask.get(row) {
-            let string = strings.get(row)?;
-            offset = found.add(string.len(), offset);
-            found.equal = found.equal && string == sample;
-        } else {
-            found.padded = found.padded.saturating_add(4);
-        }
+        // A missing row is an empty string where it has to be one.
+        let string = if mask.get(row) { strings.get(row)? } else { &[] };
+        found.max = found.max.max(string.len());
+        found.sum = found.sum.saturating_add(string.len());
+        found.padded = found.padded.saturating_add(pad4(string.len().saturating_add(1)));
+        found.equal = found.equal && (string == sample || !mask.get(row));
+    }
+    // Behind the count and the words.
+    let start = strings.len().saturating_mul(4).saturating_add(4);
+    if word(start.saturating_add(found.sum), found.max).1 {
+        found.long = long_forms(strings, mask, start)?;
     }
     Ok(found)
+}
+
+/// How many strings of a variable vector need the long form, the first of which is at `offset`.
+fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Result<usize> {
+    let mut count = 0usize;
+    for row in (0..strings.len()).filter(|row| mask.get(*row)) {
+        let len = strings.get(row)?.len();
+        let (_, long) = word(offset, len);
+        count = count.saturating_add(long.into());
+        offset = offset.saturating_add(len).saturating_add(if long { 4 } else { 0 });
+    }
+    Ok(count)
 }

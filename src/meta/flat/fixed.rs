@@ -35,3 +35,13 @@ impl Fixed for bool {
         bytes.first().map(|byte| *byte != 0)
     }
 }
+
+/// Two in a row, as vtables begin.
+impl Fixed for [u16; 2] {
+    const SIZE: usize = 4;
+
+    #[inline]
+    fn load(bytes: &[u8]) -> Option<Self> {
+        bytes.first_chunk().map(|[a, b, c, d]| [u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d])])
+    }
+}

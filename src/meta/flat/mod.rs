@@ -8,13 +8,15 @@
 //! [root offset] .. [vtable: its length, table length, field 0, field 1, ..] .. [table: distance, fields ..] .. [vector: count, elements ..]
 //! ```
 //!
-//! Opening costs nothing that depends on the size of the buffer, and each access checks just what it
-//! touches, so a damaged part of a buffer harms only who reads it. What is checked, and how an
-//! [`Error`] reports it (`at` is the offset in the file of the wrong number):
+//! Opening costs nothing that depends on the size of the buffer. Each access checks all that it
+//! touches, beginning with the frame of its table, and nothing else: a damaged part of a buffer harms
+//! only who reads it. What is checked, and how an [`Error`] reports it (`at` is the offset in the file
+//! of the wrong number):
 //!
 //! | rule | kind and field |
 //! |---|---|
 //! | an offset is inside the buffer, not zero, and leads inside the buffer | `Invalid`, `FlatRoot` or `FlatOffset` |
+//! | the distance to the vtable is inside the buffer | `Truncated`, `FlatTable` |
 //! | the vtable begins inside the buffer | `Invalid`, `FlatVtable` at the table |
 //! | the vtable's length is even and at least 4 | `Invalid`, `FlatVtable` |
 //! | the vtable ends inside the buffer | `Truncated`, `FlatVtable` |
@@ -49,7 +51,7 @@
 //! ];
 //! let table: Table = Flat::new_at(&bytes, 1000).root()?;
 //! assert_eq!(table.scalar::<u32>(0, 0)?, 5);
-//! let bytes: Inline<u8> = table.link(1)?.unwrap();
+//! let bytes: Inline<u8> = table.vector(1)?.unwrap();
 //! assert_eq!(bytes.bytes(), [10, 20]);
 //! assert_eq!(table.scalar::<u16>(2, 99)?, 99, "the vtable is too short for field 2: default");
 //!
@@ -78,6 +80,12 @@ pub struct Flat<'a> {
     depth: Depth,
 }
 
+/// A position in a buffer to which an offset leads. Nothing there has been looked at yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Pos(u32);
+
+// Accessors are thin and inlined; what they share is not, returns small results, and knows no types.
+// That keeps what all views have in common below 1.5 KB of flash on Cortex-M.
 impl<'a> Flat<'a> {
     /// A buffer that is the whole file.
     #[must_use]
@@ -88,6 +96,11 @@ impl<'a> Flat<'a> {
     /// A buffer that lies at offset `at` of the file.
     #[must_use]
     pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
+        // What lies behind 2 GiB cannot be reached: the distance of a vtable has 31 bits and a sign.
+        let bytes = match bytes.split_at_checked(i32::MAX as usize) {
+            Some((bytes, _)) => bytes,
+            None => bytes,
+        };
         Flat { bytes, at: halves(at), depth: Depth::new(&Limits::DEFAULT) }
     }
 
@@ -97,27 +110,70 @@ impl<'a> Flat<'a> {
         Flat { depth, ..self }
     }
 
-    /// The root: usually a table.
+    /// The root table, as a [`Table`] or as a generated view.
     ///
     /// # Errors
     /// See the [module page](self).
     #[inline]
-    pub fn root<T: Target<'a>>(self) -> Result<T> {
-        T::read(self.follow(0)?)
+    pub fn root<T: From<Table<'a>>>(&self) -> Result<T> {
+        Ok(T::from(self.root_table()?))
+    }
+
+    #[inline(never)]
+    fn root_table(&self) -> Result<Table<'a>> {
+        self.table(self.follow(0)?)
+    }
+
+    /// The table at `pos`, one level deeper.
+    #[inline(never)]
+    fn table(&self, pos: Pos) -> Result<Table<'a>> {
+        Ok(Table::new(Flat { depth: self.depth.child(self.at(pos.0))?, ..*self }, pos))
+    }
+
+    /// The struct at `pos`, as members of Jay's `Stats` union are.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] at the end of the buffer.
+    #[inline]
+    pub fn value<T: Fixed>(&self, pos: Pos) -> Result<T> {
+        match self.load(pos.0) {
+            Some(value) => Ok(value),
+            None => Err(self.error(Kind::Truncated, What::FlatUnion, pos.0, stride::<T>())),
+        }
     }
 
     /// Where the offset that is stored at `pos` leads.
     #[inline(never)]
-    fn follow(self, pos: u32) -> Result<Place<'a>> {
+    fn follow(&self, pos: u32) -> Result<Pos> {
         // Every other offset lies behind the one of the root.
         let what = if pos == 0 { What::FlatRoot } else { What::FlatOffset };
         let Some(offset) = self.load::<u32>(pos) else {
             return Err(self.error(Kind::Truncated, what, pos, 4));
         };
         match pos.checked_add(offset) {
-            Some(to) if offset != 0 && (to as usize) < self.bytes.len() => Ok(Place { flat: self, pos: to }),
+            Some(to) if offset != 0 && (to as usize) < self.bytes.len() => Ok(Pos(to)),
             _ => Err(self.error(Kind::Invalid, what, pos, offset)),
         }
+    }
+
+    /// The vector at `pos`, of elements of `stride` bytes; for `FlatString` with the zero behind it.
+    #[inline(never)]
+    fn run(&self, Pos(pos): Pos, stride: u32, what: What) -> Result<Run<'a>> {
+        let Some(count) = self.load::<u32>(pos) else {
+            return Err(self.error(Kind::Truncated, what, pos, 4));
+        };
+        // The count was read, so four bytes are there.
+        let start = pos.saturating_add(4);
+        let len = count.saturating_mul(stride);
+        let Some((bytes, rest)) = self.from(start).split_at_checked(len as usize) else {
+            return Err(self.error(Kind::Truncated, what, pos, len.saturating_add(4)));
+        };
+        // The zero behind a string is not part of its length. Verifiers demand it, as C readers need it.
+        if what == What::FlatString && rest.first() != Some(&0) {
+            let (kind, need) = rest.first().map_or((Kind::Truncated, 1), |byte| (Kind::Invalid, u32::from(*byte)));
+            return Err(self.error(kind, what, start.saturating_add(len), need));
+        }
+        Ok(Run { bytes, at: halves(self.at(start)) })
     }
 
     #[inline]
@@ -125,16 +181,16 @@ impl<'a> Flat<'a> {
         T::load(self.bytes.get(pos as usize..)?)
     }
 
-    /// Whether `len` bytes from `pos` on are inside the buffer.
+    /// The bytes from `pos` on; none if that is outside.
     #[inline]
-    fn holds(&self, pos: u32, len: u32) -> bool {
-        pos.checked_add(len).is_some_and(|end| end as usize <= self.bytes.len())
+    fn from(&self, pos: u32) -> &'a [u8] {
+        self.bytes.get(pos as usize..).unwrap_or(&[])
     }
 
     /// The offset in the file of position `pos`.
-    #[inline]
+    #[inline(never)]
     fn at(&self, pos: u32) -> u64 {
-        whole(self.at).saturating_add(pos.into())
+        whole(self.at).wrapping_add(pos.into())
     }
 
     #[cold]
@@ -144,61 +200,29 @@ impl<'a> Flat<'a> {
     }
 }
 
-/// Where an offset leads: the start of a table, vector, string or bare struct, not looked at yet.
-#[derive(Clone, Copy, Debug)]
-pub struct Place<'a> {
-    flat: Flat<'a>,
-    pos: u32,
-}
-
-impl<'a> Place<'a> {
-    /// Offset in the file.
-    #[must_use]
-    pub fn at(&self) -> u64 {
-        self.flat.at(self.pos)
-    }
-
-    /// The struct that lies here, as members of Jay's `Stats` union do.
-    ///
-    /// # Errors
-    /// [`Kind::Truncated`] at the end of the buffer.
-    #[inline]
-    pub fn value<T: Fixed>(&self) -> Result<T> {
-        match self.flat.load(self.pos) {
-            Some(value) => Ok(value),
-            None => Err(self.short(T::SIZE)),
-        }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn short(&self, size: usize) -> Error {
-        Error::new(Kind::Truncated, What::FlatUnion, self.at()).with_need(size as u64)
-    }
-
-    /// The vector that lies here, of elements of `stride` bytes: its count, and where they start.
-    #[inline(never)]
-    fn vector(&self, stride: u32, what: What) -> Result<(u32, u32)> {
-        let Some(count) = self.flat.load::<u32>(self.pos) else {
-            return Err(self.flat.error(Kind::Truncated, what, self.pos, 4));
-        };
-        // The count was read, so four bytes are there.
-        let start = self.pos.saturating_add(4);
-        match count.checked_mul(stride) {
-            Some(len) if self.flat.holds(start, len) => Ok((count, start)),
-            Some(len) => Err(self.flat.error(Kind::Truncated, what, self.pos, len.saturating_add(4))),
-            None => Err(self.flat.error(Kind::Truncated, what, self.pos, u32::MAX)),
-        }
-    }
-}
-
-/// What an offset can lead to: a table, a string, a vector.
+/// What an offset in a vector can lead to: a table or a string.
 pub trait Target<'a>: Sized {
-    /// What lies at `place`, with its frame checked.
+    /// What lies at `pos`.
     ///
     /// # Errors
     /// See the [module page](self).
-    fn read(place: Place<'a>) -> Result<Self>;
+    fn read(flat: &Flat<'a>, pos: Pos) -> Result<Self>;
+}
+
+/// The bytes of a vector's elements, and their offset in the file.
+#[derive(Clone, Copy, Debug)]
+struct Run<'a> {
+    bytes: &'a [u8],
+    at: [u32; 2],
+}
+
+const fn stride<T: Fixed>() -> u32 {
+    #[allow(clippy::cast_possible_truncation, reason = "structs are far smaller, and the assertion holds them to it")]
+    const fn narrow(size: usize) -> u32 {
+        assert!(size > 0 && size < 1 << 16);
+        size as u32
+    }
+    const { narrow(T::SIZE) }
 }
 
 #[inline]

@@ -2,10 +2,10 @@
 
 use core::num::NonZero;
 
-use super::{Fixed, Flat, Place, Target};
+use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, stride};
 use crate::error::{Kind, Result, What};
 
-/// A table whose frame is checked: vtable and table lie in the buffer and have sane lengths.
+/// A table. Its frame, the vtable and the two lengths, is checked with every access.
 ///
 /// Fields are named by their number in the schema. The generated views give them their names.
 #[derive(Clone, Copy, Debug)]
@@ -13,61 +13,41 @@ pub struct Table<'a> {
     // Its `depth` is what is left for tables inside this one.
     flat: Flat<'a>,
     pos: u32,
-    vtable: u32,
-    vtable_len: u16,
-    len: u16,
 }
 
 impl<'a> Target<'a> for Table<'a> {
-    #[inline(never)]
-    fn read(place: Place<'a>) -> Result<Self> {
-        let Place { flat, pos } = place;
-        let flat = Flat { depth: flat.depth.child(place.at())?, ..flat };
-        let Some(distance) = flat.load::<i32>(pos) else {
-            return Err(flat.error(Kind::Truncated, What::FlatTable, pos, 4));
-        };
-        let back = distance.unsigned_abs();
-        let vtable = if distance < 0 { pos.checked_add(back) } else { pos.checked_sub(back) };
-        let frame = vtable.and_then(|vtable| Some((vtable, flat.load::<[u16; 2]>(vtable)?)));
-        let Some((vtable, [vtable_len, len])) = frame else {
-            return Err(flat.error(Kind::Invalid, What::FlatVtable, pos, back));
-        };
-        let (kind, what, pos, need) = if vtable_len < 4 || vtable_len % 2 != 0 {
-            (Kind::Invalid, What::FlatVtable, vtable, vtable_len)
-        } else if !flat.holds(vtable, vtable_len.into()) {
-            (Kind::Truncated, What::FlatVtable, vtable, vtable_len)
-        } else if len < 4 {
-            (Kind::Invalid, What::FlatTable, pos, len)
-        } else if !flat.holds(pos, len.into()) {
-            (Kind::Truncated, What::FlatTable, pos, len)
-        } else {
-            return Ok(Table { flat, pos, vtable, vtable_len, len });
-        };
-        Err(flat.error(kind, what, pos, need.into()))
-    }
-}
-
-/// The two lengths at the start of a vtable.
-impl Fixed for [u16; 2] {
-    const SIZE: usize = 4;
-
     #[inline]
-    fn load(bytes: &[u8]) -> Option<Self> {
-        bytes.first_chunk().map(|[a, b, c, d]| [u16::from_le_bytes([*a, *b]), u16::from_le_bytes([*c, *d])])
+    fn read(flat: &Flat<'a>, pos: Pos) -> Result<Self> {
+        flat.table(pos)
     }
 }
 
 impl<'a> Table<'a> {
+    #[inline]
+    pub(super) const fn new(flat: Flat<'a>, Pos(pos): Pos) -> Self {
+        Table { flat, pos }
+    }
+
     /// Offset in the file.
     #[must_use]
+    #[inline]
     pub fn at(&self) -> u64 {
         self.flat.at(self.pos)
+    }
+
+    /// Checks the frame alone, as every access does first.
+    ///
+    /// # Errors
+    /// See the [module page](super).
+    pub fn check(&self) -> Result<()> {
+        // No vtable is as long as that.
+        self.entry(u32::MAX, 0).map(drop)
     }
 
     /// A scalar or enum; `default` if it is absent.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if the field leaves the table.
+    /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn scalar<T: Fixed>(&self, field: u8, default: T) -> Result<T> {
         Ok(self.inline(field)?.unwrap_or(default))
@@ -76,23 +56,49 @@ impl<'a> Table<'a> {
     /// A struct, or a scalar without default; `None` if it is absent.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] if the field leaves the table.
+    /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn inline<T: Fixed>(&self, field: u8) -> Result<Option<T>> {
         // The load cannot fail: the field is inside the table, and that inside the buffer.
-        Ok(self.slot(field, T::SIZE)?.and_then(|pos| self.flat.load(pos.get())))
+        Ok(self.slot(field, stride::<T>())?.and_then(|pos| self.flat.load(pos.get())))
     }
 
-    /// What an offset leads to: a table, string or vector; `None` if the field is absent.
+    /// A table, as a [`Table`] or as a generated view; `None` if it is absent.
     ///
     /// # Errors
     /// See the [module page](super).
     #[inline]
-    pub fn link<T: Target<'a>>(&self, field: u8) -> Result<Option<T>> {
-        match self.place(field)? {
-            Some(place) => T::read(place).map(Some),
-            None => Ok(None),
-        }
+    pub fn table<T: From<Table<'a>>>(&self, field: u8) -> Result<Option<T>> {
+        Ok(self.inner(field)?.map(T::from))
+    }
+
+    /// A string; `None` if it is absent.
+    ///
+    /// # Errors
+    /// See the [module page](super).
+    #[inline]
+    pub fn string(&self, field: u8) -> Result<Option<Str<'a>>> {
+        Ok(self.run(field, 1, What::FlatString)?.map(Str::from))
+    }
+
+    /// A vector of scalars or structs; `None` if it is absent.
+    ///
+    /// # Errors
+    /// See the [module page](super).
+    #[inline]
+    pub fn vector<T: Fixed>(&self, field: u8) -> Result<Option<Inline<'a, T>>> {
+        Ok(self.run(field, stride::<T>(), What::FlatVector)?.map(Inline::from))
+    }
+
+    /// A vector of tables or strings; `None` if it is absent.
+    ///
+    /// # Errors
+    /// See the [module page](super).
+    #[inline]
+    pub fn linked<T: Target<'a>>(&self, field: u8) -> Result<Option<Linked<'a, T>>> {
+        let Some(pos) = self.reach(field)? else { return Ok(None) };
+        let run = self.flat.run(pos, 4, What::FlatVector)?;
+        Ok(Some(Linked::new(self.flat, pos, run)))
     }
 
     /// The member of a union whose tag is `field` and whose value is the field after it; `None` if
@@ -106,8 +112,8 @@ impl<'a> Table<'a> {
         if tag == 0 {
             return Ok(None);
         }
-        match self.place(field.saturating_add(1))? {
-            Some(place) => T::member(tag, place).map(Some),
+        match self.reach(field.saturating_add(1))? {
+            Some(pos) => T::member(tag, &self.flat, pos).map(Some),
             None => Ok(None),
         }
     }
@@ -124,39 +130,86 @@ impl<'a> Table<'a> {
         }
     }
 
-    /// Position of a field of `size` bytes. It is never 0: a table lies behind the root offset.
     #[inline(never)]
-    fn slot(&self, field: u8, size: usize) -> Result<Option<NonZero<u32>>> {
-        let entry = u32::from(field).saturating_mul(2).saturating_add(4);
-        if entry >= self.vtable_len.into() {
-            return Ok(None);
+    fn inner(&self, field: u8) -> Result<Option<Table<'a>>> {
+        match self.reach(field)? {
+            Some(pos) => self.flat.table(pos).map(Some),
+            None => Ok(None),
         }
-        // No sum here overflows: vtable and table lie in the buffer with their whole lengths.
-        let entry = self.vtable.saturating_add(entry);
-        let offset = self.flat.load::<u16>(entry).unwrap_or(0);
-        if offset == 0 {
-            return Ok(None);
-        }
-        if offset < 4 || usize::from(offset).saturating_add(size) > self.len.into() {
-            return Err(self.flat.error(Kind::Invalid, What::FlatField, entry, offset.into()));
-        }
-        Ok(NonZero::new(self.pos.saturating_add(offset.into())))
     }
 
     #[inline(never)]
-    fn place(&self, field: u8) -> Result<Option<Place<'a>>> {
+    fn run(&self, field: u8, stride: u32, what: What) -> Result<Option<Run<'a>>> {
+        match self.reach(field)? {
+            Some(pos) => self.flat.run(pos, stride, what).map(Some),
+            None => Ok(None),
+        }
+    }
+
+    /// Where the offset in `field` leads.
+    #[inline(never)]
+    fn reach(&self, field: u8) -> Result<Option<Pos>> {
         match self.slot(field, 4)? {
             Some(pos) => self.flat.follow(pos.get()).map(Some),
             None => Ok(None),
         }
     }
+
+    /// Position of a field of `size` bytes. It is never 0: a table lies behind the root offset.
+    #[inline]
+    fn slot(&self, field: u8, size: u32) -> Result<Option<NonZero<u32>>> {
+        self.entry(u32::from(field).saturating_mul(2).saturating_add(4), size)
+    }
+
+    /// Position of the field whose offset is `entry` bytes behind the start of the vtable.
+    #[inline(never)]
+    fn entry(&self, entry: u32, size: u32) -> Result<Option<NonZero<u32>>> {
+        let (flat, pos) = (&self.flat, self.pos);
+        let table = flat.from(pos);
+        let (kind, what, at, need) = 'wrong: {
+            let Some(distance) = i32::load(table) else {
+                break 'wrong (Kind::Truncated, What::FlatTable, pos, 4);
+            };
+            // Positions are below 2^31, so a result outside the numbers comes out as 2^31 or more.
+            let vtable = pos.wrapping_sub(distance.cast_unsigned());
+            let slots = flat.from(vtable);
+            let Some([slots_len, len]) = <[u16; 2]>::load(slots) else {
+                break 'wrong (Kind::Invalid, What::FlatVtable, pos, distance.unsigned_abs());
+            };
+            if slots_len < 4 || slots_len % 2 != 0 {
+                break 'wrong (Kind::Invalid, What::FlatVtable, vtable, slots_len.into());
+            }
+            if usize::from(slots_len) > slots.len() {
+                break 'wrong (Kind::Truncated, What::FlatVtable, vtable, slots_len.into());
+            }
+            if len < 4 {
+                break 'wrong (Kind::Invalid, What::FlatTable, pos, len.into());
+            }
+            if usize::from(len) > table.len() {
+                break 'wrong (Kind::Truncated, What::FlatTable, pos, len.into());
+            }
+            if entry >= slots_len.into() {
+                return Ok(None);
+            }
+            let offset = slots.get(entry as usize..).and_then(u16::load).unwrap_or(0);
+            if offset == 0 {
+                return Ok(None);
+            }
+            let offset = u32::from(offset);
+            if offset < 4 || offset.saturating_add(size) > len.into() {
+                break 'wrong (Kind::Invalid, What::FlatField, vtable.saturating_add(entry), offset);
+            }
+            return Ok(NonZero::new(pos.saturating_add(offset)));
+        };
+        Err(flat.error(kind, what, at, need))
+    }
 }
 
 /// A union: a tag, and an offset to what the tag says.
 pub trait Union<'a>: Sized {
-    /// The member with `tag` (not 0) at `place`. An unknown tag is data and no error.
+    /// The member with `tag` (not 0) at `pos`. An unknown tag is data and no error.
     ///
     /// # Errors
     /// Those of the member.
-    fn member(tag: u8, place: Place<'a>) -> Result<Self>;
+    fn member(tag: u8, flat: &Flat<'a>, pos: Pos) -> Result<Self>;
 }

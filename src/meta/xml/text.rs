@@ -19,13 +19,10 @@ impl Charset {
     /// The charset of an `encoding` attribute, in any case of letters.
     pub(super) fn named(name: &[u8]) -> Option<Charset> {
         let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-        if ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(|known| is(known)) {
+        if ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(is) {
             Some(Charset::Utf8)
         } else {
-            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"]
-                .iter()
-                .any(|known| is(known))
-                .then_some(Charset::Latin1)
+            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"].iter().any(is).then_some(Charset::Latin1)
         }
     }
 

@@ -22,7 +22,7 @@ pub fn scratch(call: Call<'_>) -> Result<u32> {
     let mut scratch = Scratch::new(call.memory);
     let words = scratch.take::<u64>(call.kind as usize)?;
     words.fill(call.row.into());
-    let mut sink = SliceSink::new(scratch.take::<u8>(call.row as usize)?);
+    let mut sink = SliceSink::new(scratch.take::<u8>(call.bytes.len())?);
     sink.put(call.bytes)?;
     Ok(sink.len() as u32 ^ words.len() as u32)
 }

@@ -8,6 +8,7 @@
 pub mod bytes;
 pub mod dataseries_write;
 pub mod filo;
+pub mod filo_write;
 
 use pilaster::{Error, Result};
 
@@ -17,9 +18,9 @@ pub struct Call<'a> {
     pub bytes: &'a [u8],
     /// Lent memory.
     pub memory: &'a mut [u8],
-    /// An element type, a width: what else the entry takes.
+    /// An element type, a width.
     pub kind: u32,
-    /// A row.
+    /// A row, an encoding: what else the entry takes.
     pub row: u32,
 }
 

@@ -32,6 +32,12 @@ exports! {
     entry_filo_batches = entries::filo::batches;
     entry_filo_dictionary = entries::filo::dictionary;
     entry_filo_verify = entries::filo::verify;
+    entry_filo_write_ints = entries::filo_write::ints;
+    entry_filo_write_lines = entries::filo_write::lines;
+    entry_filo_write_rows = entries::filo_write::rows;
+    entry_filo_write_any = entries::filo_write::any;
+    entry_filo_write_auto = entries::filo_write::auto;
+    entry_filo_write_like = entries::filo_write::like_original;
 }
 
 #[cfg(feature = "control")]

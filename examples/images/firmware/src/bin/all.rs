@@ -14,7 +14,8 @@ use semihosting::{println, process};
 /// Name, element type and chunk of every golden.
 static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/goldens.rs"));
 
-const ENTRIES: &[(&str, Entry)] = &[
+/// What a reader is shown: every golden, also as another type, and cut.
+const READERS: &[(&str, Entry)] = &[
     ("bytes_reader", entries::bytes::reader),
     ("bytes_scratch", entries::bytes::scratch),
     ("dataseries_write", entries::dataseries_write::stored),
@@ -29,6 +30,16 @@ const ENTRIES: &[(&str, Entry)] = &[
     ("filo_read_all", entries::filo::read_all),
 ];
 
+/// What a writer is shown: every element type in every encoding.
+const WRITERS: &[(&str, Entry)] = &[
+    ("filo_write_ints", entries::filo_write::ints),
+    ("filo_write_lines", entries::filo_write::lines),
+    ("filo_write_rows", entries::filo_write::rows),
+    ("filo_write_any", entries::filo_write::any),
+    ("filo_write_auto", entries::filo_write::auto),
+    ("filo_write_like", entries::filo_write::like_original),
+];
+
 #[cortex_m_rt::entry]
 fn main() -> ! {
     for (name, element, chunk) in GOLDENS {
@@ -38,16 +49,26 @@ fn main() -> ! {
             process::exit(1);
         }
     }
-    for (name, entry) in ENTRIES {
-        let deepest = GOLDENS.iter().flat_map(|(_, element, chunk)| {
+    for (name, entry) in READERS {
+        let inputs = GOLDENS.iter().flat_map(|(_, element, chunk)| {
             let kind = Element::ALL.iter().position(|known| known.name().eq_ignore_ascii_case(element));
             [(kind.unwrap_or(0) as u32, *chunk), (0, *chunk), (1, &chunk[..chunk.len() / 2])]
         });
-        let deepest = deepest.map(|(kind, chunk)| stack_of(*entry, chunk, kind)).max();
-        println!("stack {name} {}", deepest.unwrap_or(0));
+        report(name, inputs.map(|(kind, chunk)| stack_of(*entry, chunk, kind, 0)));
+    }
+    let sample = include_bytes!("../../../../../tests/golden/filo/simple_double_rand.filo");
+    for (name, entry) in WRITERS {
+        let inputs = (0..Element::ALL.len() as u32).flat_map(|kind| (0..128).map(move |row| (kind, row)));
+        report(name, inputs.map(|(kind, row)| stack_of(*entry, &sample[60..][..200], kind, row)));
     }
     println!("goldens {}", GOLDENS.len());
     process::exit(0)
+}
+
+/// Prints the deepest stack, and how many of the calls went well.
+fn report(name: &str, calls: impl Iterator<Item = (usize, bool)>) {
+    let (deepest, good) = calls.fold((0, 0), |(deepest, good), (stack, ok)| (stack.max(deepest), good + u32::from(ok)));
+    println!("stack {name} {deepest} good {good}");
 }
 
 /// Bytes that are painted below the stack pointer: more than any entry takes.
@@ -57,7 +78,7 @@ const PAINT: u32 = 0x5ca1_ab1e;
 /// How deep the stack gets in `entry`: paint below the stack pointer, call, look for the first word
 /// that has changed.
 #[inline(never)]
-fn stack_of(entry: Entry, chunk: &[u8], kind: u32) -> usize {
+fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
     static MEMORY: Lent = Lent(core::cell::UnsafeCell::new([0; 4096]));
     // SAFETY: one thread, and the slice is gone when this function returns.
     let memory = unsafe { &mut *MEMORY.0.get() };
@@ -66,10 +87,10 @@ fn stack_of(entry: Entry, chunk: &[u8], kind: u32) -> usize {
     // SAFETY: the stack grows down from the end of RAM; nothing lives below its pointer. The few
     // words next to it stay as they are, for the calls that paint.
     words().for_each(|word| unsafe { ptr::write_volatile(word, PAINT) });
-    let _ = black_box(entry(Call { bytes: black_box(chunk), memory, kind, row: 0 }));
+    let good = black_box(entry(Call { bytes: black_box(chunk), memory, kind, row })).is_ok();
     // SAFETY: as above.
     let touched = words().find(|word| unsafe { ptr::read_volatile(*word) } != PAINT);
-    touched.map_or(0, |word| top - word as usize)
+    (touched.map_or(0, |word| top - word as usize), good)
 }
 
 struct Lent(core::cell::UnsafeCell<[u8; 4096]>);

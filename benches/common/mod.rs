@@ -1,0 +1,142 @@
+//! Timing of several ways to do the same work, in turns, and the table of the outcome.
+//!
+//! Each way gets a turn of about a millisecond, then the next one, for many rounds; what counts is the
+//! median of a way's turns, in CPU time of the thread, so that other work on the machine tells little.
+
+#![allow(dead_code, reason = "each bench takes a part of it")]
+
+use std::hint::black_box;
+use std::time::Duration;
+
+use cpu_time::ThreadTime;
+
+/// One line of the table: the work, and who does it.
+pub struct Work<'a> {
+    name: String,
+    values: usize,
+    bytes: usize,
+    original: Option<f64>,
+    ghz: f64,
+    ways: Vec<Way<'a>>,
+}
+
+/// Who does it, and one call of it.
+type Way<'a> = (&'static str, Box<dyn FnMut() + 'a>);
+
+impl<'a> Work<'a> {
+    /// Work on `values` values that take `bytes` bytes when they lie plain; `ours` is our way.
+    pub fn new(name: impl Into<String>, values: usize, bytes: usize, ours: impl FnMut() + 'a) -> Self {
+        Work { name: name.into(), values, bytes, original: None, ghz: 1.0, ways: vec![("ours", Box::new(ours))] }
+    }
+
+    /// A rival's way.
+    pub fn rival(mut self, name: &'static str, way: impl FnMut() + 'a) -> Self {
+        self.ways.push((name, Box::new(way)));
+        self
+    }
+
+    /// Microseconds that the original program took for the same values, on its own machine; `ghz` is
+    /// the clock of this one.
+    pub fn original(mut self, micros: f64, ghz: f64) -> Self {
+        (self.original, self.ghz) = (Some(micros * 1e-6), ghz);
+        self
+    }
+
+    /// Measures all ways, and a copy of the plain bytes, and prints the line.
+    pub fn run(mut self) {
+        let (from, mut to) = (noise(self.bytes), vec![1u8; self.bytes]);
+        self.ways.push(("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from)))));
+
+        let turns: Vec<u32> = self.ways.iter_mut().map(|(_, way)| turns(way)).collect();
+        let rounds = if self.bytes > 10_000_000 { 9 } else { 31 };
+        let mut times = vec![Vec::new(); self.ways.len()];
+        for _ in 0..rounds {
+            for (((_, way), turns), times) in self.ways.iter_mut().zip(&turns).zip(&mut times) {
+                times.push(time(way, *turns).as_secs_f64() / f64::from(*turns));
+            }
+        }
+        let medians: Vec<f64> = times.into_iter().map(median).collect();
+        let (ours, memcpy) = (medians[0], medians[medians.len() - 1]);
+        let rivals = self.ways[1..self.ways.len() - 1].iter().zip(&medians[1..]);
+        let rival = match rivals.min_by(|a, b| a.1.total_cmp(b.1)) {
+            Some(((name, _), time)) => format!("{:.2} x {name}", time / ours),
+            None => String::new(),
+        };
+        let original = match self.original {
+            Some(time) => {
+                let (faster, cycles) = (time / ours, ORIGINAL_GHZ / self.ghz);
+                format!("{:6.0} {faster:5.1} x {:5.1} x", self.values as f64 / time / 1e6, faster * cycles)
+            }
+            None => String::new(),
+        };
+        println!(
+            "{:<44} {:8.2} {:10.0} {:8.2}   {original:<22} {rival}",
+            self.name,
+            self.bytes as f64 / ours / 1e9,
+            self.values as f64 / ours / 1e6,
+            memcpy / ours,
+        );
+    }
+}
+
+/// The line above a part of the table.
+pub fn heading(text: &str) {
+    let [bytes, values, memcpy, original] = ["GB/s", "M values/s", "x memcpy", "original   time  cycles"];
+    println!("\n{text:<44} {bytes:>8} {values:>10} {memcpy:>8}   {original:<22} best rival");
+}
+
+/// Clock of the core on which the original was measured.
+const ORIGINAL_GHZ: f64 = 4.5;
+
+/// Clock of this core, from a chain of operations that takes 19 cycles for 12 bytes on any.
+pub fn ghz() -> f64 {
+    let bytes = noise(120_000);
+    let mut chain = || _ = black_box(pilaster::hash::lookup2(0, black_box(&bytes)));
+    let times = (0..31).map(|_| time(&mut chain, 5).as_secs_f64() / 5.0).collect();
+    19.0 * (bytes.len() / 12) as f64 / median(times) / 1e9
+}
+
+/// Bytes that look like nothing.
+pub fn noise(len: usize) -> Vec<u8> {
+    let mut random = Random(7);
+    (0..len).map(|_| random.next() as u8).collect()
+}
+
+/// Xorshift with a multiplication: the same numbers in every run.
+pub struct Random(pub u64);
+
+impl Random {
+    pub fn next(&mut self) -> u64 {
+        self.0 ^= self.0 >> 12;
+        self.0 ^= self.0 << 25;
+        self.0 ^= self.0 >> 27;
+        self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
+    }
+
+    /// Below `n`.
+    pub fn below(&mut self, n: u64) -> u64 {
+        ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
+    }
+}
+
+/// How many calls take about a millisecond.
+fn turns(way: &mut dyn FnMut()) -> u32 {
+    way();
+    let once = time(way, 1).as_secs_f64().max(1e-8);
+    let some = (1e-4 / once).clamp(1.0, 1e5) as u32;
+    let once = time(way, some).as_secs_f64().max(1e-8) / f64::from(some);
+    (1e-3 / once).clamp(1.0, 1e6) as u32
+}
+
+fn time(way: &mut dyn FnMut(), turns: u32) -> Duration {
+    let start = ThreadTime::now();
+    for _ in 0..turns {
+        way();
+    }
+    start.elapsed()
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}

@@ -1,0 +1,85 @@
+//! Bits of a bzip2 stream: highest first.
+
+use crate::error::{Error, Kind, Result, What};
+
+pub(super) struct Bits<'a> {
+    src: &'a [u8],
+    /// The first byte of which no bit counts. Its bits may be in the buffer below `count` already.
+    next: usize,
+    /// The next bits, from the top.
+    buffer: u64,
+    count: u32,
+}
+
+impl<'a> Bits<'a> {
+    pub(super) const fn new(src: &'a [u8]) -> Self {
+        Bits { src, next: 0, buffer: 0, count: 0 }
+    }
+
+    /// Offset of the byte that the next bit is in.
+    pub(super) fn at(&self) -> u64 {
+        (self.next as u64).saturating_sub(u64::from(self.count.div_ceil(8)))
+    }
+
+    /// At least 56 bits ready, or all that are left.
+    #[inline(always)]
+    fn refill(&mut self) {
+        if self.count >= 32 {
+            return;
+        }
+        if let Some(word) = self.src.get(self.next..).and_then(|rest| rest.first_chunk()) {
+            self.buffer |= u64::from_be_bytes(*word) >> (self.count & 63);
+            self.next = self.next.wrapping_add(63u32.wrapping_sub(self.count) as usize >> 3);
+            self.count |= 56;
+        } else {
+            self.refill_at_the_end();
+        }
+    }
+
+    #[cold]
+    fn refill_at_the_end(&mut self) {
+        while let Some(byte) = self.src.get(self.next).filter(|_| self.count <= 56) {
+            self.buffer |= u64::from(*byte) << (56u32.wrapping_sub(self.count) & 63);
+            self.next = self.next.wrapping_add(1);
+            self.count = self.count.wrapping_add(8);
+        }
+    }
+
+    /// The next `n` bits, 1 to 32, zeros behind the end.
+    #[inline(always)]
+    pub(super) fn peek(&mut self, n: u32) -> u32 {
+        self.refill();
+        self.top(n)
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "at most 32 bits")]
+    #[inline(always)]
+    const fn top(&self, n: u32) -> u32 {
+        (self.buffer >> (64u32.wrapping_sub(n) & 63)) as u32
+    }
+
+    /// Drops `n` of the bits that were looked at.
+    #[inline(always)]
+    pub(super) fn skip(&mut self, n: u32, what: What) -> Result<()> {
+        if n > self.count {
+            return Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1));
+        }
+        self.buffer <<= n & 63;
+        self.count = self.count.wrapping_sub(n);
+        Ok(())
+    }
+
+    /// Takes the next `n` bits, 1 to 32.
+    #[inline]
+    pub(super) fn take(&mut self, n: u32, what: What) -> Result<u32> {
+        let bits = self.peek(n);
+        self.skip(n, what)?;
+        Ok(bits)
+    }
+
+    /// The whole bytes that are left, and where.
+    pub(super) fn rest(&self) -> (&'a [u8], u64) {
+        let next = self.next.wrapping_sub((self.count >> 3) as usize);
+        (self.src.get(next..).unwrap_or_default(), next as u64)
+    }
+}

@@ -1,0 +1,370 @@
+//! bzip2 streams: sorted blocks of up to 900,000 bytes, each with its CRC.
+//!
+//! Both directions are ours. The decoder inverts the sorting in memory that the caller lends, 4 bytes
+//! for each of the block; [`workspace_len`] says how much. The encoder needs a heap.
+//!
+//! ```
+//! use pilaster::bytes::Scratch;
+//! use pilaster::codec::bzip2;
+//!
+//! // A stream of no block: level 9, the end, the checksum of nothing.
+//! let stream = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0";
+//! assert_eq!(bzip2::decode(stream, &mut [], &mut Scratch::new(&mut []))?, 0);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+mod bits;
+mod code;
+#[cfg(feature = "alloc")]
+mod encode;
+#[cfg(feature = "alloc")]
+mod sort;
+
+#[cfg(feature = "alloc")]
+pub use encode::encode;
+
+use bits::Bits;
+use code::Code;
+
+use super::lz::{FAST, Output, no_room};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::BzipCrc;
+
+/// A block holds so many bytes for each step of the level.
+const STEP: usize = 100_000;
+/// The marks before a block and before the end: digits of pi, and of its root.
+const BLOCK: u64 = 0x3141_5926_5359;
+const END: u64 = 0x1772_4538_5090;
+/// One code after another serves so many symbols.
+const GROUP: usize = 50;
+/// Codes of a block.
+const CODES: usize = 6;
+/// Symbols of a code: two for runs of zeros, 255 places, the end of the block.
+const SYMBOLS: usize = 258;
+
+/// Bytes of scratch that [`decode`] takes for a stream of this level and an output of up to `decoded`
+/// bytes: with level 9 and a long output 3.6 MB.
+///
+/// A block is never longer than five quarters of its output, so a short output needs little.
+#[must_use]
+pub const fn workspace_len(level: u8, decoded: usize) -> usize {
+    let block = block_len(level, decoded);
+    let words = block.saturating_mul(4).saturating_add(256 * 4).saturating_add(3);
+    words.saturating_add(selectors(block)).saturating_add(CODES.wrapping_mul(code::memory_len(FAST)))
+}
+
+/// The longest block of this level that can stand for so many bytes: four bytes that are equal are
+/// followed by a count of more of them.
+const fn block_len(level: u8, decoded: usize) -> usize {
+    let (most, block) = ((level as usize).wrapping_mul(STEP), decoded.saturating_add(decoded / 4));
+    if block < most { block } else { most }
+}
+
+/// How many groups a block has at most, with its end.
+const fn selectors(block: usize) -> usize {
+    (block / GROUP).saturating_add(1)
+}
+
+/// The most that `n` bytes take as a stream.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(n / 100).saturating_add(600)
+}
+
+/// Decodes a stream; gives back how many bytes it has.
+///
+/// `dst` may be longer than the output. `scratch` lends [`workspace_len`] bytes for the level of the
+/// stream (its fourth byte) and `dst.len()`, and gets them back.
+///
+/// # Errors
+/// [`Kind::Truncated`] if the stream ends early, [`Kind::Trailing`] if bytes are left over behind it,
+/// [`Kind::Invalid`] for what cannot be, [`Kind::Unsupported`] for randomised blocks (of versions
+/// before 0.9.5), [`Kind::Checksum`] for another CRC, [`Kind::NoRoom`] for an output longer than
+/// `dst` (`need`: at least how long) or too little scratch.
+pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    decode_by::<FAST>(src, dst, scratch)
+}
+
+fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let mut bits = Bits::new(src);
+    let head = bits.take(32, What::Bzip2Header)?;
+    let level = match head.to_be_bytes() {
+        [b'B', b'Z', b'h', digit @ b'1'..=b'9'] => digit.wrapping_sub(b'0'),
+        _ => return Err(Error::new(Kind::Invalid, What::Bzip2Header, 0).with_need(head.into())),
+    };
+    let mut out = Output::new(dst);
+    let mut scratch = scratch.scope();
+    let mut memory: Option<Memory<'_>> = None;
+    let mut combined = 0u32;
+    loop {
+        let at = bits.at();
+        let mark = u64::from(bits.take(24, What::Bzip2Block)?) << 24 | u64::from(bits.take(24, What::Bzip2Block)?);
+        let stored = bits.take(32, What::Bzip2Checksum)?;
+        let differs = || Err(Error::new(Kind::Checksum, What::Bzip2Checksum, at).with_need(stored.into()));
+        match mark {
+            BLOCK => {
+                let memory = match &mut memory {
+                    Some(memory) => memory,
+                    // Of nothing nothing is needed.
+                    none => none.insert(Memory::take::<FAST>(level, out.bytes.len(), &mut scratch)?),
+                };
+                let first = out.at;
+                block(&mut bits, memory, &mut out, at)?;
+                let crc = BzipCrc::of(out.bytes.get(first..out.at).unwrap_or_default());
+                // A fuzzer would never get past it.
+                if crc != stored && !cfg!(fuzzing) {
+                    return differs();
+                }
+                combined = combined.rotate_left(1) ^ stored;
+            }
+            END if combined != stored && !cfg!(fuzzing) => return differs(),
+            END => break,
+            _ => return Err(Error::new(Kind::Invalid, What::Bzip2Block, at).with_need(mark >> 16)),
+        }
+    }
+    let (rest, at) = bits.rest();
+    if !rest.is_empty() {
+        return Err(Error::new(Kind::Trailing, What::Bzip2Block, at).with_need(rest.len() as u64));
+    }
+    Ok(out.at)
+}
+
+/// What a block is decoded in.
+struct Memory<'w> {
+    /// The longest block; and the output's room, if that is what makes it so.
+    longest: usize,
+    room: Option<usize>,
+    /// For each byte of the block: the byte, and above it where the next one is.
+    words: &'w mut [u32],
+    /// How often a byte is in the block; then where the next one goes.
+    counts: &'w mut [u32],
+    selectors: &'w mut [u8],
+    codes: [Code<'w>; CODES],
+}
+
+impl<'w> Memory<'w> {
+    fn take<const FAST: bool>(level: u8, decoded: usize, scratch: &mut Scratch<'w>) -> Result<Self> {
+        let longest = block_len(level, decoded);
+        // The widest first, so that alignment is paid once.
+        let (words, counts) = (scratch.take(longest)?, scratch.take(256)?);
+        let codes = [
+            Code::take::<FAST>(scratch)?,
+            Code::take::<FAST>(scratch)?,
+            Code::take::<FAST>(scratch)?,
+            Code::take::<FAST>(scratch)?,
+            Code::take::<FAST>(scratch)?,
+            Code::take::<FAST>(scratch)?,
+        ];
+        let room = (longest < usize::from(level).wrapping_mul(STEP)).then_some(decoded);
+        Ok(Memory { longest, room, words, counts, selectors: scratch.take(selectors(longest))?, codes })
+    }
+
+    /// The block is longer than it can be.
+    #[cold]
+    fn too_long(&self, at: u64) -> Error {
+        match self.room {
+            Some(room) => no_room(room, 1),
+            None => Error::new(Kind::Invalid, What::Bzip2Block, at).with_need(self.longest as u64),
+        }
+    }
+}
+
+/// A block behind its mark and checksum, which is at `at`.
+fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at: u64) -> Result<()> {
+    if bits.take(1, What::Bzip2Block)? != 0 {
+        return Err(Error::new(Kind::Unsupported, What::Bzip2Block, at).with_need(1));
+    }
+    let origin = bits.take(24, What::Bzip2Origin)?;
+    let (places, used) = places(bits)?;
+    let codes = codes(bits, memory, used.wrapping_add(2))?;
+    let len = unsorted(bits, memory, places, used, codes, at)?;
+    let words = memory.words.get_mut(..len).unwrap_or_default();
+    if origin as usize >= words.len() {
+        return Err(Error::new(Kind::Invalid, What::Bzip2Origin, at).with_need(origin.into()));
+    }
+    link(words, memory.counts);
+    undo_runs(words, origin as usize, out)
+}
+
+/// Which bytes are in the block, in two levels of 16 bits; they begin in their order.
+fn places(bits: &mut Bits<'_>) -> Result<([u8; 256], usize)> {
+    let at = bits.at();
+    let (mut places, mut used) = ([0; 256], 0usize);
+    let rows = bits.take(16, What::Bzip2Block)?;
+    for row in 0..16u8 {
+        if rows << row & 0x8000 == 0 {
+            continue;
+        }
+        let columns = bits.take(16, What::Bzip2Block)?;
+        for column in 0..16u8 {
+            if columns << column & 0x8000 != 0 {
+                if let Some(place) = places.get_mut(used) {
+                    *place = row << 4 | column;
+                }
+                used = used.wrapping_add(1);
+            }
+        }
+    }
+    match used {
+        0 => Err(Error::new(Kind::Invalid, What::Bzip2Block, at)),
+        _ => Ok((places, used)),
+    }
+}
+
+/// Which code serves which group, and the codes; gives back how many there are.
+fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result<usize> {
+    let at = bits.at();
+    let codes = bits.take(3, What::Bzip2Selector)? as usize;
+    let groups = bits.take(15, What::Bzip2Selector)? as usize;
+    if !(2..=CODES).contains(&codes) || groups == 0 {
+        let need = if groups == 0 { 0 } else { codes as u64 };
+        return Err(Error::new(Kind::Invalid, What::Bzip2Selector, at).with_need(need));
+    }
+    let mut recent = [0u8, 1, 2, 3, 4, 5];
+    for group in 0..groups {
+        let mut place = 0usize;
+        while bits.take(1, What::Bzip2Selector)? == 1 {
+            place = place.wrapping_add(1);
+            if place >= codes {
+                return Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(place as u64));
+            }
+        }
+        let code = to_front(&mut recent, place);
+        // A stream may say more than the block has groups.
+        if let Some(to) = memory.selectors.get_mut(group) {
+            *to = code;
+        }
+    }
+    // Those that are not said are not there.
+    if let Some(rest) = memory.selectors.get_mut(groups..) {
+        rest.fill(u8::MAX);
+    }
+    for code in memory.codes.iter_mut().take(codes) {
+        code.read(bits, symbols)?;
+    }
+    Ok(codes)
+}
+
+/// Takes the value at a place, and puts it to the front.
+#[inline(always)]
+fn to_front<const N: usize>(values: &mut [u8; N], place: usize) -> u8 {
+    let value = values.get(place).copied().unwrap_or_default();
+    if let Some(moved) = values.get_mut(..=place) {
+        moved.copy_within(..place, 1);
+    }
+    values[0] = value;
+    value
+}
+
+/// The symbols, as the bytes that they stand for; counts them, and gives back how many there are.
+fn unsorted(
+    bits: &mut Bits<'_>,
+    memory: &mut Memory<'_>,
+    mut places: [u8; 256],
+    used: usize,
+    codes: usize,
+    at: u64,
+) -> Result<usize> {
+    memory.counts.fill(0);
+    let end = used.wrapping_add(1);
+    let (mut len, mut run, mut weight) = (0usize, 0usize, 1usize);
+    for group in 0..memory.selectors.len() {
+        let selector = memory.selectors.get(group).copied().unwrap_or(u8::MAX);
+        let Some(code) = memory.codes.get(usize::from(selector)).filter(|_| usize::from(selector) < codes) else {
+            break;
+        };
+        for _ in 0..GROUP {
+            let symbol = usize::from(code.symbol(bits)?);
+            if symbol < 2 {
+                // A run of the first place: its length in digits 1 and 2, the lowest first.
+                run = run.wrapping_add(weight << symbol);
+                weight <<= 1;
+                if run > memory.longest {
+                    return Err(memory.too_long(at));
+                }
+                continue;
+            }
+            if run > 0 {
+                let byte = places[0];
+                let Some(to) = memory.words.get_mut(len..).and_then(|words| words.get_mut(..run)) else {
+                    return Err(memory.too_long(at));
+                };
+                to.fill(byte.into());
+                count(memory.counts, byte, run);
+                len = len.wrapping_add(run);
+                (run, weight) = (0, 1);
+            }
+            if symbol == end {
+                return Ok(len);
+            }
+            let byte = to_front(&mut places, symbol.wrapping_sub(1));
+            match memory.words.get_mut(len) {
+                Some(to) => *to = byte.into(),
+                None => return Err(memory.too_long(at)),
+            }
+            count(memory.counts, byte, 1);
+            len = len.wrapping_add(1);
+        }
+    }
+    // More symbols than groups.
+    Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(memory.selectors.len() as u64))
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "a run within a block")]
+fn count(counts: &mut [u32], byte: u8, n: usize) {
+    if let Some(count) = counts.get_mut(usize::from(byte)) {
+        *count = count.wrapping_add(n as u32);
+    }
+}
+
+/// Inverts the sorting: above each byte the place of the one that follows it.
+fn link(words: &mut [u32], counts: &mut [u32]) {
+    let mut sum = 0u32;
+    for count in counts.iter_mut() {
+        sum = sum.wrapping_add(core::mem::replace(count, sum));
+    }
+    for (i, at) in (0u32..).zip(0..words.len()) {
+        let byte = words.get(at).map_or(0, |word| word & 0xff);
+        let Some(next) = counts.get_mut(byte as usize) else { return };
+        if let Some(word) = words.get_mut(*next as usize) {
+            *word |= i << 8;
+        }
+        *next = next.wrapping_add(1);
+    }
+}
+
+/// Walks the block in its order, and undoes the runs: behind four equal bytes comes a count of more.
+fn undo_runs(words: &[u32], origin: usize, out: &mut Output<'_>) -> Result<()> {
+    let mut place = words.get(origin).map_or(0, |word| word >> 8);
+    let (mut same, mut before) = (0u32, 0u8);
+    let mut at = out.at;
+    for _ in 0..words.len() {
+        let word = words.get(place as usize).copied().unwrap_or_default();
+        place = word >> 8;
+        let [byte, ..] = word.to_le_bytes();
+        if same == 4 {
+            let more = usize::from(byte);
+            match out.bytes.get_mut(at..).and_then(|room| room.get_mut(..more)) {
+                Some(to) => to.fill(before),
+                None => return Err(no_room(at, more)),
+            }
+            at = at.wrapping_add(more);
+            same = 0;
+            continue;
+        }
+        same = if byte == before { same.wrapping_add(1) } else { 1 };
+        before = byte;
+        match out.bytes.get_mut(at) {
+            Some(to) => *to = byte,
+            None => return Err(no_room(at, 1)),
+        }
+        at = at.wrapping_add(1);
+    }
+    out.at = at;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,345 @@
+//! Row-by-row writers of FlatBuffer kinds of numbers (sections 8.1, 8.3, 8.4).
+//!
+//! The mask block lies between the table and the data, as only data may grow at the end of a buffer.
+//! A vector in which no row is missing is closed without mask words.
+
+use super::super::encode::{holds, wrong_type};
+use super::super::mask::FlatMask;
+use super::super::out::Out;
+use super::store::{Shape, Store, rows_and_room};
+use crate::encoding::bitpack::Packing;
+use crate::encoding::pack::fits;
+use crate::error::{Result, What};
+use crate::filo::raw::{Header, QUARTER_MS};
+use crate::filo::{Element, Encoding};
+
+/// The mask block in its longer form.
+const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
+
+/// Cells of a table that ends at `table_end`.
+const fn shape(table_end: usize, packing: Packing) -> Shape {
+    // The header word, and the byte length in front of the data.
+    Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, 4, packing)
+}
+
+/// Booleans are bits in words of 64.
+const BITS: Shape = Shape { bits: 1, ..shape(SIMPLE_END, Packing::W64) };
+
+const SIMPLE_END: usize = 36;
+const DIFF_END: usize = 48;
+const DATE_TIME_END: usize = 64;
+
+/// Where a table's fields point to, once all rows are known.
+struct Targets {
+    rows: usize,
+    mask: usize,
+    data: usize,
+}
+
+/// Closes the vector: `table` puts everything from the root offset to `table_end`.
+fn finish<'b>(
+    store: Store<'b>,
+    header: Header,
+    table_end: usize,
+    table: &dyn Fn(&mut Out<'_>, Targets) -> Result<()>,
+) -> Result<&'b [u8]> {
+    let (rows, cells) = (store.rows(), store.cell_bytes());
+    let mask = FlatMask { rows, nulls: store.nulls() };
+    let data = mask.end(table_end);
+    let buffer = store.close(mask.words(table_end).saturating_add(4), mask.nulls);
+    let mut out = Out::chunk(header, data.saturating_add(4).saturating_add(cells), buffer)?;
+    table(&mut out, Targets { rows, mask: mask.table(table_end), data })?;
+    mask.put_tables(&mut out)?;
+    out.take(mask.words_len())?;
+    out.u32(cells)?;
+    out.take(cells)?;
+    let len = out.finish()?;
+    Ok(buffer.get(..len).unwrap_or_default())
+}
+
+fn finish_simple(store: Store<'_>, packing: Packing) -> Result<&[u8]> {
+    finish(store, Header::SimplePrimitive, SIMPLE_END, &|out, targets| {
+        out.root(16, [12, 20, 12, 16, 4, 8])?;
+        out.info(packing)?;
+        out.offset_to(targets.data)?;
+        out.u32(targets.rows)?;
+        out.offset_to(targets.mask)
+    })
+}
+
+/// Floats, one by one, as a [`Simple`](Encoding::Simple) vector.
+#[derive(Debug)]
+pub struct Floats<'b>(Store<'b>);
+
+impl<'b> Floats<'b> {
+    const SHAPE: Shape = shape(SIMPLE_END, Packing::U32);
+
+    /// An empty vector.
+    #[must_use]
+    pub const fn new(buffer: &'b mut [u8]) -> Self {
+        Floats(Store::new(buffer, Self::SHAPE))
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(rows: usize) -> usize {
+        Self::SHAPE.len(rows)
+    }
+
+    rows_and_room!(0);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full; the vector stays as it was.
+    pub fn push(&mut self, value: f32) -> Result<()> {
+        self.0.push(value.to_bits().into(), true)
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_na(&mut self) -> Result<()> {
+        self.0.push(0, false)
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
+    /// rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        finish_simple(self.0, Packing::U32)
+    }
+}
+
+/// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector.
+///
+/// ```
+/// use pilaster::filo::write::append::Booleans;
+///
+/// let mut buffer = [0; Booleans::max_len(64)];
+/// let mut switches = Booleans::new(&mut buffer);
+/// while switches.room() > 0 {
+///     switches.push(switches.rows() % 3 == 0)?;
+/// }
+/// assert_eq!(switches.rows(), 64);
+/// assert_eq!(switches.finish()?.len(), 68, "no row is missing: a mask is not kept");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Booleans<'b>(Store<'b>);
+
+impl<'b> Booleans<'b> {
+    /// An empty vector. Room is counted in whole words of 64 rows.
+    #[must_use]
+    pub const fn new(buffer: &'b mut [u8]) -> Self {
+        Booleans(Store::new(buffer, BITS))
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(rows: usize) -> usize {
+        BITS.len(rows)
+    }
+
+    rows_and_room!(0);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full; the vector stays as it was.
+    pub fn push(&mut self, value: bool) -> Result<()> {
+        self.0.push(value.into(), true)
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// As [`push`](Self::push).
+    pub fn push_na(&mut self) -> Result<()> {
+        self.0.push(0, false)
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
+    /// rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        finish_simple(self.0, Packing::W64)
+    }
+}
+
+/// Differences to a base that is known beforehand.
+#[derive(Debug)]
+struct Diffs<'b> {
+    store: Store<'b>,
+    packing: Packing,
+    base: i64,
+}
+
+impl<'b> Diffs<'b> {
+    fn push(&mut self, value: i64) -> Result<()> {
+        let difference = value.wrapping_sub(self.base).cast_unsigned();
+        if !fits(self.packing, difference) {
+            return Err(self.store.lossy(What::FiloData));
+        }
+        self.store.push(difference, true)
+    }
+
+    /// The cell of a missing row is that of the value 0 (section 8.3).
+    fn push_na(&mut self) -> Result<()> {
+        self.store.push(self.base.wrapping_neg().cast_unsigned(), false)
+    }
+}
+
+/// Timestamps, one by one, as a [`Diff`](Encoding::Diff) vector.
+///
+/// ```
+/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::write::append::Timestamps;
+///
+/// let mut buffer = [0; Timestamps::max_len(Packing::U16, 100)];
+/// // Up to a minute behind the base.
+/// let mut times = Timestamps::new(&mut buffer, 1_480_000_000_000, Packing::U16)?;
+/// times.push(1_480_000_000_000)?;
+/// times.push(1_480_000_060_000)?;
+/// assert!(times.push(1_480_000_070_000).is_err());
+/// assert_eq!(times.finish()?.len(), 76);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Timestamps<'b>(Diffs<'b>);
+
+impl<'b> Timestamps<'b> {
+    /// Timestamps whose differences to `base` have this width.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
+    pub const fn new(buffer: &'b mut [u8], base: i64, packing: Packing) -> Result<Self> {
+        if !holds(Encoding::Diff(packing), Element::Timestamp) {
+            return Err(wrong_type(Encoding::Diff(packing)));
+        }
+        Ok(Timestamps(Diffs { store: Store::new(buffer, shape(DIFF_END, packing)), packing, base }))
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(packing: Packing, rows: usize) -> usize {
+        shape(DIFF_END, packing).len(rows)
+    }
+
+    rows_and_room!(0.store);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
+    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value is too far from the base. Either way the
+    /// vector stays as it was.
+    pub fn push(&mut self, millis: i64) -> Result<()> {
+        self.0.push(millis)
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full.
+    pub fn push_na(&mut self) -> Result<()> {
+        self.0.push_na()
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
+    /// rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let Diffs { store, packing, base } = self.0;
+        finish(store, Header::DiffPrimitive, DIFF_END, &|out, targets| {
+            out.root(20, [14, 28, 20, 24, 4, 12, 16])?;
+            out.put(base.to_le_bytes())?;
+            out.info(packing)?;
+            out.offset_to(targets.data)?;
+            out.u32(targets.rows)?;
+            out.offset_to(targets.mask)
+        })
+    }
+}
+
+/// Instants of one zone, one by one, as a [`DiffDateTime`](Encoding::DiffDateTime) vector.
+#[derive(Debug)]
+pub struct DateTimes<'b> {
+    diffs: Diffs<'b>,
+    quarters: i8,
+}
+
+impl<'b> DateTimes<'b> {
+    /// Instants whose differences to `base` have this width. `offset_ms` is the offset from UTC of all
+    /// of them.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width,
+    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the offset is no whole number of quarters of an
+    /// hour, or one beyond a signed byte.
+    #[allow(clippy::cast_possible_truncation, reason = "checked on the same line")]
+    pub const fn new(buffer: &'b mut [u8], base: i64, offset_ms: i32, packing: Packing) -> Result<Self> {
+        let encoding = Encoding::DiffDateTime { millis: packing, zones: None };
+        if !holds(encoding, Element::DateTime) {
+            return Err(wrong_type(encoding));
+        }
+        let store = Store::new(buffer, shape(DATE_TIME_END, packing));
+        let quarters = offset_ms / QUARTER_MS;
+        if offset_ms % QUARTER_MS != 0 || quarters != quarters as i8 as i32 {
+            return Err(store.lossy(What::FiloZone));
+        }
+        Ok(DateTimes { diffs: Diffs { store, packing, base }, quarters: quarters as i8 })
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(packing: Packing, rows: usize) -> usize {
+        shape(DATE_TIME_END, packing).len(rows)
+    }
+
+    rows_and_room!(diffs.store);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// As [`Timestamps::push`].
+    pub fn push(&mut self, millis: i64) -> Result<()> {
+        self.diffs.push(millis)
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full.
+    pub fn push_na(&mut self) -> Result<()> {
+        self.diffs.push_na()
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
+    /// rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let Diffs { store, packing, base } = self.diffs;
+        let [zone] = self.quarters.to_le_bytes();
+        finish(store, Header::DiffDateTime, DATE_TIME_END, &|out, targets| {
+            out.root(20, [16, 44, 40, 20, 16, 12, 0, 0])?;
+            out.put([0; 8])?;
+            out.offset_to(targets.data)?;
+            out.info(packing)?;
+            out.u32(targets.rows)?;
+            out.put([zone, 0, 0, 0])?;
+            out.put(base.to_le_bytes())?;
+            out.put([0; 4])?;
+            out.offset_to(targets.mask)
+        })
+    }
+}

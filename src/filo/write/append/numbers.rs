@@ -1,0 +1,249 @@
+//! Row-by-row writers of BinaryVectors of numbers (section 9).
+
+use super::super::encode::{holds, wrong_type};
+use super::super::out::Out;
+use super::store::{Shape, Store, rows_and_room};
+use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
+use crate::encoding::pack::{Word, fits};
+use crate::encoding::range::whole;
+use crate::error::{Result, What};
+use crate::filo::{Element, Encoding};
+
+/// A packed or masked vector that grows.
+#[derive(Debug)]
+struct Packed<'b> {
+    store: Store<'b>,
+    packing: Packing,
+    masked: bool,
+}
+
+const fn shape(masked: bool, packing: Packing) -> Shape {
+    // Header word and, in front of the mask, the offset of what is behind it.
+    Shape::new(if masked { 8 } else { 4 }, masked, 4, packing)
+}
+
+impl<'b> Packed<'b> {
+    const fn new(buffer: &'b mut [u8], masked: bool, packing: Packing, element: Element) -> Result<Self> {
+        if !holds(Encoding::Packed(packing), element) {
+            return Err(wrong_type(Encoding::Packed(packing)));
+        }
+        Ok(Packed { store: Store::new(buffer, shape(masked, packing)), packing, masked })
+    }
+
+    #[inline]
+    fn push<W: Word>(&mut self, word: W) -> Result<()> {
+        if !fits(self.packing, word) {
+            return Err(self.store.lossy(What::FiloData));
+        }
+        self.store.push(word.wide(), true)
+    }
+
+    fn finish(self) -> Result<&'b [u8]> {
+        let Packed { store, packing, masked } = self;
+        let Shape { front, .. } = shape(masked, packing);
+        let (rows, words, cells) = (store.rows(), store.mask_bytes(), store.cell_bytes());
+        let encoding = if masked { Encoding::Masked(packing) } else { Encoding::Packed(packing) };
+        let buffer = store.close(front, masked);
+        let payload = front.saturating_add(words).saturating_add(cells);
+        let mut out = Out::chunk(encoding.header(), payload, buffer)?;
+        if masked {
+            out.u32(words.saturating_add(4))?;
+            out.take(words)?;
+        }
+        out.packed_header(packing, rows)?;
+        out.take(cells)?;
+        let len = out.finish()?;
+        Ok(buffer.get(..len).unwrap_or_default())
+    }
+}
+
+/// The writers over [`Packed`]: they differ in the type of a row, and how it becomes a word.
+macro_rules! packed_writers {
+    ($($(#[$doc:meta])* $name:ident of $element:ident: $value:ty, $push:expr;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<'b>(Packed<'b>);
+
+        impl<'b> $name<'b> {
+            /// A vector that cannot hold missing rows, of numbers of this width.
+            ///
+            /// # Errors
+            /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
+            pub const fn new(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
+                match Packed::new(buffer, false, packing, Element::$element) {
+                    Ok(packed) => Ok($name(packed)),
+                    Err(e) => Err(e),
+                }
+            }
+
+            /// A vector with an NA mask.
+            ///
+            /// # Errors
+            /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
+            pub const fn masked(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
+                match Packed::new(buffer, true, packing, Element::$element) {
+                    Ok(packed) => Ok($name(packed)),
+                    Err(e) => Err(e),
+                }
+            }
+
+            /// Bytes of a buffer that has room for so many rows, with or without a mask.
+            #[must_use]
+            pub const fn max_len(packing: Packing, masked: bool, rows: usize) -> usize {
+                shape(masked, packing).len(rows)
+            }
+
+            rows_and_room!(0.store);
+
+            /// Appends a row.
+            ///
+            /// # Errors
+            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
+            /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value does not fit the width. Either
+            /// way the vector stays as it was.
+            pub fn push(&mut self, value: $value) -> Result<()> {
+                let push: fn(&mut Packed<'b>, $value) -> Result<()> = $push;
+                push(&mut self.0, value)
+            }
+
+            /// Appends a missing row.
+            ///
+            /// # Errors
+            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
+            /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the vector has no mask.
+            pub fn push_na(&mut self) -> Result<()> {
+                self.0.store.push(0, false)
+            }
+
+            /// The chunk, at the start of the buffer.
+            ///
+            /// # Errors
+            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector
+            /// without rows.
+            pub fn finish(self) -> Result<&'b [u8]> {
+                self.0.finish()
+            }
+        }
+
+    )*};
+}
+
+packed_writers! {
+    /// Ints of 2 to 32 bits, one by one.
+    ///
+    /// ```
+    /// use pilaster::filo::raw::Packing;
+    /// use pilaster::filo::write::append::Ints;
+    ///
+    /// let mut buffer = [0; Ints::max_len(Packing::U4, true, 4)];
+    /// let mut ints = Ints::masked(&mut buffer, Packing::U4)?;
+    /// ints.push(7)?;
+    /// ints.push_na()?;
+    /// assert!(ints.push(16).is_err(), "no value of four bits");
+    /// ints.push(15)?;
+    /// ints.push(1)?;
+    /// assert!(ints.push(1).is_err(), "full");
+    /// assert_eq!(ints.finish()?, [6, 7, 0, 0, 12, 0, 0, 0, 2, 0, 0, 0, 0, 0, 0, 0, 4, 0, 0, 0, 0x07, 0x1f]);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    Ints of Int: i32, |packed, value| packed.push(value.cast_unsigned());
+
+    /// Longs of 2 to 64 bits, one by one.
+    Longs of Long: i64, |packed, value| packed.push(value.cast_unsigned());
+
+    /// Doubles, one by one: as they are in 64 bits, else as the ints that they are equal to.
+    Doubles of Double: f64, |packed, value| match packed.packing {
+        Packing::W64 => packed.push(value.to_bits()),
+        _ => match whole(value) {
+            Some(int) => packed.push(int.cast_unsigned()),
+            None => Err(packed.store.lossy(What::FiloData)),
+        },
+    };
+}
+
+/// Longs close to a line that is known beforehand, one by one: a clock's ticks, for instance. No row
+/// can be missing (section 9.4).
+///
+/// ```
+/// use pilaster::encoding::line::Line;
+/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::write::append::Lines;
+///
+/// let mut buffer = [0; 64];
+/// let mut ticks = Lines::new(&mut buffer, Line { base: 77, slope: 100 }, Packing::U4)?;
+/// for tick in [77, 186, 290] {
+///     ticks.push(tick)?;
+/// }
+/// assert_eq!(ticks.push(376).unwrap_err().at(), 3, "below the line, which this width cannot say");
+/// assert_eq!(ticks.finish()?.len(), 4 + 12 + 4 + 2);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Lines<'b> {
+    store: Store<'b>,
+    packing: Packing,
+    line: Line,
+    /// The line's value in the next row.
+    next: u64,
+}
+
+impl<'b> Lines<'b> {
+    /// Header word, base, slope.
+    const FRONT: usize = 16;
+
+    /// Longs whose distances to `line` have this width.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
+    pub const fn new(buffer: &'b mut [u8], line: Line, packing: Packing) -> Result<Self> {
+        if !holds(Encoding::DeltaDelta(packing), Element::Long) {
+            return Err(wrong_type(Encoding::DeltaDelta(packing)));
+        }
+        let store = Store::new(buffer, Shape::new(Self::FRONT, false, 4, packing));
+        Ok(Lines { store, packing, line, next: line.at(0) })
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(packing: Packing, rows: usize) -> usize {
+        Shape::new(Self::FRONT, false, 4, packing).len(rows)
+    }
+
+    rows_and_room!(store);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
+    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value is too far from the line. Either way the
+    /// vector stays as it was.
+    pub fn push(&mut self, value: i64) -> Result<()> {
+        let distance = value.cast_unsigned().wrapping_sub(self.next);
+        if !fits(self.packing, distance) {
+            return Err(self.store.lossy(What::FiloData));
+        }
+        self.store.push(distance, true)?;
+        self.next = self.next.wrapping_add(i64::from(self.line.slope).cast_unsigned());
+        Ok(())
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
+    /// rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let Lines { store, packing, line, .. } = self;
+        let rows = store.rows();
+        let cells = store.cell_bytes();
+        let buffer = store.close(Self::FRONT, false);
+        let mut out = Out::chunk(Encoding::DeltaDelta(packing).header(), cells.saturating_add(16), buffer)?;
+        out.put(line.base.to_le_bytes())?;
+        out.put(line.slope.to_le_bytes())?;
+        out.packed_header(packing, rows)?;
+        out.take(cells)?;
+        let len = out.finish()?;
+        Ok(buffer.get(..len).unwrap_or_default())
+    }
+}

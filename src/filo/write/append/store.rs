@@ -1,0 +1,223 @@
+//! What all row-by-row writers share: cells of one width behind room for an NA mask.
+
+use super::super::len::mask_bytes;
+use super::super::out::MAX_LEN;
+use crate::encoding::bitpack::Packing;
+use crate::error::{Error, Kind, Result, What};
+
+/// Where the parts of a growing chunk lie.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shape {
+    /// Bytes in front of the mask words, the header word included.
+    pub front: usize,
+    /// Whether there are mask words.
+    pub masked: bool,
+    /// Bytes between mask words and cells.
+    pub middle: usize,
+    /// Bits of a cell; 1 for booleans, which come in words of 64.
+    pub bits: u32,
+}
+
+impl Shape {
+    /// Cells of a packing.
+    pub const fn new(front: usize, masked: bool, middle: usize, packing: Packing) -> Self {
+        Shape { front, masked, middle, bits: packing.bits() }
+    }
+
+    const fn mask_bytes(self, rows: usize) -> usize {
+        if self.masked { mask_bytes(rows) } else { 0 }
+    }
+
+    /// Bytes of so many cells.
+    pub const fn cell_bytes(self, rows: usize) -> usize {
+        match self.bits {
+            1 => mask_bytes(rows),
+            2 => rows.div_ceil(4),
+            4 => rows.div_ceil(2),
+            bits => rows.saturating_mul((bits >> 3) as usize),
+        }
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    pub const fn len(self, rows: usize) -> usize {
+        let fixed = self.front.saturating_add(self.middle);
+        fixed.saturating_add(self.mask_bytes(rows)).saturating_add(self.cell_bytes(rows))
+    }
+
+    /// Rows that a buffer of `len` bytes has room for.
+    const fn capacity(self, len: usize) -> usize {
+        let bits = self.bits as usize;
+        let room = len.saturating_sub(self.front).saturating_sub(self.middle).saturating_mul(8);
+        // 64 rows share a word of the mask.
+        let mask = if self.masked { 64 } else { 0 };
+        let group = bits.saturating_mul(64).saturating_add(mask);
+        let (Some(groups), Some(rest)) = (room.checked_div(group), room.checked_rem(group)) else { return 0 };
+        let single = if bits == 1 { None } else { rest.saturating_sub(mask).checked_div(bits) };
+        let rows = groups.saturating_mul(64).saturating_add(match single {
+            Some(rows) => rows,
+            None => 0,
+        });
+        if rows < MAX_LEN { rows } else { MAX_LEN }
+    }
+}
+
+/// Cells and mask bits in the caller's buffer, laid out for as many rows as it has room for.
+#[derive(Debug)]
+pub(super) struct Store<'b> {
+    buffer: &'b mut [u8],
+    shape: Shape,
+    capacity: usize,
+    rows: usize,
+    nulls: bool,
+}
+
+impl<'b> Store<'b> {
+    pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Self {
+        let capacity = shape.capacity(buffer.len());
+        Store { buffer, shape, capacity, rows: 0, nulls: false }
+    }
+
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Whether a row is missing.
+    pub const fn nulls(&self) -> bool {
+        self.nulls
+    }
+
+    /// Rows that still fit.
+    pub const fn room(&self) -> usize {
+        self.capacity.saturating_sub(self.rows)
+    }
+
+    /// Bytes of the cells so far.
+    pub const fn cell_bytes(&self) -> usize {
+        self.shape.cell_bytes(self.rows)
+    }
+
+    /// Bytes of the mask words so far.
+    pub const fn mask_bytes(&self) -> usize {
+        self.shape.mask_bytes(self.rows)
+    }
+
+    /// That the next row has a value which the vector cannot hold.
+    #[cold]
+    pub const fn lossy(&self, what: What) -> Error {
+        Error::new(Kind::Lossy, what, self.rows as u64)
+    }
+
+    /// Appends a row: its cell, cut to the width, and its mask bit.
+    #[inline(never)]
+    pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
+        let Shape { front, bits, middle, masked } = self.shape;
+        let row = self.rows;
+        if row >= self.capacity {
+            let need = self.shape.len(row.saturating_add(1));
+            return Err(Error::new(Kind::NoRoom, What::Destination, row as u64).with_need(need as u64));
+        }
+        if masked {
+            set_bits(self.buffer, front, row, 1, u8::from(!present));
+        } else if !present {
+            return Err(self.lossy(What::FiloMask));
+        }
+        let cells = front.saturating_add(self.shape.mask_bytes(self.capacity)).saturating_add(middle);
+        let cell = cell.to_le_bytes();
+        if bits < 8 {
+            set_bits(self.buffer, cells, row, bits, cell[0]);
+        } else {
+            let size = (bits >> 3) as usize;
+            let slot = self.buffer.iter_mut().skip(cells.saturating_add(row.saturating_mul(size)));
+            for (to, byte) in slot.zip(cell).take(size) {
+                *to = byte;
+            }
+        }
+        self.nulls |= !present;
+        self.rows = row.saturating_add(1);
+        Ok(())
+    }
+
+    /// Ends the growing: closes the gaps that rows would have filled that did not come, so that
+    /// `front` bytes, the words of the rows that are there (none, if `masked` is false) and
+    /// the middle come before the cells. Returns the buffer, in which front and middle are to be put.
+    pub fn close(self, front: usize, masked: bool) -> &'b mut [u8] {
+        let Store { buffer, shape, capacity, rows, .. } = self;
+        let words = if masked { shape.mask_bytes(rows) } else { 0 };
+        zero(buffer, shape.front.saturating_add(rows.div_ceil(8)), shape.front.saturating_add(words));
+
+        let from = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(shape.middle);
+        let to = front.saturating_add(words).saturating_add(shape.middle);
+        let len = shape.cell_bytes(rows);
+        if shape.bits == 1 {
+            zero(buffer, from.saturating_add(rows.div_ceil(8)), from.saturating_add(len));
+        }
+        move_down(buffer, from, to, len);
+        buffer
+    }
+}
+
+/// Sets value `row` of `bits` bits, less than a byte, of those that start at `at`. The first of a byte
+/// sets the others to zero: the buffer may hold anything.
+pub(super) fn set_bits(buffer: &mut [u8], at: usize, row: usize, bits: u32, value: u8) {
+    let bit = row.saturating_mul(bits as usize);
+    let Some(byte) = buffer.get_mut(at.saturating_add(bit >> 3)) else { return };
+    let others = if bit & 7 == 0 { 0 } else { *byte };
+    let value = value & u8::MAX.wrapping_shr(8u32.wrapping_sub(bits));
+    *byte = others | value << (bit & 7);
+}
+
+fn zero(buffer: &mut [u8], from: usize, to: usize) {
+    if let Some(part) = buffer.get_mut(from..to) {
+        part.fill(0);
+    }
+}
+
+/// Moves bytes to a lower place. A loop and not `copy_within`, which has a path to a panic.
+pub(super) fn move_down(buffer: &mut [u8], from: usize, to: usize, len: usize) {
+    if from == to {
+        return;
+    }
+    for i in 0..len {
+        let Some(byte) = buffer.get(from.saturating_add(i)).copied() else { return };
+        if let Some(place) = buffer.get_mut(to.saturating_add(i)) {
+            *place = byte;
+        }
+    }
+}
+
+/// The methods that every row-by-row writer has, over its store.
+macro_rules! rows_and_room {
+    ($($store:tt).+) => {
+        /// Rows so far.
+        #[must_use]
+        pub const fn rows(&self) -> usize {
+            self.$($store).+.rows()
+        }
+
+        /// Rows that still fit.
+        #[must_use]
+        pub const fn room(&self) -> usize {
+            self.$($store).+.room()
+        }
+    };
+}
+pub(super) use rows_and_room;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn capacity_is_the_most_that_fits() {
+        for bits in [1, 2, 4, 8, 16, 32, 64] {
+            for masked in [false, true] {
+                let shape = Shape { front: 8, masked, middle: 4, bits };
+                for len in 0..700 {
+                    let rows = shape.capacity(len);
+                    assert!(rows == 0 || shape.len(rows) <= len, "{shape:?} {len}: {rows}");
+                    assert!(shape.len(rows + 1) > len, "{shape:?} {len}: {rows}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Row-by-row writers of strings (sections 8.5, 10.1, 10.2).
+//!
+//! Two of the layouts begin with a table of one word per row, in front of the text. Its room is
+//! set aside for the number of rows named at the start; what was not needed is closed at the end.
+
+use super::super::len::{mask_bytes, pad4};
+use super::super::mask::FlatMask;
+use super::super::out::{MAX_LEN, Out};
+use super::super::utf8::word;
+use super::store::{move_down, rows_and_room, set_bits};
+use crate::error::{Error, Kind, Result, What};
+use crate::filo::raw::{FIXED_NA, HEADER_LEN, Header, UTF8_LEN_BITS, UTF8_NA};
+
+/// A table of words and, behind it, text that grows.
+#[derive(Debug)]
+struct Words<'b> {
+    buffer: &'b mut [u8],
+    /// Where the table begins.
+    table: usize,
+    capacity: usize,
+    rows: usize,
+    /// Where the next string goes.
+    end: usize,
+}
+
+impl<'b> Words<'b> {
+    const fn new(buffer: &'b mut [u8], table: usize, max_rows: usize) -> Self {
+        let capacity = if max_rows < MAX_LEN { max_rows } else { MAX_LEN };
+        let end = table.saturating_add(capacity.saturating_mul(4));
+        Words { buffer, table, capacity, rows: 0, end }
+    }
+
+    /// Appends a row whose word is `word` and which has `len` bytes: these, to be filled, or why there
+    /// is no room for them.
+    fn push(&mut self, word: u32, len: usize) -> Result<&mut [u8]> {
+        let at = self.table.saturating_add(self.rows.saturating_mul(4));
+        let end = self.end.saturating_add(len);
+        if self.rows >= self.capacity || end > self.buffer.len().min(MAX_LEN) {
+            return Err(self.no_room(end));
+        }
+        if let Some(slot) = self.buffer.get_mut(at..).and_then(<[u8]>::first_chunk_mut) {
+            *slot = word.to_le_bytes();
+        }
+        let text = self.buffer.get_mut(self.end..end).unwrap_or_default();
+        self.end = end;
+        self.rows = self.rows.saturating_add(1);
+        Ok(text)
+    }
+
+    #[cold]
+    fn no_room(&self, end: usize) -> Error {
+        Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(end as u64)
+    }
+
+    const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    const fn room(&self) -> usize {
+        // Without room for the table there is none for a row.
+        if self.end > self.buffer.len() { 0 } else { self.capacity.saturating_sub(self.rows) }
+    }
+
+    /// Closes the gap between table and text, and moves the table to `table`. `moved` corrects a word
+    /// for a text that comes so many bytes closer. Returns the buffer, and where the text ends.
+    fn close(self, table: usize, moved: &dyn Fn(u32, u32) -> u32) -> Result<(&'b mut [u8], usize)> {
+        let (text, size) = (self.capacity.saturating_mul(4), self.rows.saturating_mul(4));
+        if self.end > self.buffer.len() {
+            return Err(self.no_room(self.end));
+        }
+        let Words { buffer, table: from, end, .. } = self;
+        let gap = u32::try_from(text.saturating_sub(size)).unwrap_or(u32::MAX);
+        if let Some(words) = buffer.get_mut(from..from.saturating_add(size)) {
+            for word in words.as_chunks_mut::<4>().0 {
+                *word = moved(u32::from_le_bytes(*word), gap).to_le_bytes();
+            }
+        }
+        move_down(buffer, from, table, size);
+        let (text_from, text_to) = (from.saturating_add(text), table.saturating_add(size));
+        let len = end.saturating_sub(text_from);
+        move_down(buffer, text_from, text_to, len);
+        Ok((buffer, text_to.saturating_add(len)))
+    }
+}
+
+fn fill(to: &mut [u8], bytes: impl Iterator<Item = u8>) {
+    for (to, byte) in to.iter_mut().zip(bytes.chain(core::iter::repeat(0))) {
+        *to = byte;
+    }
+}
+
+/// Byte strings of any length, one by one, as a [`Utf8`](super::super::super::Encoding::Utf8) vector.
+///
+/// ```
+/// use pilaster::filo::write::append::Utf8s;
+///
+/// let mut buffer = [0; Utf8s::max_len(2, 5)];
+/// let mut names = Utf8s::new(&mut buffer, 2);
+/// names.push(b"gneiss").unwrap_err();
+/// names.push(b"tuff")?;
+/// names.push_na()?;
+/// assert_eq!(names.room(), 0);
+/// assert_eq!(names.finish()?[16..], *b"tuff");
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Utf8s<'b>(Words<'b>);
+
+impl<'b> Utf8s<'b> {
+    /// Header word and count.
+    const TABLE: usize = HEADER_LEN + 4;
+
+    /// An empty vector that takes up to `max_rows` rows.
+    #[must_use]
+    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
+        Utf8s(Words::new(buffer, Self::TABLE, max_rows))
+    }
+
+    /// Bytes of a buffer that has room for so many rows with so many bytes in all, no string of them
+    /// longer than 2,047 bytes or further back than 1 MiB: such take four bytes more.
+    #[must_use]
+    pub const fn max_len(rows: usize, text_bytes: usize) -> usize {
+        rows.saturating_mul(4).saturating_add(text_bytes).saturating_add(Self::TABLE)
+    }
+
+    rows_and_room!(0);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the rows are used up or the text does not fit; the vector stays as it was.
+    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+        let (word, long) = word(self.0.end.saturating_sub(HEADER_LEN), text.len());
+        let prefix = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
+        let prefix = if long { &prefix[..] } else { &[] };
+        let to = self.0.push(word, text.len().saturating_add(prefix.len()))?;
+        fill(to, prefix.iter().chain(text).copied());
+        Ok(())
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the rows are used up.
+    pub fn push_na(&mut self) -> Result<()> {
+        self.0.push(UTF8_NA, 0)?;
+        Ok(())
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the buffer is too small for the words of all rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let rows = self.0.rows;
+        let (buffer, end) = self.0.close(Self::TABLE, &|word, gap| match word {
+            UTF8_NA => UTF8_NA,
+            word if word & UTF8_NA != 0 => word.wrapping_sub(gap.wrapping_shl(UTF8_LEN_BITS)),
+            word => word.wrapping_sub(gap),
+        })?;
+        let mut out = Out::chunk(Header::Utf8, end.saturating_sub(HEADER_LEN), buffer)?;
+        out.u32(rows)?;
+        Ok(buffer.get(..end).unwrap_or_default())
+    }
+}
+
+/// Text, one by one, as a [`SimpleString`](super::super::super::Encoding::SimpleString) vector.
+#[derive(Debug)]
+pub struct SimpleStrings<'b> {
+    words: Words<'b>,
+    nulls: bool,
+}
+
+impl<'b> SimpleStrings<'b> {
+    /// Where the table ends, whose fields are offsets to mask and strings.
+    const TABLE_END: usize = 28;
+
+    /// Where the mask words begin that `rows` rows may need, and where the offsets of the strings.
+    const fn layout(rows: usize, nulls: bool) -> (usize, usize) {
+        let words = FlatMask { rows, nulls }.words(Self::TABLE_END).saturating_add(HEADER_LEN);
+        let mask = if nulls { mask_bytes(rows) } else { 0 };
+        (words, words.saturating_add(mask).saturating_add(4))
+    }
+
+    /// An empty vector that takes up to `max_rows` rows.
+    #[must_use]
+    pub const fn new(buffer: &'b mut [u8], max_rows: usize) -> Self {
+        let (_, table) = Self::layout(max_rows, true);
+        SimpleStrings { words: Words::new(buffer, table, max_rows), nulls: false }
+    }
+
+    /// Bytes of a buffer that has room for so many rows with so many bytes in all.
+    #[must_use]
+    pub const fn max_len(rows: usize, text_bytes: usize) -> usize {
+        let (_, table) = Self::layout(rows, true);
+        table.saturating_add(rows.saturating_mul(12)).saturating_add(text_bytes)
+    }
+
+    rows_and_room!(words);
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the rows are used up or the text does not fit; the vector stays as it was.
+    pub fn push(&mut self, text: &str) -> Result<()> {
+        self.append(text.as_bytes(), true)
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] as [`push`](Self::push): a missing row is an empty string.
+    pub fn push_na(&mut self) -> Result<()> {
+        self.append(&[], false)
+    }
+
+    fn append(&mut self, text: &[u8], present: bool) -> Result<()> {
+        let row = self.words.rows;
+        let slot = self.words.table.saturating_add(row.saturating_mul(4));
+        let offset = u32::try_from(self.words.end.saturating_sub(slot)).unwrap_or(u32::MAX);
+        let len = u32::try_from(text.len()).unwrap_or(u32::MAX);
+        // Length, text, at least one NUL.
+        let to = self.words.push(offset, pad4(text.len().saturating_add(5)))?;
+        fill(to, len.to_le_bytes().iter().chain(text).copied());
+
+        let (mask, _) = Self::layout(self.words.capacity, true);
+        set_bits(self.words.buffer, mask, row, 1, u8::from(!present));
+        self.nulls |= !present;
+        Ok(())
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the buffer is too small for the words of all rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let SimpleStrings { words, nulls } = self;
+        let rows = words.rows;
+        let (words_at, _) = Self::layout(words.capacity, true);
+        let (_, table) = Self::layout(rows, nulls);
+        // Of the last mask word, the bytes behind the last row were not touched yet.
+        let (used, all) = (rows.div_ceil(8), mask_bytes(rows));
+        if let Some(rest) = words.buffer.get_mut(words_at.saturating_add(used)..words_at.saturating_add(all)) {
+            rest.fill(0);
+        }
+        let (buffer, end) = words.close(table, &u32::wrapping_sub)?;
+
+        let mask = FlatMask { rows, nulls };
+        let mut out = Out::chunk(Header::SimpleString, end.saturating_sub(HEADER_LEN), buffer)?;
+        out.root(16, [8, 12, 4, 8])?;
+        out.offset_to(mask.table(Self::TABLE_END))?;
+        out.offset_to(mask.end(Self::TABLE_END))?;
+        mask.put_tables(&mut out)?;
+        out.take(mask.words_len())?;
+        out.u32(rows)?;
+        Ok(buffer.get(..end).unwrap_or_default())
+    }
+}
+
+/// Byte strings in slots of one size, one by one, as a
+/// [`FixedMaxUtf8`](super::super::super::Encoding::FixedMaxUtf8) vector.
+///
+/// ```
+/// use pilaster::filo::write::append::FixedMax;
+///
+/// let mut buffer = [0; FixedMax::max_len(3, 2)];
+/// let mut units = FixedMax::new(&mut buffer, 3)?;
+/// units.push(b"mV")?;
+/// assert!(units.push(b"degC").is_err());
+/// units.push_na()?;
+/// assert_eq!(units.finish()?, [6, 3, 0, 0, 4, 2, b'm', b'V', 0, 0, 0xff, 0, 0]);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct FixedMax<'b> {
+    buffer: &'b mut [u8],
+    slot: u8,
+    rows: usize,
+}
+
+impl<'b> FixedMax<'b> {
+    /// Header word and slot size.
+    const SLOTS: usize = HEADER_LEN + 1;
+
+    /// Strings of up to `longest` bytes.
+    ///
+    /// # Errors
+    /// [`Kind::Lossy`] if that is 0 or more than 254.
+    pub const fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
+        match longest {
+            1..=254 => Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 }),
+            _ => Err(Error::new(Kind::Lossy, What::FiloSlot, 0)),
+        }
+    }
+
+    /// Bytes of a buffer that has room for so many rows.
+    #[must_use]
+    pub const fn max_len(longest: u8, rows: usize) -> usize {
+        rows.saturating_mul((longest as usize).saturating_add(1)).saturating_add(Self::SLOTS)
+    }
+
+    /// Rows so far.
+    #[must_use]
+    pub const fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// Rows that still fit.
+    #[must_use]
+    pub const fn room(&self) -> usize {
+        let len = if self.buffer.len() < MAX_LEN { self.buffer.len() } else { MAX_LEN };
+        match len.saturating_sub(Self::SLOTS).checked_div(self.slot as usize) {
+            Some(rows) => rows.saturating_sub(self.rows),
+            None => 0,
+        }
+    }
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the buffer is full, [`Kind::Lossy`] if the string is longer than a slot.
+    /// Either way the vector stays as it was.
+    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+        match u8::try_from(text.len()) {
+            Ok(len) if len < self.slot => self.append([len].iter().chain(text)),
+            _ => Err(Error::new(Kind::Lossy, What::FiloSlot, self.rows as u64)),
+        }
+    }
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the buffer is full.
+    pub fn push_na(&mut self) -> Result<()> {
+        self.append([0, FIXED_NA].iter())
+    }
+
+    fn append<'t>(&mut self, bytes: impl Iterator<Item = &'t u8>) -> Result<()> {
+        let end = Self::max_len(self.slot.saturating_sub(1), self.rows.saturating_add(1));
+        if self.room() == 0 {
+            return Err(Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(end as u64));
+        }
+        let start = end.saturating_sub(self.slot.into());
+        fill(self.buffer.get_mut(start..end).unwrap_or_default(), bytes.copied());
+        self.rows = self.rows.saturating_add(1);
+        Ok(())
+    }
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] if the buffer is too small for a vector without rows.
+    pub fn finish(self) -> Result<&'b [u8]> {
+        let FixedMax { buffer, slot, rows } = self;
+        let len = Self::max_len(slot.saturating_sub(1), rows);
+        let mut out = Out::chunk(Header::FixedMaxUtf8, len.saturating_sub(HEADER_LEN), buffer)?;
+        out.put([slot])?;
+        Ok(buffer.get(..len).unwrap_or_default())
+    }
+}

@@ -1,0 +1,196 @@
+//! The command line on DataSeries files: every expectation, every verdict, choices of rows and columns.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::io::Write;
+use std::process::{Command, Output, Stdio};
+
+use common::Golden;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pilaster")).args(args).output().unwrap()
+}
+
+fn good(args: &[&str]) -> String {
+    let output = run(args);
+    assert_eq!((output.status.code(), str::from_utf8(&output.stderr)), (Some(0), Ok("")), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn bad(status: i32, output: &Output) -> String {
+    let line = str::from_utf8(&output.stderr).unwrap();
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(status), 0), "{line}");
+    assert!(line.starts_with("pilaster: ") && line.ends_with('\n') && line.lines().count() == 1, "{line:?}");
+    line.trim_end().to_owned()
+}
+
+fn path(name: &str) -> String {
+    format!("tests/golden/dataseries/{name}.ds")
+}
+
+/// Removes the digest of each column whose values are all there, once it was found right.
+fn without_digests(tables: &mut Value, expected: &Value, name: &str) {
+    let columns = |tables: &Value| -> Vec<Value> {
+        tables.as_array().unwrap().iter().flat_map(|t| t["columns"].as_array().unwrap().clone()).collect()
+    };
+    let expected = columns(expected);
+    let own = tables.as_array_mut().unwrap().iter_mut().flat_map(|t| t["columns"].as_array_mut().unwrap());
+    for (column, expected) in own.zip(&expected) {
+        let Some(values) = expected["values"].as_array() else { continue };
+        let text = values.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+        let digest: String = Sha256::digest(text).iter().map(|byte| format!("{byte:02x}")).collect();
+        assert_eq!(column.as_object_mut().unwrap().remove("sha256"), Some(digest.into()), "{name}");
+    }
+}
+
+fn dump(golden: &Golden, args: &[&str], tables: &Value) -> Value {
+    let path = golden.path.to_str().unwrap();
+    let text = good(&[&["dump", "--json"], args, &[path]].concat());
+    let mut dump: Value = serde_json::from_str(&text).unwrap();
+    without_digests(&mut dump["tables"], tables, &golden.name);
+    assert_eq!(&dump["tables"], tables, "{} {args:?}", golden.name);
+    dump
+}
+
+#[test]
+fn dump_equals_every_expectation() {
+    for golden in common::of("dataseries").iter().filter(|golden| golden.expected["facts"].is_object()) {
+        let mut expected = golden.expected.clone();
+        let dump = dump(golden, &[], &expected["tables"]);
+        expected["facts"].as_object_mut().unwrap().remove("written_on");
+        for own in ["producer", "notes"] {
+            expected.as_object_mut().unwrap().remove(own);
+        }
+        assert_eq!(dump, expected, "{}", golden.name);
+    }
+}
+
+#[test]
+fn damaged_files_get_the_verdict_of_the_original() {
+    let mut count = 0;
+    for golden in common::of("dataseries").iter().filter(|golden| golden.name.contains("/damaged/")) {
+        let path = golden.path.to_str().unwrap();
+        for (args, key, tables) in [
+            (&[][..], "tail_and_index_all_checks", "tables"),
+            (&["--no-index"], "sequential_without_tail_all_checks", "tables_without_tail"),
+        ] {
+            let accept = golden.expected["reference_verdict"][key] == "accept";
+            let tables = if golden.expected[tables].is_array() { tables } else { "tables" };
+            if accept {
+                dump(golden, args, &golden.expected[tables]);
+                assert!(good(&[&["verify"], args, &[path]].concat()).contains(": ok, "));
+            } else {
+                let lines = ["dump", "verify"].map(|command| bad(1, &run(&[&[command], args, &[path]].concat())));
+                assert_eq!(lines[0], lines[1]);
+            }
+            count += 1;
+        }
+    }
+    assert_eq!(count, 92);
+}
+
+#[test]
+fn info_tells_types_fields_and_extents() {
+    let info = good(&["info", &path("relative_nulls_compact")]);
+    for part in [
+        "order     little-endian\n",
+        "end       index and trailer at ",
+        "packing   nulls compacted\n",
+        "relative to itself",
+        "nullable, relative to ",
+    ] {
+        assert!(info.contains(part), "{part:?} in {info}");
+    }
+    let info = good(&["info", "--no-index", &path("damaged/truncated_no_trailer")]);
+    assert!(info.contains("end       file ends at ") && info.contains("without a trailer"), "{info}");
+    let info = good(&["info", &path("all_types_auto_be")]);
+    assert!(info.contains("order     big-endian\n") && info.contains("Test::AllTypes"), "{info}");
+    for golden in common::of("dataseries").iter().filter(|golden| golden.expected["facts"].is_object()) {
+        let info = good(&["info", golden.path.to_str().unwrap()]);
+        for table in golden.expected["tables"].as_array().unwrap() {
+            let line = format!("table     {}\n", table["type_name"].as_str().unwrap());
+            assert!(info.contains(&line), "{}: {line} in {info}", golden.name);
+        }
+    }
+}
+
+#[test]
+fn rows_and_columns_are_chosen() {
+    let log = path("sensor_log_auto");
+    let all = good(&["cat", &log]);
+    let lines: Vec<&str> = all.lines().collect();
+    assert_eq!((lines.len(), lines[0]), (271, "t,id,dev,val,msg"));
+    // Extents have 90 rows or so: this range crosses from one to the next.
+    let some = good(&["cat", "--rows", "80..110", "--no-header", &log]);
+    assert_eq!(some.lines().collect::<Vec<_>>(), lines[81..111]);
+    assert_eq!(good(&["cat", "--rows", "269..", "--no-header", &log]).trim_end(), lines[270]);
+    assert_eq!(good(&["cat", "--rows", "300..", "--no-header", &log]), "");
+
+    let two = good(&["head", "-n", "2", "--columns", "dev,t", &log]);
+    let cut = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();
+    let swapped: Vec<String> = lines[..3].iter().map(|line| format!("{},{}", cut(line)[2], cut(line)[0])).collect();
+    assert_eq!(two.lines().collect::<Vec<_>>(), swapped);
+
+    // Rows 100 to 120 by their times, the last one left out; also where the times are not shown.
+    let time = |row: usize| cut(lines[row + 1])[0].clone();
+    let (from, to) = (time(100), time(120));
+    let some = good(&["cat", "--from", &from, "--to", &to, "--no-header", &log]);
+    assert_eq!(some.lines().collect::<Vec<_>>(), lines[101..121]);
+    let some = good(&["cat", "--from", &from, "--to", &to, "--time", "t", "--columns", "id", "--no-header", &log]);
+    let ids: Vec<String> = lines[101..121].iter().map(|line| cut(line)[1].clone()).collect();
+    assert_eq!(some.lines().collect::<Vec<_>>(), ids);
+    let some = good(&["cat", "--time", "val", "--from", "1e300", "--no-header", &log]);
+    assert_eq!(some, "");
+}
+
+#[test]
+fn one_of_several_tables_is_chosen() {
+    let several = path("multi_type");
+    let line = bad(2, &run(&["cat", &several]));
+    assert!(line.contains("--table: \"Alpha\", \"Beta::Sub\""), "{line}");
+    assert!(bad(2, &run(&["cat", "--table", "Delta", &several])).contains("there is no table \"Delta\""));
+    assert!(bad(2, &run(&["cat", "--table", "Alpha", "--columns", "nil", &several])).contains("no column \"nil\""));
+    let golden = &common::of("dataseries").into_iter().find(|golden| golden.name.ends_with("/multi_type")).unwrap();
+    for table in golden.expected["tables"].as_array().unwrap() {
+        let lines = good(&["cat", "--json-lines", "--table", table["type_name"].as_str().unwrap(), &several]);
+        assert_eq!(Some(lines.lines().count() as u64), table["nrows"].as_u64());
+    }
+}
+
+#[test]
+fn strings_are_text_where_they_can_be() {
+    let lines = good(&["cat", "--json-lines", &path("tiny")]);
+    assert_eq!(
+        lines,
+        "{\"flag\":true,\"b\":7,\"i\":-2,\"s\":\"hello\",\"d\":1.5}\n{\"flag\":false,\"b\":255,\"i\":null,\"s\":\"\",\"d\":-0.0}\n"
+    );
+    let bytes = good(&["head", "-n1", "--no-header", "--columns", "w", &path("fixedwidth_3")]);
+    assert!(bytes.trim_end().len() == 6 && bytes.trim_end().bytes().all(|byte| byte.is_ascii_hexdigit()), "{bytes}");
+}
+
+#[test]
+fn calls_that_do_not_fit_the_format() {
+    let tiny = path("tiny");
+    assert!(bad(2, &run(&["cat", "--type", "int", &tiny])).contains("--type is for Filo vectors"));
+    let vector = "tests/golden/filo/bin_int_readme.filo";
+    assert!(bad(2, &run(&["info", "--no-index", "--type", "int", vector])).contains("--no-index is for DataSeries"));
+    assert!(bad(2, &run(&["cat", "--table", "T", "--type", "int", vector])).contains("--table is for"));
+    let line = bad(1, &run(&["verify", &path("damaged/trailing_garbage")]));
+    assert!(line.ends_with("(--no-index reads it from the front)"), "{line}");
+}
+
+#[test]
+fn a_file_comes_from_standard_input() {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_pilaster"))
+        .args(["verify", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.take().unwrap().write_all(&std::fs::read(path("tiny_be")).unwrap()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.stdout, b"-: ok, 2 rows in 1 extents, 664 bytes, dataseries big\n");
+}

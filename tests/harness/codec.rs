@@ -1,0 +1,44 @@
+//! What the bodies of the codecs share.
+
+use pilaster::bytes::Scratch;
+use pilaster::codec::Codec;
+use pilaster::error::{Kind, What};
+
+/// Room for an output: more than any input here should need to show what is in it.
+const ROOM: usize = 4096;
+
+/// Scratch for an output of `ROOM` bytes of every codec.
+const MEMORY: usize = 40 << 10;
+
+/// Decodes into room of many sizes and two kinds of dirt. It ends within its room, and neither the
+/// dirt nor room that it does not need makes a difference.
+pub fn decode(codec: Codec, stream: &[u8]) {
+    let mut memory = [[0; MEMORY], [0xff; MEMORY]];
+    assert!(codec.workspace_len(ROOM) <= MEMORY);
+    let [zeros, ones] = &mut memory;
+    let (mut a, mut b) = ([0; ROOM], [0xff; ROOM]);
+    let one = codec.decode(stream, &mut a, &mut Scratch::new(zeros));
+    let other = codec.decode(stream, &mut b, &mut Scratch::new(ones));
+    assert_eq!(one, other, "{codec:?}: dirt makes a difference");
+    let len = match one {
+        Ok(len) => len,
+        Err(e) => {
+            let larger = e.what() == What::Destination && e.need() as usize > ROOM;
+            assert!(e.kind() != Kind::NoRoom || larger, "{codec:?}: {e}");
+            // With less room it does not get better.
+            assert!(codec.decode(stream, &mut b[..ROOM / 3], &mut Scratch::new(ones)).is_err());
+            return;
+        }
+    };
+    assert!(a[..len] == b[..len], "{codec:?}: dirt shows");
+    // Exactly its room; then one byte less.
+    let mut exact = [0x55; ROOM];
+    assert_eq!(codec.decode(stream, &mut exact[..len], &mut Scratch::new(ones)), Ok(len));
+    assert!(exact[..len] == a[..len], "{codec:?}: the room makes a difference");
+    assert!(exact[len..].iter().all(|byte| *byte == 0x55));
+    if let Some(less) = len.checked_sub(1) {
+        let e = codec.decode(stream, &mut exact[..less], &mut Scratch::new(zeros)).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Destination), "{codec:?}");
+        assert!((less + 1..=len).contains(&(e.need() as usize)), "{codec:?}: {e} of {len}");
+    }
+}

@@ -1,0 +1,60 @@
+//! What the heapless encoders write decodes to what they read, whatever the table held, and within
+//! the room that they promise.
+
+use pilaster::Result;
+use pilaster::bytes::Scratch;
+use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
+use pilaster::error::Kind;
+
+/// How much of the input is encoded.
+const MOST: usize = 4096;
+/// Room for what becomes of it.
+const ROOM: usize = MOST + MOST / 32 + 16;
+
+/// The first byte says how often the rest is repeated, so that there is something to find.
+pub fn run(data: &[u8]) {
+    let Some((times, piece)) = data.split_first() else { return };
+    let mut bytes = [0; MOST];
+    let mut len = 0;
+    for piece in core::iter::repeat_n(piece, 1 + usize::from(times % 8)) {
+        let n = piece.len().min(MOST - len);
+        bytes[len..len + n].copy_from_slice(&piece[..n]);
+        len += n;
+    }
+    let bytes = &bytes[..len];
+    let (mut small, mut large) = (Table::<256>::new(), Table::<4096>::new());
+    both(Codec::Lz4, bytes, |dst| lz4::encode(bytes, dst, &mut small), |dst| lz4::encode(bytes, dst, &mut large));
+    both(Codec::Lzf, bytes, |dst| lzf::encode(bytes, dst, &mut small), |dst| lzf::encode(bytes, dst, &mut large));
+    both(
+        Codec::Snappy,
+        bytes,
+        |dst| snappy::encode(bytes, dst, &mut small),
+        |dst| snappy::encode(bytes, dst, &mut large),
+    );
+}
+
+fn both(
+    codec: Codec,
+    bytes: &[u8],
+    mut small: impl FnMut(&mut [u8]) -> Result<usize>,
+    mut large: impl FnMut(&mut [u8]) -> Result<usize>,
+) {
+    one(codec, bytes, &mut small);
+    one(codec, bytes, &mut large);
+}
+
+fn one(codec: Codec, bytes: &[u8], encode: &mut dyn FnMut(&mut [u8]) -> Result<usize>) {
+    let mut room = [0xee; ROOM];
+    let len = encode(&mut room[..codec.max_len(bytes.len())]).expect("what is promised is enough");
+    let mut decoded = [0xee; MOST];
+    let decoded = &mut decoded[..bytes.len()];
+    assert_eq!(codec.decode(&room[..len], decoded, &mut Scratch::new(&mut [])), Ok(bytes.len()));
+    assert!(decoded == bytes, "{codec:?}");
+    // The table is full of the last run now: it writes the same, into exactly as much.
+    let mut again = [0; ROOM];
+    assert_eq!(encode(&mut again[..len]), Ok(len));
+    assert!(again[..len] == room[..len], "{codec:?}: the table makes a difference");
+    if let Some(less) = len.checked_sub(1) {
+        assert_eq!(encode(&mut again[..less]).unwrap_err().kind(), Kind::NoRoom);
+    }
+}

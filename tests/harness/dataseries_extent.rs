@@ -1,0 +1,50 @@
+//! Extents of both byte orders, behind the types that they are of.
+
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::dataseries::{Extent, ExtentType, Types};
+use pilaster::limits::Limits;
+
+use super::dataseries::{ROOM, extent, options, split};
+
+/// A byte of flags, then what follows the header of a file: the type extent, and others.
+pub fn run(data: &[u8]) {
+    match split(data) {
+        Some((false, verify, rest)) => read::<LittleEndian>(rest, verify),
+        Some((true, verify, rest)) => read::<BigEndian>(rest, verify),
+        None => {}
+    }
+}
+
+fn read<E: Endian>(bytes: &[u8], verify: bool) {
+    let Ok(first) = Extent::<E>::of(bytes, 40) else { return };
+    let mut memory = [0xa5; 2 * ROOM];
+    let (kept, memory) = memory.split_at_mut(ROOM);
+    extent(&first, &ExtentType::XML, verify, memory);
+    let Ok(types) = Types::open(&first, &options(verify), &mut Scratch::new(kept)) else { return };
+    self::types(&types, memory);
+    let mut rest = bytes;
+    let mut at = 40;
+    while let Ok(next) = Extent::<E>::of(rest, at) {
+        if let Some(ty) = types.find(next.type_name()) {
+            extent(&next, &ty, verify, memory);
+        }
+        rest = &rest[next.bytes().len()..];
+        at += next.bytes().len() as u64;
+    }
+}
+
+/// The types of a file are those of its documents, each by itself.
+fn types(types: &Types<'_>, memory: &mut [u8]) {
+    assert!(types.get(types.len()).is_none());
+    let mut before = None;
+    for ty in types.iter() {
+        let alone = ExtentType::parse(ty.xml(), &Limits::DEFAULT, &mut Scratch::new(memory)).expect("parsed before");
+        assert_eq!((alone.name(), alone.namespace(), alone.version()), (ty.name(), ty.namespace(), ty.version()));
+        assert_eq!((alone.options(), alone.layout()), (ty.options(), ty.layout()));
+        // A scale may be NaN, so the texts are compared and not the numbers.
+        assert!(alone.fields().zip(ty.fields()).all(|(a, b)| (a.name, a.ty, a.slot) == (b.name, b.ty, b.slot)));
+        assert_eq!(alone.records().len(), ty.records().len());
+        assert!(before < Some(ty.name()), "in the order of the names, each once");
+        before = Some(ty.name());
+    }
+}
