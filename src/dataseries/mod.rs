@@ -15,6 +15,7 @@
 //! whose writer died has no index and no trailer; what was written whole is good.
 
 mod check;
+pub mod chunks;
 pub mod layout;
 pub mod raw;
 mod read;

@@ -41,6 +41,15 @@ pub struct Field<'a> {
     pub base: f64,
 }
 
+impl<'a> Field<'a> {
+    /// A field without options, for a description. Where it lies, the description's reader works out.
+    #[must_use]
+    pub const fn new(name: &'a str, ty: FieldType) -> Self {
+        let slot = Slot { at: 0, mask: 0, null: None };
+        Field { name, ty, nullable: false, slot, unique: false, scale: None, relative: Relative::No, base: 0.0 }
+    }
+}
+
 /// A field as it is kept: plain old data, so that it can lie in memory that the caller lent.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
