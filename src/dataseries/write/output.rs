@@ -9,7 +9,7 @@ use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START,
+    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, FIRST_ENTRY, MAX_STORED, Mode,
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, mix3};
@@ -90,7 +90,7 @@ impl<'p> Finished<'p> {
 
     fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
         let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
-        let fixed = rows.saturating_mul(list.record_len() as u32);
+        let fixed = rows.saturating_mul(u32::try_from(list.record_len()).unwrap_or(u32::MAX));
         if fixed.max(pool) as u64 >= MAX_STORED {
             return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
         }
@@ -133,7 +133,7 @@ impl<'p> Finished<'p> {
             fixed: size(fixed),
             variable: size(variable),
             rows: size(self.rows),
-            pool: size(self.pool.saturating_add(POOL_START as u32)),
+            pool: size(self.pool.saturating_add(FIRST_ENTRY)),
             adler: U32::new(0),
             hash: U32::new(self.hash),
             fixed_mode: fixed_mode.id(),
@@ -153,7 +153,9 @@ const fn len_of(bytes: &[u8]) -> u32 {
 /// The zero bytes behind a part.
 #[inline(never)]
 fn gap(len: u32, to: &mut dyn Put) {
-    let padded = len.wrapping_neg() & (ALIGN as u32).wrapping_sub(1);
+    // To the next multiple of 4, which is `ALIGN`.
+    const { assert!(ALIGN == 4) };
+    let padded = len.wrapping_neg() & 3;
     to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
 }
 

@@ -122,6 +122,7 @@ macro_rules! __dataseries_record {
                         return ::core::result::Result::Ok(());
                     };
                     $({
+                        #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
                         const FIELD: r::FieldRecord = FIELDS[Index::$field as usize];
                         r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), record, pool)?;
                     })+
@@ -372,7 +373,12 @@ pub const fn layout(mut specs: &[Spec], options: Options) -> Layout {
 
 /// The fields as they are kept, with names that lie one behind the other.
 #[must_use]
-#[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]
+#[allow(
+    clippy::panic,
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "runs in the compiler only"
+)]
 pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [FieldRecord; N] {
     let mut fields = [FieldRecord::EMPTY; N];
     let (mut places, mut name_at, mut k) = (layout.places(), 0u32, 0u32);
@@ -382,7 +388,8 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
         if !base_name.is_empty() {
             field.relative = relative(specs, k, base_name);
         }
-        let len = name.len() as u8 as u32;
+        assert!(name.len() <= u8::MAX as usize, "a name has at most 255 bytes");
+        let len = name.len() as u32;
         fields[k as usize] = FieldRecord::new(&field, k, NameAt { at: name_at, len, decoded: true });
         name_at = name_at.saturating_add(len);
         k = k.saturating_add(1);
