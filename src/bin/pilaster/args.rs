@@ -1,4 +1,4 @@
-//! The command line: its grammar and its help.
+//! The command line: its grammar.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -7,7 +7,12 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 use pilaster::any::Format;
+use pilaster::dataseries::layout::{Ordering, Pad};
+use pilaster::dataseries::write::Repack;
+use pilaster::dataseries::{Mode, Order};
 use pilaster::filo::Element;
+
+use crate::help::{CAT, COMMON, CONVERT, DUMP, HEAD, INFO, MAIN, RECOVER, RULES, TEXT, VERIFY};
 
 /// What a command line asks for.
 #[derive(Debug)]
@@ -35,6 +40,30 @@ pub enum Command {
     Cat(Text),
     Dump,
     Verify,
+    Recover(Recover),
+    Convert(Convert),
+}
+
+/// How a damaged file becomes a clean one.
+#[derive(Debug, Default)]
+pub struct Recover {
+    pub target: PathBuf,
+    /// A sound file with the same types.
+    pub types: Option<PathBuf>,
+    /// The byte order, if the header does not tell.
+    pub order: Option<Order>,
+}
+
+/// How a file is stored anew.
+#[derive(Debug)]
+pub struct Convert {
+    pub target: PathBuf,
+    /// The modes to try; all if nothing was said.
+    pub modes: Option<Vec<Mode>>,
+    pub level: u8,
+    /// As it is, if nothing was said.
+    pub order: Option<Order>,
+    pub repack: Repack,
 }
 
 /// Where the bytes come from.
@@ -102,104 +131,6 @@ pub enum To {
     JsonLines,
 }
 
-const MAIN: &str = "\
-pilaster looks into columnar files.
-
-Usage: pilaster COMMAND [OPTIONS] FILE
-
-Commands:
-  info      what the file is: format, encoding, sizes, columns
-  head      its first rows
-  cat       all its rows, as CSV or JSON lines
-  dump      every value exactly, as one JSON document
-  verify    walk everything; say ok, or what is wrong and where
-
-FILE is a path, or - for standard input.
-Each command explains itself: pilaster COMMAND --help.
-";
-
-const INFO: &str = "\
-What the file is: its format, encoding and sizes, and for each column the type,
-the rows, and how many of them are missing.
-
-Usage: pilaster info [OPTIONS] FILE
-";
-
-const HEAD: &str = "\
-The first rows.
-
-Usage: pilaster head [OPTIONS] FILE
-
-Options:
-  -n, --rows N         so many rows (default 10), or a range: 100..200
-";
-
-const CAT: &str = "\
-All rows.
-
-Usage: pilaster cat [OPTIONS] FILE
-
-Options:
-  -n, --rows N         at most so many rows, or a range: 100..200, 100.., ..200
-";
-
-const TEXT: &str = "      --table NAME     which table, where the file has several
-      --columns A,B    these columns, in this order
-      --from T, --to T rows from T on, and before T, by a column of stored times
-      --time COLUMN    which column that is (default: the first of 64 bits)
-      --to csv|jsonl   the form of the text (default csv)
-      --json-lines     the same as --to jsonl
-      --no-header      CSV: leave out the line with the names of the columns
-      --missing TEXT   CSV: what stands for a missing value (default: nothing)
-";
-
-const RULES: &str = "
-CSV quotes a field that holds a comma, a quote or a line break, and one that
-reads like a missing value: an empty field is missing, \"\" is an empty string.
-JSON lines have an object per row, with null for a missing value. Numbers that
-JSON lacks are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
-strings. In both, dates and times are the stored counts, bytes are hexadecimal
-(variable32 of DataSeries: where they are not text); a nested value in CSV is
-its JSON text. --rows counts all rows, also those that --from and --to leave
-out.
-";
-
-const DUMP: &str = "\
-Every value exactly, as one JSON document: integers as decimal strings, floats
-as the hexadecimal digits of their bits, bytes in hexadecimal, missing values
-null. A column of up to 2000 rows has its values, a longer one its head and
-tail; sha256 is always that of all values, joined by line feeds.
-Nothing is printed about a file that pilaster verify refuses.
-
-Usage: pilaster dump [OPTIONS] FILE
-
-Options:
-      --json           the only form so far, and the default
-";
-
-const VERIFY: &str = "\
-Walks everything in the file: every row, string and code. Says what it counted,
-or fails with the first thing that is wrong and its offset.
-
-Usage: pilaster verify [OPTIONS] FILE
-";
-
-const COMMON: &str = "
-What a file may not say about itself:
-      --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Only Filo and
-                       DataSeries can be read so far
-      --no-index       read a DataSeries file from the front, without its
-                       trailer and index
-      --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
-                       double, string, utf8, blob, timestamp or datetime
-
-  -h, --help           this text
-  -V, --version        the version
-
-Exit status: 0 done, 1 the input is bad, 2 the call is bad.
-";
-
 /// What a command line asks for, or what is wrong with it.
 pub fn parse(mut parser: lexopt::Parser) -> Result<Call, String> {
     read(&mut parser).map_err(|e| format!("{e}; see pilaster --help"))
@@ -228,6 +159,8 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         "cat" => (Command::Cat(text(u64::MAX)), [CAT, TEXT, RULES, COMMON].concat()),
         "dump" => (Command::Dump, [DUMP, COMMON].concat()),
         "verify" => (Command::Verify, [VERIFY, COMMON].concat()),
+        "recover" => (Command::Recover(Recover::default()), [RECOVER, COMMON].concat()),
+        "convert" => (Command::Convert(Convert::new()), [CONVERT, COMMON].concat()),
         "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
         other => return Err(format!("unknown command {other:?}").into()),
     };
@@ -273,12 +206,65 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
             (Long("no-header"), Command::Cat(text)) => text.header = false,
             (Long("missing"), Command::Cat(text)) => text.missing = parser.value()?.string()?,
             (Long("json"), Command::Dump) => {}
+            (Long("types"), Command::Recover(how)) => how.types = Some(parser.value()?.into()),
+            (Long("order"), Command::Recover(how)) => how.order = Some(one_of(parser, "order", &ORDERS)?),
+            (Long("order"), Command::Convert(how)) => how.order = Some(one_of(parser, "order", &ORDERS)?),
+            (Long("compress"), Command::Convert(how)) => how.modes = Some(parser.value()?.parse_with(modes)?),
+            (Long("level"), Command::Convert(how)) => {
+                how.level = parser.value()?.parse_with(|text| match text.parse() {
+                    Ok(level @ 1..=9) => Ok(level),
+                    _ => Err("--level is 1 to 9"),
+                })?;
+            }
+            (Long("plain"), Command::Convert(how)) => how.repack.plain = true,
+            (Long("compact"), Command::Convert(how)) => how.repack.compact = Some(one_of(parser, "compact", &YES)?),
+            (Long("pad"), Command::Convert(how)) => how.repack.pad = Some(one_of(parser, "pad", &PADS)?),
+            (Long("ordering"), Command::Convert(how)) => {
+                how.repack.ordering = Some(one_of(parser, "ordering", &ORDERINGS)?);
+            }
             (Value(path), _) if source.is_none() => source = Some(from(path)),
+            (Value(path), Command::Recover(Recover { target, .. }) | Command::Convert(Convert { target, .. }))
+                if target.as_os_str().is_empty() =>
+            {
+                *target = path.into();
+            }
             (other, _) => return Err(other.unexpected()),
         }
     }
     let source = source.ok_or("a FILE is missing, or - for standard input")?;
+    if let Command::Recover(Recover { target, .. }) | Command::Convert(Convert { target, .. }) = &command
+        && target.as_os_str().is_empty()
+    {
+        return Err("a TARGET is missing: the file to write".into());
+    }
     Ok(Call::Run(Task { command, source, format, element, sequential }))
+}
+
+impl Convert {
+    fn new() -> Self {
+        Convert { target: PathBuf::new(), modes: None, level: 9, order: None, repack: Repack::KEEP }
+    }
+}
+
+const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
+const YES: [(&str, bool); 2] = [("yes", true), ("no", false)];
+const PADS: [(&str, Pad); 2] = [("original", Pad::Original), ("max_column_size", Pad::MaxColumnSize)];
+const ORDERINGS: [(&str, Ordering); 2] =
+    [("small_to_big", Ordering::SmallToBig), ("big_to_small", Ordering::BigToSmall)];
+
+/// The value of an option that has two.
+fn one_of<T: Copy>(parser: &mut lexopt::Parser, option: &str, all: &[(&str, T); 2]) -> Result<T, lexopt::Error> {
+    parser.value()?.parse_with(|text| {
+        let found = all.iter().find(|(name, _)| *name == text);
+        let [(first, _), (second, _)] = all;
+        found.map(|(_, value)| *value).ok_or_else(|| format!("--{option} is {first} or {second}"))
+    })
+}
+
+/// Names of compression modes, between commas.
+fn modes(text: &str) -> Result<Vec<Mode>, String> {
+    let mode = |name| Mode::of_name(name).ok_or_else(|| format!("{name:?} is no compression mode"));
+    text.split(',').map(mode).collect()
 }
 
 fn from(path: OsString) -> Source {
@@ -362,7 +348,7 @@ mod tests {
 
     #[test]
     fn every_command_helps_itself() {
-        for name in ["info", "head", "cat", "dump", "verify"] {
+        for name in ["info", "head", "cat", "dump", "verify", "recover", "convert"] {
             let Ok(Call::Print(text)) = call(&format!("{name} --help")) else { panic!("{name}") };
             assert!(text.contains(&format!("Usage: pilaster {name} ")) && text.ends_with("the call is bad.\n"));
             let widest = text.lines().map(str::len).max();
@@ -384,6 +370,11 @@ mod tests {
             ("cat --rows many x", "many"),
             ("dump --type number x", "--type is one of boolean, int, long"),
             ("dump --format feather x", "--format is one of filo, dataseries"),
+            ("recover x", "a TARGET is missing"),
+            ("convert x y z", "unexpected argument \"z\""),
+            ("convert --compress lzma x y", "\"lzma\" is no compression mode"),
+            ("convert --order middle x y", "--order is little or big"),
+            ("convert --level 10 x y", "--level is 1 to 9"),
         ] {
             let message = call(line).unwrap_err();
             assert!(message.contains(part), "{line}: {message}");

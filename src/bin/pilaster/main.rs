@@ -2,13 +2,14 @@
 //!
 //! | module | what it does |
 //! |---|---|
-//! | `args` | the command line: its grammar and its help |
+//! | `args`, `help` | the command line: its grammar and its help |
 //! | `open` | the file: its bytes, its format, its element type |
 //! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
 //! | `dataseries` | what `dump` and `info` say of a DataSeries file alone |
-//! | `cat`, `dump`, `info`, `verify` | the commands |
+//! | `rewrite` | the commands that write files: `recover`, `convert` |
+//! | `cat`, `dump`, `info`, `verify` | the other commands |
 //!
 //! Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or 2 (the call is bad),
 //! and says on one line what is wrong.
@@ -38,10 +39,12 @@ mod cell;
 mod csv;
 mod dataseries;
 mod dump;
+mod help;
 mod info;
 mod json;
 mod open;
 mod progress;
+mod rewrite;
 #[cfg(test)]
 mod sample;
 mod verify;
@@ -98,6 +101,10 @@ fn main() -> ExitCode {
 
 fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
     let input = open::Input::load(task)?;
+    // A damaged file need not open.
+    if let Command::Recover(how) = &task.command {
+        return rewrite::recover(&input, how, out);
+    }
     let mut memory = vec![0; input.room(task)];
     let file = input.open(task, &mut memory)?;
     match &task.command {
@@ -105,6 +112,8 @@ fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
         Command::Cat(how) => cat::run(&file, how, out),
         Command::Dump => dump::run(&input, &file, out),
         Command::Verify => verify::run(&input, &file, out),
+        Command::Convert(how) => rewrite::convert(&input, &file, how, out),
+        Command::Recover(_) => Ok(()),
     }
 }
 

@@ -8,9 +8,10 @@ use indicatif::{ProgressBar, ProgressStyle};
 /// Work shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Counts rows. Says nothing unless standard error is a terminal and the work lasts.
+/// Counts rows or bytes. Says nothing unless standard error is a terminal and the work lasts.
 pub struct Progress {
-    rows: u64,
+    most: u64,
+    template: &'static str,
     start: Instant,
     bar: Option<ProgressBar>,
     shown: bool,
@@ -21,24 +22,33 @@ impl Progress {
     /// not appear if that is a terminal, too.
     pub fn new(rows: u64, shared: bool) -> Self {
         let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
-        Progress { rows, start: Instant::now(), bar: None, shown }
+        let template = "{wide_bar} {human_pos}/{human_len} rows, {eta} left";
+        Progress { most: rows, template, start: Instant::now(), bar: None, shown }
     }
 
-    /// So many rows are done.
-    pub fn at(&mut self, row: u64) {
+    /// For work on `bytes` bytes, while nothing is printed.
+    pub fn bytes(bytes: u64) -> Self {
+        let template = "{wide_bar} {bytes}/{total_bytes}, {eta} left";
+        let mut progress = Progress::new(bytes, false);
+        progress.template = template;
+        progress
+    }
+
+    /// So many are done.
+    pub fn at(&mut self, done: u64) {
         if self.shown && self.bar.is_none() && self.start.elapsed() > PATIENCE {
-            let bar = ProgressBar::new(self.rows);
-            // The template is a constant: without it the bar looks plainer, nothing else.
-            if let Ok(style) = ProgressStyle::with_template("{wide_bar} {human_pos}/{human_len} rows, {eta} left") {
+            let bar = ProgressBar::new(self.most);
+            // The templates are constants: without it the bar looks plainer, nothing else.
+            if let Ok(style) = ProgressStyle::with_template(self.template) {
                 bar.set_style(style);
             }
             // What was done without a bar is no measure of the speed from here on.
-            bar.set_position(row);
+            bar.set_position(done);
             bar.reset_eta();
             self.bar = Some(bar);
         }
         if let Some(bar) = &self.bar {
-            bar.set_position(row);
+            bar.set_position(done);
         }
     }
 }

@@ -7,8 +7,8 @@ use super::xml::put_escaped;
 use super::{Compress, Description, Extent, IndexSlot, WriteError, Writer};
 use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
 use crate::column::Part as _;
-use crate::dataseries::layout::{Ordering, Pad};
-use crate::dataseries::types::ExtentType;
+use crate::dataseries::layout::{FieldType, Ordering, Pad};
+use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::dataseries::{AnyFile, File, Order, ReadOptions};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
@@ -21,7 +21,8 @@ pub struct Repack {
     /// Drops `pack_relative`, `pack_scale` and `pack_unique` of all fields: cells are the values. Scaled
     /// doubles stay what reading makes of them.
     pub plain: bool,
-    /// `pack_null_compact`. Types without a bool, visible or hidden, cannot have it and go without.
+    /// `pack_null_compact`. A type that cannot have it goes without: one that has no bool, visible or
+    /// hidden, one with wide fixedwidth fields, one whose bools lie at the end.
     pub compact: Option<bool>,
     /// `pack_pad_record`.
     pub pad: Option<Pad>,
@@ -122,8 +123,7 @@ fn describe_anew(ty: &ExtentType<'_>, repack: Repack) -> Result<Vec<u8>> {
                     _ => false,
                 };
                 keep_attributes(&mut text, &tag, own)?;
-                // Whether there is a bool, the layout knows.
-                if repack.compact == Some(true) && ty.layout().compact_prefix() > 0 {
+                if repack.compact == Some(true) && can_be_compact(ty, repack) {
                     put(&mut text, " pack_null_compact=\"non_bool\"");
                 }
                 match repack.pad {
@@ -149,6 +149,15 @@ fn describe_anew(ty: &ExtentType<'_>, repack: Repack) -> Result<Vec<u8>> {
     }
     put(&mut text, "</ExtentType>\n");
     Ok(text)
+}
+
+/// Whether extents of the type can be written with null compaction: it needs a bool, and the original
+/// must be able to read it back.
+fn can_be_compact(ty: &ExtentType<'_>, repack: Repack) -> bool {
+    let wide = |field: &FieldRecord| matches!(field.ty(), FieldType::FixedWidth(size) if size > 1);
+    ty.layout().compact_prefix() > 0
+        && repack.ordering.unwrap_or(ty.options().ordering) == Ordering::SmallToBig
+        && !ty.records().iter().any(wide)
 }
 
 /// The attributes of a tag, but for those that are `dropped`.
