@@ -25,8 +25,8 @@ const MODULES: &[(&str, u8, &[&str])] = &[
     ("arrow", 5, &[]),
 ];
 
-/// What the crate's root hands on under a shorter name.
-const AT_THE_ROOT: &[(&str, &str)] = &[("Error", "error"), ("Result", "error")];
+/// What the crate's root hands on under a shorter name, and macros, which lie at the root.
+const AT_THE_ROOT: &[(&str, &str)] = &[("Error", "error"), ("Result", "error"), ("__dataseries_record", "dataseries")];
 
 #[test]
 fn arrows_point_down() {

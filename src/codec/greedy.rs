@@ -1,6 +1,8 @@
 //! The one match finder behind the heapless LZ encoders: greedy, one candidate per hash.
 
 use super::lz::{FAST, put};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
 
 /// The memory of a heapless encoder: where each hash was last seen. Two bytes for each of its `N` slots.
 ///
@@ -14,7 +16,8 @@ use super::lz::{FAST, put};
 /// static SMALL: Table<256> = Table::new();
 /// assert_eq!(size_of_val(&SMALL), 512);
 /// ```
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, bytemuck::TransparentWrapper)]
+#[repr(transparent)]
 pub struct Table<const N: usize> {
     // Positions modulo 2^16. The formats reach no farther back, so no more bits are needed, and a
     // slot that is out of date is only a candidate that fails.
@@ -27,6 +30,27 @@ impl<const N: usize> Table<N> {
     pub const fn new() -> Self {
         const { assert!(N.is_power_of_two() && N >= 256 && N <= 65_536, "256 to 65,536 slots, a power of two") }
         Table { slots: [0; N] }
+    }
+
+    /// A table in lent memory.
+    ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::codec::Table;
+    ///
+    /// let mut memory = [0xa5; 1024];
+    /// let table: &mut Table<256> = Table::take(&mut Scratch::new(&mut memory))?;
+    /// # let _ = table;
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) with the bytes needed.
+    pub fn take<'s>(scratch: &mut Scratch<'s>) -> Result<&'s mut Self> {
+        let slots = scratch.take::<u16>(N)?;
+        // As many as were asked for.
+        let slots = slots.first_chunk_mut().ok_or(Error::new(Kind::NoRoom, What::Scratch, 0))?;
+        Ok(bytemuck::TransparentWrapper::wrap_mut(slots))
     }
 
     /// What a table may hold from another input.

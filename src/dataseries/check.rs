@@ -24,6 +24,7 @@ impl ExtentHash {
     }
 
     /// Ends the fixed part, and then the pool.
+    #[inline(never)]
     pub(super) fn end_part(&mut self) {
         self.state = Lookup2::new(self.state.value());
     }

@@ -75,6 +75,7 @@
 //! can hold.
 
 mod check;
+pub mod chunks;
 pub mod layout;
 pub mod raw;
 mod read;

@@ -260,7 +260,7 @@ pub const fn entry_pad(len: u64) -> u64 {
 /// Bytes of a whole pool entry: length word, `len` bytes, padding.
 #[must_use]
 pub const fn entry_len(len: u64) -> u64 {
-    len.saturating_add(POOL_START as u64).saturating_add(entry_pad(len))
+    align(len.saturating_add(POOL_START as u64), 8)
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@
 //! file[hit] ^= 1;
 //!
 //! let mut memory = [0; 1024];
-//! let ty = ExtentType::parse(types[0].xml, &Default::default(), &mut Scratch::new(&mut memory))?;
-//! let mut salvage = Salvage::<LittleEndian>::new(&file, &[ty]);
+//! let types = [ExtentType::parse(types[0].xml, &Default::default(), &mut Scratch::new(&mut memory))?];
+//! let mut salvage = Salvage::<LittleEndian>::new(&file, &types);
 //! let (mut whole, mut lost) = (0, 0);
 //! while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 64])) {
 //!     match piece? {

@@ -41,11 +41,22 @@ pub struct Field<'a> {
     pub base: f64,
 }
 
+impl<'a> Field<'a> {
+    /// A field without options, for a description. Where it lies, the description's reader works out.
+    #[must_use]
+    pub const fn new(name: &'a str, ty: FieldType) -> Self {
+        let slot = Slot { at: 0, mask: 0, null: None };
+        Field { name, ty, nullable: false, slot, unique: false, scale: None, relative: Relative::No, base: 0.0 }
+    }
+}
+
 /// A field as it is kept: plain old data, so that it can lie in memory that the caller lent.
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FieldRecord {
     scale: f64,
+    /// 1 / scale: a division of doubles is a kilobyte of flash where there is no unit for it.
+    multiplier: f64,
     base: f64,
     name_at: u32,
     name_len: u32,
@@ -81,6 +92,7 @@ impl FieldRecord {
     /// No field at all: what an array of records is filled with first.
     pub(crate) const EMPTY: FieldRecord = FieldRecord {
         scale: 0.0,
+        multiplier: 0.0,
         base: 0.0,
         name_at: 0,
         name_len: 0,
@@ -118,6 +130,7 @@ impl FieldRecord {
         };
         FieldRecord {
             scale,
+            multiplier: 1.0 / scale,
             base: field.base,
             name_at: name.at,
             name_len: name.len,
@@ -198,6 +211,12 @@ impl FieldRecord {
     #[must_use]
     pub const fn scale(&self) -> Option<f64> {
         if self.flags & SCALED == 0 { None } else { Some(self.scale) }
+    }
+
+    /// What a value of a scaled double is multiplied by: 1 / scale, rounded to a double (section 8.4).
+    #[must_use]
+    pub const fn multiplier(&self) -> f64 {
+        self.multiplier
     }
 
     /// What the `own`-th field, this one, is relative to.

@@ -137,7 +137,9 @@ impl State {
         self.c
     }
 
-    #[inline]
+    /// One copy of it in firmware, where each would be a tenth of a kilobyte.
+    #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
+    #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
     const fn mix(&mut self) {
         let State { mut a, mut b, mut c } = *self;
         a = a.wrapping_sub(b).wrapping_sub(c) ^ c >> 13;

@@ -4,6 +4,7 @@ use core::marker::PhantomData;
 
 use super::pack::{compact, pack};
 use super::pool::Pool;
+use super::room::Room;
 use super::{Of, Record, Schema};
 use crate::bytes::Endian;
 use crate::dataseries::check::ExtentHash;
@@ -76,9 +77,11 @@ pub enum Cell<'a> {
 #[derive(Debug)]
 pub struct Extent<'m, E, T> {
     schema: T,
-    rows: &'m mut [u8],
+    rows: Room<'m, u8>,
     record_len: usize,
     count: u32,
+    /// Rows that are being filled column by column.
+    open: u32,
     pool: Pool<'m>,
     /// Bytes of the pool that complete rows have.
     pool_len: usize,
@@ -139,10 +142,24 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Those of [`Schema::check`].
     pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
         schema.check()?;
-        let record_len = schema.layout().record_len() as usize;
         let Memory { rows, pool, unique } = memory;
-        let pool = Pool::new(pool, unique);
-        Ok(Extent { schema, rows, record_len, count: 0, pool, pool_len: 0, packed: None, order: PhantomData })
+        Ok(Extent::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
+    }
+
+    /// An empty extent that takes from the heap what it needs, up to the 512 MiB that a part can have.
+    /// How large extents become is then for the caller to say, by flushing: see [`used`](Self::used).
+    ///
+    /// # Errors
+    /// Those of [`Schema::check`].
+    #[cfg(feature = "alloc")]
+    pub fn growing(schema: T) -> Result<Self> {
+        schema.check()?;
+        Ok(Extent::over(schema, Room::Owned(alloc::vec::Vec::new()), Pool::growing()))
+    }
+
+    fn over(schema: T, rows: Room<'m, u8>, pool: Pool<'m>) -> Self {
+        let record_len = schema.layout().record_len() as usize;
+        Extent { schema, rows, record_len, count: 0, open: 0, pool, pool_len: 0, packed: None, order: PhantomData }
     }
 
     /// The type of the rows.
@@ -178,14 +195,19 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// How many more records there is room for.
     #[must_use]
     pub fn room(&self) -> usize {
-        self.rows.len().saturating_sub(self.rows_len()).checked_div(self.record_len).unwrap_or(0)
+        let most = match &self.rows {
+            Room::Lent(rows) => rows.len(),
+            #[cfg(feature = "alloc")]
+            Room::Owned(_) => usize::try_from(MAX_STORED).unwrap_or(usize::MAX),
+        };
+        most.saturating_sub(self.rows_len()).checked_div(self.record_len).unwrap_or(0)
     }
 
     /// Whether one more row fits whose strings take `strings` bytes, by
     /// [`entry_len`](crate::dataseries::raw::entry_len) of each.
     #[must_use]
     pub fn fits(&self, strings: usize) -> bool {
-        self.room() > 0 && strings <= self.pool.room()
+        self.room() > 0 && self.pool.fits(strings)
     }
 
     /// Begins a row, all cells zero, false and empty.
@@ -200,11 +222,40 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         Ok(Row { extent: self, at: at.start, failed: None })
     }
 
+    /// Makes room for so many rows at once, all cells zero; none of them counts yet.
+    pub(super) fn open_group(&mut self, rows: u64) -> Result<()> {
+        let at = self.open_row()?;
+        let count = usize::try_from(rows).unwrap_or(usize::MAX);
+        let end = at.start.saturating_add(count.saturating_mul(self.record_len));
+        if end as u64 >= MAX_STORED || !self.rows.reach(end) {
+            return Err(self.full());
+        }
+        self.rows.get_mut(at.start..end).unwrap_or_default().fill(0);
+        // Less than `MAX_STORED`.
+        self.open = u32::try_from(count).unwrap_or(0);
+        Ok(())
+    }
+
+    /// The records of the group that is open, and the pool.
+    pub(super) fn group(&mut self) -> (&T, &mut [u8], &mut Pool<'m>) {
+        let (from, len) = (self.rows_len(), (self.open as usize).saturating_mul(self.record_len));
+        let records = self.rows.get_mut(from..).and_then(|rest| rest.get_mut(..len)).unwrap_or_default();
+        (&self.schema, records, &mut self.pool)
+    }
+
+    /// Now the rows of the group count.
+    pub(super) fn close_group(&mut self) {
+        self.count = self.count.saturating_add(core::mem::take(&mut self.open));
+        self.pool_len = self.pool.len();
+    }
+
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.count = 0;
         self.pool_len = 0;
-        self.pool.truncate(0);
+        if T::USES.strings {
+            self.pool.truncate(0);
+        }
         self.packed = None;
     }
 
@@ -217,11 +268,13 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         if self.packed.is_some() {
             return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
         }
-        self.pool.truncate(self.pool_len);
+        if T::USES.strings {
+            self.pool.truncate(self.pool_len);
+        }
         let start = self.rows_len();
         let end = start.saturating_add(self.record_len);
         // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
-        if end > self.rows.len() || end as u64 >= MAX_STORED || self.count == i32::MAX.cast_unsigned() {
+        if end as u64 >= MAX_STORED || !self.rows.reach(end) {
             return Err(self.full());
         }
         Ok(start..end)
@@ -241,7 +294,9 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Packs the rows, once, and gives both parts.
     pub(super) fn parts(&mut self) -> Parts<'_> {
         let rows_len = self.rows_len();
-        self.pool.truncate(self.pool_len);
+        if T::USES.strings {
+            self.pool.truncate(self.pool_len);
+        }
         let Packed { fixed_len, hash } = match self.packed {
             Some(packed) => packed,
             None => {
@@ -395,6 +450,6 @@ pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
 }
 
 #[cold]
-fn no_field(k: usize, count: usize) -> Error {
+pub(super) fn no_field(k: usize, count: usize) -> Error {
     Error::new(Kind::OutOfRange, What::DsField, k as u64).with_need(count as u64)
 }

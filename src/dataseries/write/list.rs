@@ -5,15 +5,18 @@
 use zerocopy::byteorder::{I32, I64};
 
 use super::Description;
-use crate::bytes::Endian;
+use super::output::Put;
+use crate::bytes::{Endian, Scratch};
+use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
     HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad,
 };
 use crate::error::{Error, Kind, Result, What};
 
 /// An extent in the index: where it begins, and which type it has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(transparent)]
 pub struct IndexSlot(u64);
 
 impl IndexSlot {
@@ -22,6 +25,16 @@ impl IndexSlot {
 
     /// Bits of the type's number.
     const TYPE_BITS: u32 = 16;
+
+    /// So many empty slots in lent memory.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] with the bytes needed.
+    pub fn take<'s>(scratch: &mut Scratch<'s>, count: usize) -> Result<&'s mut [IndexSlot]> {
+        let slots = scratch.take(count)?;
+        slots.fill(IndexSlot::EMPTY);
+        Ok(slots)
+    }
 
     pub(super) fn new(at: u64, ty: usize) -> Result<Self> {
         match (at < 1 << (64 - IndexSlot::TYPE_BITS), u16::try_from(ty)) {
@@ -43,99 +56,113 @@ impl IndexSlot {
     }
 }
 
-/// Strings in the order in which they are stored, each with a number or none.
-pub(super) trait List {
-    /// Calls `row` for each.
-    fn each(&self, row: &mut dyn FnMut(&[u8], Option<u64>));
+/// Strings, each with a number or none.
+#[derive(Clone, Copy)]
+pub(super) enum List<'w> {
+    /// The descriptions of the types.
+    Types(&'w [Description<'w>]),
+    /// The type extent, the data extents, and the index itself.
+    Index { slots: &'w [IndexSlot], types: &'w [Description<'w>], index_at: u64 },
+}
 
-    /// How many there are, and the bytes of their entries.
-    fn len(&self) -> (u64, u64) {
-        let (mut count, mut entries) = (0u64, 0u64);
-        self.each(&mut |text, _| {
-            count = count.saturating_add(1);
-            entries = entries.saturating_add(stored_len(text));
-        });
-        (count, entries)
+impl List<'_> {
+    /// The type of the extent that the list is stored as.
+    pub(super) const fn type_name(&self) -> &'static str {
+        match self {
+            List::Types(_) => XML_TYPE,
+            List::Index { .. } => INDEX_TYPE,
+        }
     }
 
     /// Bytes of a record.
-    fn record_len(&self) -> usize;
-}
-
-fn stored_len(text: &[u8]) -> u64 {
-    if text.is_empty() { 0 } else { entry_len(text.len() as u64) }
-}
-
-/// The records of a list: the string's cell, padding, and the number where the type has one.
-pub(super) fn records<E: Endian>(list: &dyn List, to: &mut dyn FnMut(&[u8])) {
-    let mut offset = POOL_START as u64;
-    list.each(&mut |text, number| {
-        let cell = if text.is_empty() { 0 } else { offset };
-        // Checked by whoever writes the list: a pool is smaller than 2^31.
-        to(&I32::<E>::new(i32::try_from(cell).unwrap_or(0)).to_bytes());
-        to(&[0; 4]);
-        if let Some(number) = number {
-            to(&I64::<E>::new(number.cast_signed()).to_bytes());
+    pub(super) const fn record_len(&self) -> usize {
+        match self {
+            List::Types(_) => XML_RECORD,
+            List::Index { .. } => INDEX_RECORD,
         }
-        offset = offset.saturating_add(stored_len(text));
-    });
+    }
+
+    /// How many strings.
+    pub(super) const fn count(&self) -> usize {
+        match self {
+            List::Types(types) => types.len(),
+            List::Index { slots, .. } => slots.len().saturating_add(2),
+        }
+    }
+
+    fn get(&self, k: usize) -> (&[u8], u64) {
+        match *self {
+            List::Types(types) => (types.get(k).map_or(&[], |ty| ty.xml), 0),
+            List::Index { slots, types, index_at } => match k.checked_sub(1) {
+                None => (XML_TYPE.as_bytes(), HEADER_LEN as u64),
+                Some(k) => match slots.get(k) {
+                    Some(slot) => (types.get(slot.ty()).map_or(&[], |ty| ty.name.as_bytes()), slot.at()),
+                    None => (INDEX_TYPE.as_bytes(), index_at),
+                },
+            },
+        }
+    }
+
+    fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
+        (0..self.count()).map(|k| self.get(k))
+    }
+
+    /// Bytes of the pool behind its start; saturated.
+    pub(super) fn pool_len(&self) -> u32 {
+        self.each().fold(0, |sum, (text, _)| sum.saturating_add(stored_len(text)))
+    }
+
+    /// The records. In both types the string's cell comes first, then padding, then the number if there is one.
+    pub(super) fn records<E: Endian>(&self, to: &mut dyn Put) {
+        let mut offset = POOL_START as u32;
+        for (text, number) in self.each() {
+            let cell = if text.is_empty() { 0 } else { offset };
+            let mut record = [0; INDEX_RECORD];
+            if let Some(to) = record.first_chunk_mut() {
+                *to = I32::<E>::new(cell.cast_signed()).to_bytes();
+            }
+            if let Some(to) = record.last_chunk_mut() {
+                *to = I64::<E>::new(number.cast_signed()).to_bytes();
+            }
+            to.put(record.get(..self.record_len()).unwrap_or_default());
+            offset = offset.saturating_add(stored_len(text));
+        }
+    }
+
+    /// The pool behind its start.
+    pub(super) fn entries<E: Endian>(&self, to: &mut dyn Put) {
+        for (text, _) in self.each() {
+            if !text.is_empty() {
+                to.put(&word::<E>(text));
+                to.put(text);
+                to.put([0; 8].get(..usize::try_from(entry_pad(text.len() as u64)).unwrap_or(0)).unwrap_or_default());
+            }
+        }
+    }
+
+    /// The hash of the extent.
+    pub(super) fn hash<E: Endian>(&self) -> u32 {
+        let mut hash = ExtentHash::new();
+        self.records::<E>(&mut hash);
+        hash.end_part();
+        hash.part(&[0; POOL_START]);
+        self.entries::<E>(&mut hash);
+        hash.end_part();
+        for (text, _) in self.each() {
+            if !text.is_empty() {
+                hash.word(&word::<E>(text));
+            }
+        }
+        hash.value()
+    }
 }
 
-/// The pool of a list.
-pub(super) fn entries<E: Endian>(list: &dyn List, to: &mut dyn FnMut(&[u8])) {
-    list.each(&mut |text, _| {
-        if !text.is_empty() {
-            to(&word::<E>(text));
-            to(text);
-            let padding = usize::try_from(entry_pad(text.len() as u64)).unwrap_or(0);
-            to([0; 8].get(..padding).unwrap_or_default());
-        }
-    });
+/// Bytes of an entry; saturated.
+fn stored_len(text: &[u8]) -> u32 {
+    if text.is_empty() { 0 } else { u32::try_from(entry_len(text.len() as u64)).unwrap_or(u32::MAX) }
 }
 
 /// The length word of a string.
-pub(super) fn word<E: Endian>(text: &[u8]) -> [u8; 4] {
+fn word<E: Endian>(text: &[u8]) -> [u8; 4] {
     I32::<E>::new(i32::try_from(text.len()).unwrap_or(0)).to_bytes()
-}
-
-/// The type extent: descriptions, in the order of the type names.
-pub(super) struct TypeList<'w>(pub(super) &'w [Description<'w>]);
-
-impl List for TypeList<'_> {
-    fn each(&self, row: &mut dyn FnMut(&[u8], Option<u64>)) {
-        let mut before: Option<&str> = None;
-        // The next name each time: there are few types, and no memory to sort them in.
-        while let Some(next) =
-            self.0.iter().filter(|ty| before.is_none_or(|before| ty.name > before)).min_by_key(|ty| ty.name)
-        {
-            row(next.xml, None);
-            before = Some(next.name);
-        }
-    }
-
-    fn record_len(&self) -> usize {
-        XML_RECORD
-    }
-}
-
-/// The index: the type extent, the data extents, and the index itself.
-pub(super) struct IndexList<'i> {
-    pub(super) slots: &'i [IndexSlot],
-    pub(super) types: &'i [Description<'i>],
-    pub(super) index_at: u64,
-}
-
-impl List for IndexList<'_> {
-    fn each(&self, row: &mut dyn FnMut(&[u8], Option<u64>)) {
-        row(XML_TYPE.as_bytes(), Some(HEADER_LEN as u64));
-        for slot in self.slots {
-            let name = self.types.get(slot.ty()).map_or("", |ty| ty.name);
-            row(name.as_bytes(), Some(slot.at()));
-        }
-        row(INDEX_TYPE.as_bytes(), Some(self.index_at));
-    }
-
-    fn record_len(&self) -> usize {
-        INDEX_RECORD
-    }
 }

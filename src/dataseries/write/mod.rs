@@ -7,6 +7,8 @@
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
 
+mod build;
+mod column;
 mod compress;
 mod copy;
 mod extent;
@@ -16,9 +18,14 @@ mod pack;
 mod pool;
 mod record;
 mod resume;
+#[cfg(feature = "alloc")]
+mod rewrite;
+mod room;
 mod schema;
 mod writer;
+mod xml;
 
+pub use build::{Builder, describe};
 #[cfg(feature = "alloc")]
 pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
@@ -26,8 +33,11 @@ pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
 pub use pool::Pool;
 pub use resume::{Rest, Resume};
+#[cfg(feature = "alloc")]
+pub use rewrite::{Repack, rewrite};
 pub use schema::{Of, Record, Schema, Uses};
 pub use writer::{Description, Writer};
+pub use xml::{Attributes, TypeXml};
 
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]

@@ -4,121 +4,157 @@ use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, U32};
 
 use super::extent::Parts;
-use super::list::{List, entries, records, word};
+use super::list::List;
 use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, align,
+    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START,
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, mix3};
 
-/// A part of an extent: bytes, or a list that is made while it is written.
-#[derive(Clone, Copy)]
-enum Source<'p> {
-    Bytes(&'p [u8]),
-    Records(&'p dyn List),
-    Entries(&'p dyn List),
+/// Takes bytes that are made piece by piece. (A closure would be twice in the image.)
+pub(super) trait Put {
+    fn put(&mut self, bytes: &[u8]);
 }
 
-/// An extent, but for its check values.
+impl Put for ExtentHash {
+    fn put(&mut self, bytes: &[u8]) {
+        self.part(bytes);
+    }
+}
+
+impl Put for Adler32 {
+    fn put(&mut self, bytes: &[u8]) {
+        self.update(bytes);
+    }
+}
+
+#[cfg(feature = "alloc")]
+impl Put for alloc::vec::Vec<u8> {
+    fn put(&mut self, bytes: &[u8]) {
+        self.extend_from_slice(bytes);
+    }
+}
+
+/// Puts into a sink until that fails.
+struct Through<'o, S: Sink> {
+    out: &'o mut Output<S>,
+    done: Result<(), WriteError<S::Error>>,
+}
+
+impl<S: Sink> Put for Through<'_, S> {
+    fn put(&mut self, bytes: &[u8]) {
+        if self.done.is_ok() && !bytes.is_empty() {
+            self.done = self.out.put(bytes);
+        }
+    }
+}
+
+/// The parts of an extent: bytes, or a list whose bytes are made while they are written.
+#[derive(Clone, Copy)]
+enum Source<'p> {
+    Bytes(&'p [u8], &'p [u8]),
+    List(List<'p>),
+}
+
+/// An extent, but for its Adler-32. Lengths were held below `MAX_STORED` before.
 pub(super) struct Finished<'p> {
     name: &'p str,
     rows: u32,
     /// Bytes of the unpacked pool without its four zero bytes.
-    pool: u64,
+    pool: u32,
     hash: u32,
-    fixed: (Mode, u64, Source<'p>),
-    variable: (Mode, u64, Source<'p>),
+    modes: [Mode; 2],
+    /// Bytes of the fixed part and of the variable part, as they are stored.
+    lens: [u32; 2],
+    source: Source<'p>,
 }
 
 impl<'p> Finished<'p> {
     pub(super) fn new(name: &'p str, parts: &Parts<'_>, stored: &Compressed<'p>) -> Self {
+        let [fixed, variable] = [stored.fixed, stored.variable];
         // The mode of an empty part means nothing; it is best written as 0 (section 4).
-        let part = |(mode, bytes): (Mode, &'p [u8])| {
-            (if bytes.is_empty() { Mode::None } else { mode }, bytes.len() as u64, Source::Bytes(bytes))
-        };
+        let mode = |(mode, bytes): (Mode, &[u8])| if bytes.is_empty() { Mode::None } else { mode };
         Finished {
             name,
             rows: parts.rows,
-            pool: parts.variable.len() as u64,
+            pool: len_of(parts.variable),
             hash: parts.hash,
-            fixed: part(stored.fixed),
-            variable: part(stored.variable),
+            modes: [mode(fixed), mode(variable)],
+            lens: [len_of(fixed.1), len_of(variable.1)],
+            source: Source::Bytes(fixed.1, variable.1),
         }
     }
 
-    pub(super) fn of_list<E: Endian>(name: &'p str, list: &'p dyn List, at: u64) -> Result<Self> {
-        let (count, pool) = list.len();
-        let fixed = count.saturating_mul(list.record_len() as u64);
-        let (Ok(rows), true, true) = (u32::try_from(count), fixed < MAX_STORED, pool < MAX_STORED) else {
-            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(count));
-        };
-        let mut hash = ExtentHash::new();
-        records::<E>(list, &mut |bytes| hash.part(bytes));
-        hash.end_part();
-        hash.part(&[0; POOL_START]);
-        entries::<E>(list, &mut |bytes| hash.part(bytes));
-        hash.end_part();
-        list.each(&mut |text, _| {
-            if !text.is_empty() {
-                hash.word(&word::<E>(text));
-            }
-        });
+    fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
+        let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
+        let fixed = rows.saturating_mul(list.record_len() as u32);
+        if fixed.max(pool) as u64 >= MAX_STORED {
+            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
+        }
         Ok(Finished {
-            name,
+            name: list.type_name(),
             rows,
             pool,
-            hash: hash.value(),
-            fixed: (Mode::None, fixed, Source::Records(list)),
-            variable: (Mode::None, pool, Source::Entries(list)),
+            hash: list.hash::<E>(),
+            modes: [Mode::None; 2],
+            lens: [fixed, pool],
+            source: Source::List(list),
         })
     }
 
-    pub(super) const fn hash(&self) -> u32 {
-        self.hash
-    }
-
     /// All bytes behind the header.
-    fn body<E: Endian>(&self, to: &mut dyn FnMut(&[u8])) {
-        let name = Source::Bytes(self.name.as_bytes());
+    #[inline(never)]
+    fn body<E: Endian>(&self, to: &mut dyn Put) {
         // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
         const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
-        for (len, source) in
-            [(self.name.len() as u64, name), (self.fixed.1, self.fixed.2), (self.variable.1, self.variable.2)]
-        {
-            match source {
-                Source::Bytes(bytes) => to(bytes),
-                Source::Records(list) => records::<E>(list, to),
-                Source::Entries(list) => entries::<E>(list, to),
-            }
-            let gap = usize::try_from(aligned(len).wrapping_sub(len)).unwrap_or(0);
-            to([0; ALIGN].get(..gap).unwrap_or_default());
+        let [fixed, variable] = self.lens;
+        to.put(self.name.as_bytes());
+        gap(len_of(self.name.as_bytes()), to);
+        match self.source {
+            Source::Bytes(bytes, _) => to.put(bytes),
+            Source::List(list) => list.records::<E>(to),
         }
+        gap(fixed, to);
+        match self.source {
+            Source::Bytes(_, bytes) => to.put(bytes),
+            Source::List(list) => list.entries::<E>(to),
+        }
+        gap(variable, to);
     }
 
     /// The header, its Adler-32 still to be filled in.
     fn header<E: Endian>(&self) -> ExtentHeader<E> {
-        // All of them were held below `MAX_STORED`, and the name to 255 bytes.
-        let size = |n: u64| I32::new(i32::try_from(n).unwrap_or(-1));
+        let size = |n: u32| I32::new(n.cast_signed());
+        let ([fixed, variable], [fixed_mode, variable_mode]) = (self.lens, self.modes);
         ExtentHeader {
-            fixed: size(self.fixed.1),
-            variable: size(self.variable.1),
-            rows: size(self.rows.into()),
-            pool: size(self.pool.saturating_add(POOL_START as u64)),
+            fixed: size(fixed),
+            variable: size(variable),
+            rows: size(self.rows),
+            pool: size(self.pool.saturating_add(POOL_START as u32)),
             adler: U32::new(0),
             hash: U32::new(self.hash),
-            fixed_mode: self.fixed.0.id(),
-            variable_mode: self.variable.0.id(),
+            fixed_mode: fixed_mode.id(),
+            variable_mode: variable_mode.id(),
             name_len: u8::try_from(self.name.len()).unwrap_or(0),
             zero: 0,
         }
     }
 }
 
-const fn aligned(len: u64) -> u64 {
-    align(len, ALIGN as u64)
+/// A length that was held below `MAX_STORED` before.
+#[allow(clippy::cast_possible_truncation, reason = "less than 2^32")]
+const fn len_of(bytes: &[u8]) -> u32 {
+    bytes.len() as u32
+}
+
+/// The zero bytes behind a part.
+#[inline(never)]
+fn gap(len: u32, to: &mut dyn Put) {
+    let padded = len.wrapping_neg() & (ALIGN as u32).wrapping_sub(1);
+    to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
 }
 
 /// A sink, and what is known of the bytes that went into it.
@@ -183,19 +219,16 @@ impl<S: Sink> Output<S> {
         let mut header = extent.header::<E>();
         let mut adler = Adler32::new();
         let (before, rest) = header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
-        adler.update(before);
-        adler.update(rest.get(size_of::<u32>()..).unwrap_or_default());
-        extent.body::<E>(&mut |bytes| adler.update(bytes));
+        for covered in [before, rest.get(size_of::<u32>()..).unwrap_or_default()] {
+            adler.put(covered);
+        }
+        extent.body::<E>(&mut adler);
         header.adler = U32::new(adler.value());
 
         self.put(header.as_bytes())?;
-        let mut done = Ok(());
-        extent.body::<E>(&mut |bytes| {
-            if done.is_ok() && !bytes.is_empty() {
-                done = self.put(bytes);
-            }
-        });
-        done?;
+        let mut through = Through { out: self, done: Ok(()) };
+        extent.body::<E>(&mut through);
+        through.done?;
         self.chain = mix3(extent.hash ^ adler.value(), self.chain, EXTENT_SEED);
         Ok(())
     }
@@ -210,18 +243,17 @@ impl<S: Sink> Output<S> {
     /// Puts the extent of a list.
     pub(super) fn put_list<E: Endian, C: Compress>(
         &mut self,
-        name: &str,
-        list: &dyn List,
+        list: List<'_>,
         compress: &mut C,
     ) -> Result<(), WriteError<S::Error>> {
-        let finished = Finished::of_list::<E>(name, list, self.at)?;
+        let finished = Finished::of_list::<E>(list, self.at)?;
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
-            records::<E>(list, &mut |bytes| fixed.extend_from_slice(bytes));
-            entries::<E>(list, &mut |bytes| variable.extend_from_slice(bytes));
+            list.records::<E>(&mut fixed);
+            list.entries::<E>(&mut variable);
             let parts = Parts { rows: finished.rows, hash: finished.hash, fixed: &fixed, variable: &variable };
-            return self.put_extent::<E>(&Finished::new(name, &parts, &compress.compress(&fixed, &variable)));
+            return self.put_extent::<E>(&Finished::new(finished.name, &parts, &compress.compress(&fixed, &variable)));
         }
         let _ = compress;
         self.put_extent::<E>(&finished)

@@ -103,10 +103,8 @@ pub(super) fn pack<E: Endian, T: Schema>(schema: &T, rows: &mut [u8]) {
             FieldType::Double if T::USES.relative_double && own => relative::<f64, E>(rows, cells),
             _ => {}
         }
-        if T::USES.scale
-            && let Some(scale) = field.scale()
-        {
-            scale_by::<E>(rows, cells, 1.0 / scale);
+        if T::USES.scale && field.scale().is_some() {
+            scale_by::<E>(rows, cells, field.multiplier());
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use zerocopy::byteorder::I32;
 
+use super::room::Room;
 use crate::bytes::Endian;
 use crate::dataseries::raw::{MAX_STORED, POOL_START, entry_len};
 use crate::error::{Error, Kind, Result, What};
@@ -15,18 +16,25 @@ const PROBES: usize = 64;
 /// table of its unique strings.
 #[derive(Debug)]
 pub struct Pool<'m> {
-    bytes: &'m mut [u8],
+    bytes: Room<'m, u8>,
     len: usize,
     /// Offsets in the pool by hash of the string; 0 is an empty slot.
-    unique: &'m mut [u32],
-    /// Whether `unique` has anything in it.
-    known: bool,
+    unique: Room<'m, u32>,
+    /// How many slots of `unique` are taken.
+    known: usize,
 }
 
 impl<'m> Pool<'m> {
     pub(super) fn new(bytes: &'m mut [u8], unique: &'m mut [u32]) -> Self {
         unique.fill(0);
-        Pool { bytes, len: 0, unique, known: false }
+        Pool { bytes: Room::Lent(bytes), len: 0, unique: Room::Lent(unique), known: 0 }
+    }
+
+    /// A pool that takes from the heap what it needs.
+    #[cfg(feature = "alloc")]
+    pub(super) const fn growing() -> Self {
+        use alloc::vec::Vec;
+        Pool { bytes: Room::Owned(Vec::new()), len: 0, unique: Room::Owned(Vec::new()), known: 0 }
     }
 
     /// The entries.
@@ -47,9 +55,14 @@ impl<'m> Pool<'m> {
         self.len == 0
     }
 
-    /// Bytes that are left for entries.
-    pub(super) const fn room(&self) -> usize {
-        self.bytes.len().saturating_sub(self.len)
+    /// Whether entries of so many bytes fit.
+    pub(super) fn fits(&self, entries: usize) -> bool {
+        let end = self.len.saturating_add(entries);
+        match &self.bytes {
+            Room::Lent(bytes) => end <= bytes.len(),
+            #[cfg(feature = "alloc")]
+            Room::Owned(_) => (end as u64) < MAX_STORED,
+        }
     }
 
     /// Forgets the entries from `len` on, also in the table: a stale offset could hit a string by chance.
@@ -58,14 +71,14 @@ impl<'m> Pool<'m> {
             return;
         }
         self.len = len;
-        if self.known {
+        if self.known > 0 {
             for slot in self.unique.iter_mut() {
                 // Entries behind the end were the last to get a slot, so no chain of slots is cut.
                 if *slot as usize >= len.saturating_add(POOL_START) {
                     *slot = 0;
+                    self.known = self.known.saturating_sub(1);
                 }
             }
-            self.known = len > 0;
         }
     }
 
@@ -78,38 +91,67 @@ impl<'m> Pool<'m> {
         if text.is_empty() {
             return Ok(0);
         }
-        if !unique || self.unique.is_empty() {
+        if !unique {
             return self.append::<E>(text);
         }
+        #[cfg(feature = "alloc")]
+        self.make_slots::<E>();
+        match self.look_up::<E>(text) {
+            Place::Known(cell) => Ok(cell),
+            Place::Full => self.append::<E>(text),
+            Place::Free(at) => {
+                let cell = self.append::<E>(text)?;
+                self.known = self.known.saturating_add(1);
+                if let Some(slot) = self.unique.get_mut(at) {
+                    *slot = cell;
+                }
+                Ok(cell)
+            }
+        }
+    }
+
+    fn look_up<E: Endian>(&self, text: &[u8]) -> Place {
         let slots = self.unique.len();
         // The high half of hash times slots: a slot for every hash, without a division.
         let hashed = u64::from(lookup2(0, text)).saturating_mul(slots as u64) >> 32;
         let mut at = usize::try_from(hashed).unwrap_or(0);
         for _ in 0..PROBES.min(slots) {
             match self.unique.get(at).copied() {
-                Some(0) => {
-                    let cell = self.append::<E>(text)?;
-                    if let Some(slot) = self.unique.get_mut(at) {
-                        *slot = cell;
-                    }
-                    self.known = true;
-                    return Ok(cell);
-                }
-                Some(cell) if self.holds::<E>(cell, text) => return Ok(cell),
+                Some(0) => return Place::Free(at),
+                Some(cell) if self.text_at::<E>(cell) == Some(text) => return Place::Known(cell),
                 _ => at = at.saturating_add(1),
             }
             if at >= slots {
                 at = 0;
             }
         }
-        self.append::<E>(text)
+        Place::Full
     }
 
-    /// Whether the entry at offset `cell` is `text`.
-    fn holds<E: Endian>(&self, cell: u32, text: &[u8]) -> bool {
-        let entry = (cell as usize).checked_sub(POOL_START).and_then(|at| self.bytes.get(at..));
-        let Some((word, rest)) = entry.and_then(|entry| entry.split_first_chunk()) else { return false };
-        usize::try_from(I32::<E>::from_bytes(*word).get()) == Ok(text.len()) && rest.get(..text.len()) == Some(text)
+    /// Keeps a table of our own half empty.
+    #[cfg(feature = "alloc")]
+    fn make_slots<E: Endian>(&mut self) {
+        let Room::Owned(slots) = &mut self.unique else { return };
+        if self.known.saturating_mul(2) < slots.len() {
+            return;
+        }
+        let larger = slots.len().saturating_mul(4).max(64);
+        let before = core::mem::replace(slots, alloc::vec![0; larger]);
+        for cell in before.into_iter().filter(|cell| *cell != 0) {
+            let place = self.text_at::<E>(cell).map_or(Place::Full, |text| self.look_up::<E>(text));
+            if let Place::Free(at) = place
+                && let Some(slot) = self.unique.get_mut(at)
+            {
+                *slot = cell;
+            }
+        }
+    }
+
+    /// The string of the entry at offset `cell`.
+    fn text_at<E: Endian>(&self, cell: u32) -> Option<&[u8]> {
+        let entry = self.bytes.get((cell as usize).checked_sub(POOL_START)?..)?;
+        let (word, rest) = entry.split_first_chunk()?;
+        rest.get(..usize::try_from(I32::<E>::from_bytes(*word).get()).ok()?)
     }
 
     fn append<E: Endian>(&mut self, text: &[u8]) -> Result<u32> {
@@ -121,6 +163,7 @@ impl<'m> Pool<'m> {
         else {
             return no_room(end);
         };
+        self.bytes.reach(to);
         let entry = self.bytes.get_mut(self.len..to).and_then(|entry| entry.split_first_chunk_mut());
         let Some((word, (room, padding))) =
             entry.and_then(|(word, rest)| Some((word, rest.split_at_mut_checked(text.len())?)))
@@ -133,6 +176,13 @@ impl<'m> Pool<'m> {
         self.len = to;
         Ok(cell)
     }
+}
+
+/// Where a unique string is, or may go.
+enum Place {
+    Known(u32),
+    Free(usize),
+    Full,
 }
 
 #[cfg(test)]
@@ -174,5 +224,19 @@ mod tests {
         }
         assert_eq!(pool.add::<LittleEndian>(b"a", true), Ok(4));
         assert_eq!(pool.add::<LittleEndian>(b"d", true), Ok(36));
+    }
+
+    #[cfg(feature = "alloc")]
+    #[test]
+    fn a_growing_pool_knows_all_its_strings() {
+        let mut pool = Pool::growing();
+        let text = |n: u32| std::format!("string {n}");
+        let cells: std::vec::Vec<u32> =
+            (0..5000).map(|n| pool.add::<BigEndian>(text(n).as_bytes(), true).unwrap()).collect();
+        let len = pool.len();
+        for (n, cell) in (0..).zip(&cells) {
+            assert_eq!(pool.add::<BigEndian>(text(n).as_bytes(), true), Ok(*cell));
+        }
+        assert_eq!(pool.len(), len);
     }
 }

@@ -281,9 +281,7 @@ impl Spec {
         assert!(name.len() <= MAX_NAME, "a field's name has at most 255 bytes");
         assert!(!has_any(name, b"#"), "a field's name cannot be a raw identifier");
         assert!(!matches!(ty, FieldType::FixedWidth(0)), "a fixedwidth has at least one byte");
-        let slot = Slot { at: 0, mask: 0, null: None };
-        let relative = Relative::No;
-        let field = Field { name, ty, nullable: false, slot, unique: false, scale: None, relative, base: 0.0 };
+        let field = Field::new(name, ty);
         Spec { name, base_name: "", field }
     }
 

@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::list::{IndexSlot, TypeList};
-use super::output::{Finished, Output};
+use super::list::{IndexSlot, List};
+use super::output::Output;
 use super::{Compress, Description, Stored, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::raw::{EXTENT_SEED, HEADER_LEN, INDEX_TYPE, XML_TYPE};
@@ -57,7 +57,7 @@ impl Resume {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
         }
         // The rows to come must be of the types that the file describes.
-        if Finished::of_list::<E>(XML_TYPE, &TypeList(types), HEADER_LEN as u64)?.hash() != first.header().hash {
+        if List::Types(types).hash::<E>() != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
         }
         let mut found = Resume { at: HEADER_LEN as u64, chain: 0, extents: 0, rows: 0, rest: Rest::Nothing };

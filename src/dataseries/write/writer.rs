@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, I64, U32};
 
-use super::list::{IndexList, IndexSlot, TypeList};
+use super::list::{IndexSlot, List};
 use super::output::{Finished, Output};
 use super::{Compress, Extent, Of, Record, Schema, Stored, WriteError};
 use crate::bytes::{Endian, Sink};
@@ -102,11 +102,12 @@ impl<'w, E: Endian, S: Sink> Writer<'w, E, S> {
 }
 
 impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
-    /// Begins a file: its header and the type extent, with the types in the order of their names.
+    /// Begins a file: its header and the type extent. `types` are in the ascending order of the bytes of
+    /// their names, as the original stores them.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for a type without name, with a name of over 255 bytes or of a built-in type, or
-    /// listed twice; those of the sink.
+    /// [`Kind::Misuse`] for types in another order or listed twice, without a name, with one of over 255
+    /// bytes or that of a built-in type; those of the sink.
     pub fn with(
         sink: S,
         types: &'w [Description<'w>],
@@ -117,7 +118,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         let mut out = Output::new(sink);
         out.put(FileHeader::<E>::standard().as_bytes())?;
         let mut compress = compress;
-        out.put_list::<E, C>(XML_TYPE, &TypeList(types), &mut compress)?;
+        out.put_list::<E, C>(List::Types(types), &mut compress)?;
         Ok(Writer { out, types, slots, compress, extents: 0, order: PhantomData })
     }
 
@@ -226,7 +227,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         let Some(slots) = slots.get(..extents) else {
             return Err(Error::new(Kind::NoRoom, What::DsIndex, index_at).with_need(extents as u64).into());
         };
-        out.put_list::<E, C>(INDEX_TYPE, &IndexList { slots, types, index_at }, &mut compress)?;
+        out.put_list::<E, C>(List::Index { slots, types, index_at }, &mut compress)?;
         let size = out.at().saturating_sub(index_at);
         let (Ok(size), Ok(signed_at)) = (i32::try_from(size), i64::try_from(index_at)) else {
             return Err(Error::new(Kind::Limit, What::DsIndex, index_at).with_need(size).into());
@@ -247,15 +248,12 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
 }
 
 fn check_types(types: &[Description<'_>]) -> Result<()> {
+    let mut before = "";
     for (k, ty) in types.iter().enumerate() {
-        let before = types.get(..k).unwrap_or_default();
-        if ty.name.is_empty()
-            || ty.name.len() > MAX_NAME
-            || matches!(ty.name, XML_TYPE | INDEX_TYPE)
-            || before.iter().any(|other| other.name == ty.name)
-        {
+        if ty.name <= before || ty.name.len() > MAX_NAME || matches!(ty.name, XML_TYPE | INDEX_TYPE) {
             return Err(Error::new(Kind::Misuse, What::DsTypeName, k as u64));
         }
+        before = ty.name;
     }
     Ok(())
 }

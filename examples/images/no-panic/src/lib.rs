@@ -33,6 +33,10 @@ exports! {
     entry_codec_lz4_encode = entries::codec::lz4_encode;
     entry_codec_lzf_encode = entries::codec::lzf_encode;
     entry_codec_snappy_encode = entries::codec::snappy_encode;
+    entry_dataseries_write = entries::dataseries_write::stored;
+    entry_dataseries_write_lz4 = entries::dataseries_write::lz4;
+    entry_dataseries_write_lzf = entries::dataseries_write::lzf;
+    entry_dataseries_resume = entries::dataseries_write::resume;
     entry_filo_get = entries::filo::get;
     entry_filo_get_int = entries::filo::get_int;
     entry_filo_batches = entries::filo::batches;

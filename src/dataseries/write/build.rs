@@ -1,0 +1,110 @@
+//! Tables of any format into DataSeries files.
+
+use super::{Attributes, Compress, Extent, TypeXml, WriteError, Writer};
+use crate::bytes::{Endian, Sink};
+use crate::column::{Batch, Build, Column, Feed, Part, Type, Unit};
+use crate::dataseries::FieldType;
+use crate::dataseries::layout::Options;
+use crate::dataseries::types::{ExtentType, Field};
+use crate::error::{Error, Kind, Result, What};
+
+/// Writes the description of a type that holds the columns of `part`, under their names.
+///
+/// # Errors
+/// [`Kind::WrongType`] with the number of a column that no field can hold; those of the sink.
+pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, WriteError<S::Error>> {
+    let mut xml = TypeXml::begin(sink, name, "", (0, 0), Options::DEFAULT)?;
+    for k in 0..part.width() {
+        let column = part.column(k)?;
+        let Some(ty) = FieldType::of_column(column.ty()) else {
+            return Err(Error::new(Kind::WrongType, What::Column, k as u64).into());
+        };
+        let field = Field { nullable: column.nullable(), ..Field::new(part.name(k)?, ty) };
+        let units: &[(&str, &str)] = match column.ty() {
+            Type::Timestamp(Unit::Nano) => &[("units", "nanoseconds"), ("epoch", "unix")],
+            Type::Timestamp(Unit::Micro) => &[("units", "microseconds"), ("epoch", "unix")],
+            Type::Timestamp(Unit::Milli) => &[("units", "milliseconds"), ("epoch", "unix")],
+            Type::Timestamp(Unit::Second) => &[("units", "seconds"), ("epoch", "unix")],
+            _ => &[],
+        };
+        xml.field(&field, &Attributes { base: "", more: units })?;
+    }
+    xml.end()
+}
+
+/// Takes the rows of a table from [`convert`](crate::column::convert), a group for each extent.
+///
+/// ```
+/// # #[cfg(feature = "filo")] {
+/// use pilaster::bytes::{BigEndian, Scratch};
+/// use pilaster::column::{Table as _, convert};
+/// use pilaster::dataseries::write::{Builder, Description, Extent, IndexSlot, Writer, describe};
+/// use pilaster::dataseries::ExtentType;
+/// use pilaster::filo::{Element, Table, Vector};
+///
+/// // 32-bit ints of a Filo vector.
+/// let chunk = [6, 8, 0, 0, 32, 0, 1, 0, 3, 0, 0, 0, 1, 0, 0, 0];
+/// let vector = Vector::open(&chunk, Element::Int)?;
+///
+/// let xml = describe("Numbers", &vector, Vec::new()).unwrap();
+/// let mut memory = [0; 512];
+/// let ty = ExtentType::parse(&xml, &Default::default(), &mut Scratch::new(&mut memory))?;
+/// let (types, mut slots) = ([Description::from(&ty)], [IndexSlot::EMPTY; 1]);
+/// let writer = Writer::<BigEndian, _>::new(Vec::new(), &types, &mut slots).unwrap();
+///
+/// let mut builder = Builder::new(writer, Extent::growing(ty)?, 1000);
+/// convert(&mut Table::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// let file = builder.finish().unwrap();
+/// assert!(file.starts_with(b"DSv1\x12\x34\x56\x78"));
+/// # }
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Builder<'w, 'm, 't, E, S, C> {
+    writer: Writer<'w, E, S, C>,
+    extent: Extent<'m, E, ExtentType<'t>>,
+    rows: u64,
+}
+
+impl<'w, 'm, 't, E: Endian, S: Sink, C: Compress> Builder<'w, 'm, 't, E, S, C> {
+    /// Writes extents of up to `rows` rows of the type of `extent` into `writer`; fewer if fewer fit.
+    pub fn new(writer: Writer<'w, E, S, C>, extent: Extent<'m, E, ExtentType<'t>>, rows: u64) -> Self {
+        Builder { writer, extent, rows }
+    }
+
+    /// Writes index and trailer.
+    ///
+    /// # Errors
+    /// Those of [`Writer::finish`].
+    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
+        self.writer.finish()
+    }
+}
+
+impl<E: Endian, S: Sink, C: Compress> Build for Builder<'_, '_, '_, E, S, C> {
+    type Error = WriteError<S::Error>;
+
+    fn feed(&self) -> Feed {
+        Feed::Groups { rows: self.rows.min(self.extent.room() as u64) }
+    }
+
+    fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
+        Ok(self.extent.open_group(rows)?)
+    }
+
+    fn batch<C2: Column>(
+        &mut self,
+        k: usize,
+        _name: &str,
+        at: u64,
+        _col: &C2,
+        batch: &Batch<'_, C2>,
+    ) -> Result<(), Self::Error> {
+        Ok(self.extent.put_column(k, at, batch)?)
+    }
+
+    fn close(&mut self) -> Result<(), Self::Error> {
+        self.extent.close_group();
+        self.writer.flush(&mut self.extent)
+    }
+}

@@ -1,0 +1,172 @@
+//! Whole files anew: in another byte order, compression or packing.
+
+use alloc::vec;
+use alloc::vec::Vec;
+
+use super::xml::put_escaped;
+use super::{Compress, Description, Extent, IndexSlot, WriteError, Writer};
+use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
+use crate::column::Part as _;
+use crate::dataseries::layout::{Ordering, Pad};
+use crate::dataseries::types::ExtentType;
+use crate::dataseries::{AnyFile, File, Order, ReadOptions};
+use crate::error::{Error, Kind, Result, What};
+use crate::limits::Limits;
+use crate::meta::xml::{Event, Tag, Xml};
+
+/// What to change about the packing of every type. What is `None` stays; if all is, descriptions are
+/// kept byte for byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Repack {
+    /// Drops `pack_relative`, `pack_scale` and `pack_unique` of all fields: cells are the values. Scaled
+    /// doubles stay what reading makes of them.
+    pub plain: bool,
+    /// `pack_null_compact`. Types without a bool, visible or hidden, cannot have it and go without.
+    pub compact: Option<bool>,
+    /// `pack_pad_record`.
+    pub pad: Option<Pad>,
+    /// `pack_field_ordering`.
+    pub ordering: Option<Ordering>,
+}
+
+impl Repack {
+    /// Nothing.
+    pub const KEEP: Repack = Repack { plain: false, compact: None, pad: None, ordering: None };
+}
+
+/// Writes all data extents of `file` into a new file of byte order `order`, extent for extent.
+/// `progress` is told how many bytes of the file are done.
+///
+/// # Errors
+/// What is wrong with the file; [`Kind::Unsupported`] for a packing that the original cannot read back
+/// (see [`Schema::check`](super::Schema::check)); those of the sink.
+pub fn rewrite<S: Sink, C: Compress>(
+    file: &AnyFile<'_>,
+    order: Order,
+    repack: Repack,
+    sink: S,
+    compress: C,
+    progress: impl FnMut(u64),
+) -> Result<S, WriteError<S::Error>> {
+    match (file, order) {
+        (AnyFile::Little(file), Order::Little) => run::<_, LittleEndian, _, _>(file, repack, sink, compress, progress),
+        (AnyFile::Little(file), Order::Big) => run::<_, BigEndian, _, _>(file, repack, sink, compress, progress),
+        (AnyFile::Big(file), Order::Little) => run::<_, LittleEndian, _, _>(file, repack, sink, compress, progress),
+        (AnyFile::Big(file), Order::Big) => run::<_, BigEndian, _, _>(file, repack, sink, compress, progress),
+    }
+}
+
+fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
+    file: &File<'_, E>,
+    repack: Repack,
+    sink: S,
+    compress: C,
+    mut progress: impl FnMut(u64),
+) -> Result<S, WriteError<S::Error>> {
+    let options = ReadOptions::DEFAULT;
+    let before: Vec<ExtentType<'_>> = file.types().iter().collect();
+    let mut texts = Vec::new();
+    for ty in &before {
+        texts.push(describe_anew(ty, repack)?);
+    }
+    let mut memories = Vec::new();
+    let mut after = Vec::new();
+    for text in &texts {
+        // What reading the text takes is in proportion to it: at least 16 bytes for a field of 64.
+        memories.push((text, vec![0; text.len().saturating_mul(16).saturating_add(1024)]));
+    }
+    for (text, memory) in &mut memories {
+        after.push(ExtentType::parse(text, &Limits::DEFAULT, &mut Scratch::new(memory))?);
+    }
+    let descriptions: Vec<Description<'_>> = after.iter().map(Description::from).collect();
+    let mut slots = vec![IndexSlot::EMPTY; file.extents().count()];
+    let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::Scratch, 0))?;
+    let mut memory = vec![0; need];
+    let mut writer = Writer::<F, _, _>::with(sink, &descriptions, &mut slots, compress)?;
+    let mut open = Vec::new();
+    for ty in &after {
+        open.push(Extent::<F, _>::growing(*ty)?);
+    }
+    for extent in file.extents() {
+        let extent = extent?;
+        let mut types = before.iter().zip(&mut open);
+        if let Some((ty, to)) = types.find(|(ty, _)| ty.name().as_bytes() == extent.type_name()) {
+            let part = extent.unpack(ty, &options, &mut Scratch::new(&mut memory))?;
+            for row in 0..part.rows() {
+                to.push_record(&part, row)?;
+            }
+            writer.flush_any(to)?;
+        }
+        progress(extent.header().span().end().unwrap_or(u64::MAX));
+    }
+    writer.finish()
+}
+
+/// The description of a type with another packing. Everything else that it says stays, in words that may
+/// be escaped in another way.
+fn describe_anew(ty: &ExtentType<'_>, repack: Repack) -> Result<Vec<u8>> {
+    if repack == Repack::KEEP {
+        return Ok(ty.xml().to_vec());
+    }
+    let mut text = Vec::new();
+    let mut xml = Xml::new(ty.xml());
+    let put = |text: &mut Vec<u8>, bytes: &str| text.extend_from_slice(bytes.as_bytes());
+    while let Some(event) = xml.next()? {
+        match (xml.depth(), event) {
+            (1, Event::Open(tag)) => {
+                put(&mut text, "<ExtentType");
+                let own = |name: &str| match name {
+                    "pack_null_compact" => repack.compact.is_some(),
+                    "pack_pad_record" => repack.pad.is_some(),
+                    "pack_field_ordering" => repack.ordering.is_some(),
+                    _ => false,
+                };
+                keep_attributes(&mut text, &tag, own)?;
+                // Whether there is a bool, the layout knows.
+                if repack.compact == Some(true) && ty.layout().compact_prefix() > 0 {
+                    put(&mut text, " pack_null_compact=\"non_bool\"");
+                }
+                match repack.pad {
+                    Some(Pad::MaxColumnSize) => put(&mut text, " pack_pad_record=\"max_column_size\""),
+                    Some(Pad::Original) | None => {}
+                }
+                match repack.ordering {
+                    Some(Ordering::BigToSmall) => {
+                        put(&mut text, " pack_field_ordering=\"big_to_small_sep_var32\"");
+                    }
+                    Some(Ordering::SmallToBig) | None => {}
+                }
+                put(&mut text, ">\n");
+            }
+            (2, Event::Open(tag)) => {
+                put(&mut text, "  <field");
+                let packing = ["pack_relative", "pack_scale", "pack_scale_warn", "pack_unique"];
+                keep_attributes(&mut text, &tag, |name| repack.plain && packing.contains(&name))?;
+                put(&mut text, " />\n");
+            }
+            _ => {}
+        }
+    }
+    put(&mut text, "</ExtentType>\n");
+    Ok(text)
+}
+
+/// The attributes of a tag, but for those that are `dropped`.
+fn keep_attributes(text: &mut Vec<u8>, tag: &Tag<'_>, dropped: impl Fn(&str) -> bool) -> Result<()> {
+    for attribute in tag.attributes() {
+        let name: alloc::string::String = attribute.name.chars().collect();
+        if dropped(&name) {
+            continue;
+        }
+        let value: alloc::string::String = attribute.value.chars().collect();
+        text.push(b' ');
+        text.extend_from_slice(name.as_bytes());
+        text.extend_from_slice(b"=\"");
+        put_escaped(text, &value).map_err(|e| match e {
+            WriteError::Format(e) => e,
+            WriteError::Sink(never) => match never {},
+        })?;
+        text.push(b'"');
+    }
+    Ok(())
+}
