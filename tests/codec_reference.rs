@@ -21,15 +21,15 @@ fn python(line: &str, input: &[u8]) -> Option<Vec<u8>> {
 }
 
 fn samples() -> Vec<Vec<u8>> {
-    let text: Vec<u8> = (0..20_000).flat_map(|i| format!("reading {i} status {}\n", i * 7 % 13).into_bytes()).collect();
+    let text: Vec<u8> = (0..5000).flat_map(|i| format!("reading {i} status {}\n", i * 7 % 13).into_bytes()).collect();
     let mut x = 1u32;
     let mut noise = || {
         x = x.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         (x >> 24) as u8
     };
-    let noise: Vec<u8> = (0..150_000).map(|_| noise()).collect();
-    let runs: Vec<u8> = (0..600u32).flat_map(|n| vec![n as u8; n as usize]).collect();
-    vec![Vec::new(), b"a".to_vec(), vec![0; 300_000], b"abracadabra".repeat(5000), text, noise, runs]
+    let noise: Vec<u8> = (0..105_000).map(|_| noise()).collect();
+    let runs: Vec<u8> = (0..400u32).flat_map(|n| vec![n as u8; n as usize]).collect();
+    vec![Vec::new(), b"a".to_vec(), vec![0; 200_000], b"abracadabra".repeat(1000), text, noise, runs]
 }
 
 #[test]

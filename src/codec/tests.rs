@@ -78,12 +78,22 @@ pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut 
     }
 }
 
+fn into(room: usize, dirt: u8, decode: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
+    let mut dst = vec![dirt; room];
+    let len = decode(stream, &mut dst).unwrap_or_else(|e| panic!("{e}, {} bytes in {room}", bytes.len()));
+    assert!(dst[..len] == *bytes, "other bytes, {len} of {}", bytes.len());
+}
+
+/// `stream` is `bytes`: for streams that take long.
+#[cfg(all(feature = "alloc", feature = "bzip2"))]
+pub(crate) fn decodes_at_once(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
+    into(bytes.len(), 0xee, &mut decode, stream, bytes);
+}
+
 /// `stream` is `bytes`, into a destination of that size, larger, or dirty; not into a smaller one.
 pub(crate) fn decodes(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
     for (more, dirt) in [(0, 0), (0, 0xff), (1, 0x55), (200, 0xaa)] {
-        let mut dst = vec![dirt; bytes.len() + more];
-        let len = decode(stream, &mut dst).unwrap_or_else(|e| panic!("{e}, {} bytes in {more} more", bytes.len()));
-        assert!(dst[..len] == *bytes, "other bytes, {} of {}", len, bytes.len());
+        into(bytes.len() + more, dirt, &mut decode, stream, bytes);
     }
     if let Some(less) = bytes.len().checked_sub(1) {
         let e = decode(stream, &mut vec![0; less]).unwrap_err();
