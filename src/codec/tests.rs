@@ -78,7 +78,10 @@ pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut 
     }
 }
 
-fn into(room: usize, dirt: u8, decode: &mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>, stream: &[u8], bytes: &[u8]) {
+/// A decoder, with its scratch.
+type Decode<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>;
+
+fn into(room: usize, dirt: u8, decode: Decode<'_>, stream: &[u8], bytes: &[u8]) {
     let mut dst = vec![dirt; room];
     let len = decode(stream, &mut dst).unwrap_or_else(|e| panic!("{e}, {} bytes in {room}", bytes.len()));
     assert!(dst[..len] == *bytes, "other bytes, {len} of {}", bytes.len());
