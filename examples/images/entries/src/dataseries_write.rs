@@ -52,8 +52,10 @@ fn log<C: Compress>(
     let mut extent = Extent::of::<Reading>(Memory::rows(rows))?;
     for byte in bytes {
         let state = i32::from(*byte);
-        writer
-            .push(&mut extent, &Reading { time: i64::from(kind) + i64::from(*byte), temp: f64::from_bits(u64::from(*byte) << 50), state })?;
+        writer.push(
+            &mut extent,
+            &Reading { time: i64::from(kind) + i64::from(*byte), temp: f64::from_bits(u64::from(*byte) << 50), state },
+        )?;
     }
     writer.flush(&mut extent)?;
     Ok(writer.finish()?.0)
