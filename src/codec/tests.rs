@@ -78,13 +78,8 @@ pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut 
     }
 }
 
-<<<<<<< HEAD
-/// A decoder: stream and destination in, length out.
-type Decode<'d> = &'d mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>;
-=======
 /// A decoder, with its scratch.
 type Decode<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>;
->>>>>>> codec
 
 fn into(room: usize, dirt: u8, decode: Decode<'_>, stream: &[u8], bytes: &[u8]) {
     let mut dst = vec![dirt; room];
