@@ -30,8 +30,9 @@ impl ExtentHash {
     }
 
     /// The length word of the next entry, as it is stored.
+    #[inline]
     pub(super) fn word(&mut self, word: &[u8; 4]) {
-        self.state.update(word);
+        self.state.word(word);
         self.words = self.words.wrapping_add(1);
         if self.words == HASH_BATCH {
             self.end_part();

@@ -82,6 +82,21 @@ impl Lookup2 {
         self.waiting = rest.len();
     }
 
+    /// Takes four bytes, as [`update`](Self::update) does, and faster.
+    #[inline]
+    pub fn word(&mut self, word: &[u8; 4]) {
+        let place = self.block.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
+        let Some(place) = place else { return self.update(word) };
+        *place = *word;
+        self.len = self.len.wrapping_add(4);
+        self.waiting = self.waiting.wrapping_add(4);
+        if self.waiting == 12 {
+            self.state.add(&self.block);
+            self.state.mix();
+            self.waiting = 0;
+        }
+    }
+
     /// The hash of all bytes so far.
     #[must_use]
     pub fn value(&self) -> u32 {
@@ -244,6 +259,13 @@ mod tests {
                 done += piece.len();
                 assert_eq!(state.value(), lookup2(7, &bytes[..done]), "{done} bytes in pieces of {size}");
             }
+        }
+        for front in 0..14 {
+            let mut state = Lookup2::new(7);
+            state.update(&bytes[..front]);
+            let (words, _) = bytes[front..].as_chunks::<4>();
+            words.iter().for_each(|word| state.word(word));
+            assert_eq!(state.value(), lookup2(7, &bytes[..front + words.len() * 4]), "words behind {front} bytes");
         }
     }
 }

@@ -90,17 +90,16 @@ impl<'s> Pool<'s> {
     /// The check of section 7.3.
     #[inline]
     pub(super) fn check(&self, cell: u32) -> Result<()> {
-        if cell == 0 {
-            return Ok(());
-        }
-        let Span { at, len } = self.span(cell)?;
-        let end = u64::from(at).saturating_sub(POOL_START as u64).saturating_add(entry_len(len.into()));
-        let entry = usize::try_from(end).ok().and_then(|end| self.tail.get(..end));
-        // An entry is at least 8 bytes long, its padding at most 7.
-        let last = entry.and_then(|entry| entry.last_chunk::<8>()).map(|last| u64::from_le_bytes(*last));
-        let pad = entry_pad(len.into());
-        let clean = |last: u64| pad == 0 || last >> (8u64.wrapping_sub(pad).wrapping_mul(8) & 63) == 0;
-        if last.is_some_and(clean) { Ok(()) } else { Err(bad_cell(cell)) }
+        let whole = || {
+            let rest = self.tail.get((cell as usize).checked_sub(POOL_START)?..)?;
+            let len = self.length(*rest.first_chunk()?)?;
+            // An entry is at least 8 bytes long, its padding at most 7.
+            let entry = rest.get(..usize::try_from(entry_len(len.into())).ok()?)?;
+            let last = u64::from_le_bytes(*entry.last_chunk()?);
+            let pad = entry_pad(len.into());
+            Some(cell & 7 == 4 && (pad == 0 || last >> (8u64.wrapping_sub(pad).wrapping_mul(8) & 63) == 0))
+        };
+        if cell == 0 || whole() == Some(true) { Ok(()) } else { Err(bad_cell(cell)) }
     }
 
     #[cold]
