@@ -17,7 +17,7 @@ use pilaster::hash::{adler32, lookup2, mix3};
 fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut memory = vec![0x55; 1 << 22];
     let (mut types_memory, mut memory) = memory.split_at_mut(1 << 20);
-    let file = File::<E>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut types_memory))?;
+    let file = File::<E>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(types_memory))?;
     let types: Vec<_> = file.types().iter().filter(|ty| !ty.xml().is_empty()).collect();
     let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
     let mut slots = [IndexSlot::EMPTY; 64];
@@ -25,7 +25,7 @@ fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     for extent in file.extents() {
         let extent = extent?;
         let Some(ty) = types.iter().find(|ty| ty.name().as_bytes() == extent.type_name()) else { continue };
-        let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+        let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut Scratch::new(memory))?;
         let mut rows = vec![0xaa; part.records().len()];
         let (mut pool, mut unique) = (vec![0xaa; 1 << 20], vec![0; 1 << 14]);
         let mut to = Extent::new(*ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique })?;

@@ -46,11 +46,11 @@ pub fn run(data: &[u8]) {
 fn tag(tag: &Tag<'_>, memory: &mut [u8]) {
     text(tag.name(), memory);
     let attributes = tag.attributes();
-    assert!(attributes.clone().count() <= MAX_ATTRIBUTES);
-    for (k, attribute) in attributes.clone().enumerate() {
+    assert!(attributes.count() <= MAX_ATTRIBUTES);
+    for (k, attribute) in attributes.enumerate() {
         text(attribute.name, memory);
         text(attribute.value, memory);
-        assert!(attributes.clone().skip(k + 1).all(|other| other.name.raw() != attribute.name.raw()));
+        assert!(attributes.skip(k + 1).all(|other| other.name.raw() != attribute.name.raw()));
     }
 }
 

@@ -9,7 +9,7 @@ use super::output::Put;
 use crate::bytes::{Endian, Scratch};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad,
+    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad, small,
 };
 use crate::error::{Error, Kind, Result, What};
 
@@ -114,7 +114,7 @@ impl List<'_> {
 
     /// The records. In both types the string's cell comes first, then padding, then the number if there is one.
     pub(super) fn records<E: Endian>(&self, to: &mut dyn Put) {
-        let mut offset = POOL_START as u32;
+        let mut offset = small(POOL_START);
         for (text, number) in self.each() {
             let cell = if text.is_empty() { 0 } else { offset };
             let mut record = [0; INDEX_RECORD];

@@ -27,7 +27,7 @@ impl Cells {
 
     /// The records that take part.
     #[inline(always)]
-    fn records<'r>(self, rows: &'r mut [u8]) -> impl Iterator<Item = &'r mut [u8]> {
+    fn records(self, rows: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
         rows.chunks_exact_mut(self.record_len).filter(move |record| !self.skip.is_some_and(|bit| is_set(record, bit)))
     }
 }
@@ -183,7 +183,8 @@ fn round(value: f64) -> f64 {
 pub(super) fn compact<T: Schema>(schema: &T, rows: &mut [u8]) -> usize {
     let (record_len, prefix) =
         (schema.layout().record_len().max(1) as usize, schema.layout().compact_prefix() as usize);
-    let groups: [(usize, fn(FieldType) -> bool); 4] = [
+    type Group = fn(FieldType) -> bool;
+    let groups: [(usize, Group); 4] = [
         (1, |ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_))),
         (4, |ty| ty == FieldType::Int32),
         (4, |ty| ty == FieldType::Variable32),
