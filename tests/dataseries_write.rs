@@ -16,7 +16,7 @@ use pilaster::hash::{adler32, lookup2, mix3};
 /// Reads `bytes`, unpacks every data extent and writes its rows into a new file of byte order `F`, uncompressed.
 fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let mut memory = vec![0x55; 1 << 22];
-    let (mut types_memory, mut memory) = memory.split_at_mut(1 << 20);
+    let (types_memory, memory) = memory.split_at_mut(1 << 20);
     let file = File::<E>::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(types_memory))?;
     let types: Vec<_> = file.types().iter().filter(|ty| !ty.xml().is_empty()).collect();
     let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();

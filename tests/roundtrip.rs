@@ -11,18 +11,6 @@ use pilaster::filo::{Element, Encoding};
 use proptest::prelude::*;
 use support::{Owned, Values, patterns};
 
-const PACKINGS: [Packing; 9] = [
-    Packing::U2,
-    Packing::U4,
-    Packing::I8,
-    Packing::U8,
-    Packing::I16,
-    Packing::U16,
-    Packing::I32,
-    Packing::U32,
-    Packing::W64,
-];
-
 const SIZES: [usize; 13] = [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 1000];
 
 /// Every encoding in every width, legal or not.
@@ -35,7 +23,7 @@ fn encodings() -> Vec<Encoding> {
         Encoding::Utf8,
         Encoding::FixedMaxUtf8,
     ];
-    for p in PACKINGS {
+    for p in Packing::ALL {
         all.extend([
             Encoding::Simple(p),
             Encoding::Const(p),
@@ -47,7 +35,7 @@ fn encodings() -> Vec<Encoding> {
             Encoding::DictUtf8(p),
             Encoding::DiffDateTime { millis: p, zones: None },
         ]);
-        all.extend(PACKINGS.map(|zones| Encoding::DiffDateTime { millis: p, zones: Some(zones) }));
+        all.extend(Packing::ALL.map(|zones| Encoding::DiffDateTime { millis: p, zones: Some(zones) }));
     }
     all
 }

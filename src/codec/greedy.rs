@@ -60,9 +60,12 @@ impl<const N: usize> Table<N> {
     }
 
     /// Notes that `word` is at `at`; gives back how far before it the slot was last noted.
+    ///
+    /// Five of its bytes count: a match of four alone is seldom worth the next one that it hides.
     #[inline(always)]
-    fn note(&mut self, word: u32, at: usize) -> usize {
-        let hash = word.wrapping_mul(0x9e37_79b1) >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
+    fn note(&mut self, word: u64, at: usize) -> usize {
+        let hash = low32((word << 24).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32);
+        let hash = hash >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
         let now = low16(at);
         match self.slots.get_mut(hash as usize & N.wrapping_sub(1)) {
             Some(slot) => now.wrapping_sub(core::mem::replace(slot, now)).into(),
@@ -84,11 +87,9 @@ const fn low16(at: usize) -> u16 {
 
 /// How a format writes what the finder found. `None`: the destination is full.
 pub(super) trait Wire {
-    /// The shortest match, 3 or 4.
-    const MIN: usize;
     /// The longest distance.
     const WINDOW: usize;
-    /// So many bytes at the end of the input begin no match; at least 4.
+    /// So many bytes at the end of the input begin no match; at least 8.
     const LAST_START: usize;
     /// So many bytes at the end of the input belong to no match.
     const LAST_END: usize;
@@ -99,8 +100,10 @@ pub(super) trait Wire {
     fn end(&mut self, src: &[u8], literals: usize) -> Option<()>;
 }
 
+/// The shortest match that is looked for.
+const MIN: usize = 4;
 /// Without matches the steps grow by one byte for every so many that were tried.
-const PATIENCE: u32 = 6;
+const PATIENCE: u32 = 5;
 
 /// Cuts `src` into sequences for `wire`.
 pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, wire: &mut W) -> Option<()> {
@@ -110,15 +113,15 @@ pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, 
     let (mut literals, mut at, mut misses) = (0usize, 1usize, 0usize);
     // Position 0 is in the table already: that is what an empty slot says.
     while at < starts {
-        let hashed = word::<W>(src, at)?;
-        let distance = table.note(hashed, at);
-        let from = at.wrapping_sub(distance);
-        if distance == 0 || distance > W::WINDOW || from >= at || word::<W>(src, from)? != hashed {
+        let now = word(src, at)?;
+        let distance = table.note(now, at);
+        let reach = if at < W::WINDOW { at } else { W::WINDOW };
+        if distance.wrapping_sub(1) >= reach || low32(word(src, at.wrapping_sub(distance))?) != low32(now) {
             misses = misses.wrapping_add(1);
             at = at.wrapping_add(1).wrapping_add(misses >> PATIENCE);
             continue;
         }
-        let len = W::MIN.wrapping_add(common(src, at.wrapping_add(W::MIN), distance, ends));
+        let len = MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends));
         let back = common_back(src, literals, at, distance);
         let start = at.wrapping_sub(back);
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
@@ -128,17 +131,22 @@ pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, 
         // One place inside the match, or the next one would not be found from it.
         let inside = at.wrapping_sub(2);
         if inside < starts {
-            table.note(word::<W>(src, inside)?, inside);
+            table.note(word(src, inside)?, inside);
         }
     }
     wire.end(src, literals)
 }
 
-/// The bytes that are hashed: as many as the shortest match has.
+/// The low half of a word: the shortest match.
 #[inline(always)]
-fn word<W: Wire>(src: &[u8], at: usize) -> Option<u32> {
-    let word = u32::from_le_bytes(*src.get(at..)?.first_chunk()?);
-    Some(if W::MIN == 3 { word << 8 } else { word })
+#[allow(clippy::cast_possible_truncation, reason = "cut on purpose")]
+const fn low32(word: u64) -> u32 {
+    word as u32
+}
+
+#[inline(always)]
+fn word(src: &[u8], at: usize) -> Option<u64> {
+    Some(u64::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
 /// How many bytes from `at` on, but before `end`, equal those `distance` back.
@@ -163,8 +171,15 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
 /// How many bytes before `at`, but not before `first`, equal those `distance` back.
 #[inline]
 fn common_back(src: &[u8], first: usize, at: usize, distance: usize) -> usize {
-    let (Some(new), Some(old)) = (src.get(first..at), src.get(..at.wrapping_sub(distance))) else { return 0 };
-    new.iter().rev().zip(old.iter().rev()).take_while(|(a, b)| a == b).count()
+    let mut start = at;
+    while start > first {
+        let before = start.wrapping_sub(1);
+        match (src.get(before), src.get(before.wrapping_sub(distance))) {
+            (Some(new), Some(old)) if new == old => start = before,
+            _ => break,
+        }
+    }
+    at.wrapping_sub(start)
 }
 
 /// The destination of an encoder. `None`: it is full.
@@ -177,6 +192,12 @@ pub(super) struct Put<'o> {
 impl<'o> Put<'o> {
     pub(super) const fn new(bytes: &'o mut [u8]) -> Self {
         Put { bytes, at: 0 }
+    }
+
+    /// The next `N` bytes; whoever fills some of them moves `at`.
+    #[inline(always)]
+    pub(super) fn window<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
+        self.bytes.get_mut(self.at..)?.first_chunk_mut()
     }
 
     #[inline]

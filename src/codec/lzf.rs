@@ -137,9 +137,8 @@ pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) 
 struct Stream<'o>(Put<'o>);
 
 impl Wire for Stream<'_> {
-    const MIN: usize = SHORTEST;
     const WINDOW: usize = 8192;
-    const LAST_START: usize = 4;
+    const LAST_START: usize = 8;
     const LAST_END: usize = 0;
 
     #[inline]

@@ -127,45 +127,54 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
     let mut at = out.at;
     let bytes = &mut *out.bytes;
-    let mut tag = || {
+    let mut tags = || {
         // A tag and 60 literals, taken by 16.
-        let window = src.first_chunk::<65>()?;
+        let mut window = src.first_chunk::<65>()?;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
-        let tag = window[0];
-        let high = usize::from(tag >> 2);
-        let (distance, len, used) = match tag & 3 {
-            0 => {
-                if high >= 60 {
-                    return None;
-                }
-                let literals = window.get(1..)?;
-                put::<16>(bytes, at, literals)?;
-                if high >= 16 {
-                    put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
-                    if high >= 32 {
-                        put::<16>(bytes, at.wrapping_add(32), literals.get(32..)?)?;
-                        put::<16>(bytes, at.wrapping_add(48), literals.get(48..)?)?;
-                    }
-                }
-                at = at.wrapping_add(high).wrapping_add(1);
-                src = src.get(high.wrapping_add(2)..)?;
-                return Some(());
+        let mut tag = usize::from(window[0]);
+        if tag & 3 == 0 {
+            let high = tag >> 2;
+            if high >= 60 {
+                return None;
             }
-            1 => {
-                let (distance, len) = near(tag, window[1]);
-                (distance, len, 2)
+            let literals = window.get(1..)?;
+            put::<16>(bytes, at, literals)?;
+            if high >= 16 {
+                put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
+                if high >= 32 {
+                    put::<16>(bytes, at.wrapping_add(32), literals.get(32..)?)?;
+                    put::<16>(bytes, at.wrapping_add(48), literals.get(48..)?)?;
+                }
             }
-            2 => (u16::from_le_bytes([window[1], window[2]]).into(), high.wrapping_add(1), 3),
-            _ => return None,
-        };
+            at = at.wrapping_add(high).wrapping_add(1);
+            src = src.get(high.wrapping_add(2)..)?;
+            // What follows literals is a match, as a rule.
+            window = src.first_chunk::<65>()?;
+            tag = usize::from(window[0]);
+            if at.wrapping_add(SLACK) > bytes.len() {
+                return None;
+            }
+        }
+        if tag & 3 == 0 {
+            return Some(());
+        }
+        if tag & 3 == 3 {
+            return None;
+        }
+        // Which of the two it is cannot be foretold: no branch.
+        let next = usize::from(u16::from_le_bytes([window[1], window[2]]));
+        let short = tag & 3 == 1;
+        let (near, near_len) = near(window[0], window[1]);
+        let distance = if short { near } else { next };
+        let len = if short { near_len } else { (tag >> 2).wrapping_add(1) };
         fast_match(bytes, at, distance, len)?;
         at = at.wrapping_add(len);
-        src = src.get(used..)?;
+        src = src.get(2usize.wrapping_add((!short).into())..)?;
         Some(())
     };
-    while tag().is_some() {}
+    while tags().is_some() {}
     out.at = at;
     *r = rest_of(r, src);
 }
@@ -197,9 +206,8 @@ pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) 
 struct Block<'o>(Put<'o>);
 
 impl Wire for Block<'_> {
-    const MIN: usize = 4;
     const WINDOW: usize = 65_535;
-    const LAST_START: usize = 4;
+    const LAST_START: usize = 8;
     const LAST_END: usize = 0;
 
     #[inline]

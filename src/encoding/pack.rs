@@ -176,18 +176,6 @@ mod tests {
     use crate::encoding::bitpack::get;
     use std::vec;
 
-    const ALL: [Packing; 9] = [
-        Packing::U2,
-        Packing::U4,
-        Packing::I8,
-        Packing::U8,
-        Packing::I16,
-        Packing::U16,
-        Packing::I32,
-        Packing::U32,
-        Packing::W64,
-    ];
-
     fn noise(i: usize) -> u64 {
         (i as u64 + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(23)
     }
@@ -202,7 +190,7 @@ mod tests {
     fn what_is_packed_is_unpacked_at_every_length() {
         let wide: [u64; BLOCK] = core::array::from_fn(noise);
         let narrow = wide.map(low32);
-        for packing in ALL {
+        for packing in Packing::ALL {
             for len in 0..=BLOCK {
                 let (mut a, mut b) = (vec![0xaa; packing.bytes(len)], vec![0x55; packing.bytes(len)]);
                 pack(packing, &wide, &mut a);
@@ -219,7 +207,7 @@ mod tests {
 
     #[test]
     fn misfits_are_those_that_change() {
-        for packing in ALL {
+        for packing in Packing::ALL {
             for shift in 0..64 {
                 for edge in [0u64, 1, 2, 3] {
                     let word = (1u64 << shift).wrapping_add(edge).wrapping_sub(2);

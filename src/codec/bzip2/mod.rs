@@ -250,10 +250,10 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
 #[inline(always)]
 fn to_front<const N: usize>(values: &mut [u8; N], place: usize) -> u8 {
     let value = values.get(place).copied().unwrap_or_default();
-    if let Some(moved) = values.get_mut(..=place) {
-        moved.copy_within(..place, 1);
+    let mut carried = value;
+    for value in values.iter_mut().take(place.wrapping_add(1)) {
+        carried = core::mem::replace(value, carried);
     }
-    values[0] = value;
     value
 }
 

@@ -15,17 +15,16 @@ const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
 /// A match as long as this is not searched for a better one, nor are the positions inside it. That
 /// bounds the work on long runs.
-const ENOUGH: u32 = 64;
+const ENOUGH: u32 = 32;
 /// The shortest match, as plans count.
 #[allow(clippy::cast_possible_truncation, reason = "it is 4")]
 const SHORTEST: u32 = MIN as u32;
 /// Shorter forms of a match are tried up to this length.
-const FORMS: u32 = 40;
+const FORMS: u32 = 24;
 
 /// Encodes a block as small as it gets, with memory from the heap (some 1.5 MB).
 ///
-/// `level` is 1 to 12 and doubles the search with each step; 9 searches as far as the usual level 9.
-/// The result is an ordinary block.
+/// `level` is 1 to 12 and doubles the search with each step. The result is an ordinary block.
 ///
 /// # Errors
 /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit; `need`: what is enough.
@@ -115,8 +114,9 @@ impl Chains {
                 break;
             }
             let from = at.wrapping_sub(total);
-            // Only a candidate that agrees behind the best so far can be better.
-            if src.get(from.wrapping_add(best.0)) == src.get(at.wrapping_add(best.0)) {
+            // Only a candidate that agrees at the end of the best so far and behind it can be better.
+            let end_of = |at: usize| src.get(at.wrapping_add(best.0).wrapping_sub(3)..)?.first_chunk::<4>();
+            if end_of(from) == end_of(at) {
                 let len = common(src, at, total, end);
                 if len > best.0 {
                     best = (len, total);
@@ -143,6 +143,8 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut [N
         let before = chains.insert(src, at)?;
         left.len = left.len.saturating_sub(1);
         if left.len < ENOUGH {
+            // Inside of a match, a better one is less likely the longer it is.
+            let depth = depth >> (left.len >> 2).min(6);
             let (len, distance) = chains.longest(src, at, before, end, depth);
             let len = u32::try_from(len).ok()?;
             if distance != 0 && len > left.len {

@@ -154,7 +154,6 @@ pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) 
 struct Block<'o>(Put<'o>);
 
 impl Wire for Block<'_> {
-    const MIN: usize = MIN;
     const WINDOW: usize = 65_535;
     const LAST_START: usize = LAST_START;
     const LAST_END: usize = LAST_END;
@@ -162,6 +161,9 @@ impl Wire for Block<'_> {
     #[inline]
     fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()> {
         let (run, len) = (at.wrapping_sub(literals), len.wrapping_sub(MIN));
+        if FAST && run < 15 && len < 15 && self.short(src, literals, run, distance, len).is_some() {
+            return Some(());
+        }
         self.0.byte(low8(run.min(15) << 4 | len.min(15)))?;
         self.more(run)?;
         self.0.slice(src, literals, at)?;
@@ -178,6 +180,18 @@ impl Wire for Block<'_> {
 }
 
 impl Block<'_> {
+    /// A sequence of 14 literals or less, far from both ends: three stores in one window.
+    #[inline(always)]
+    fn short(&mut self, src: &[u8], literals: usize, run: usize, distance: usize, len: usize) -> Option<()> {
+        let from = src.get(literals..)?.first_chunk::<16>()?;
+        let window = self.0.window::<20>()?;
+        window[0] = low8(run << 4 | len);
+        *window.get_mut(1..)?.first_chunk_mut()? = *from;
+        *window.get_mut(run.wrapping_add(1)..)?.first_chunk_mut()? = [low8(distance), low8(distance >> 8)];
+        self.0.at = self.0.at.wrapping_add(run).wrapping_add(3);
+        Some(())
+    }
+
     /// The bytes of a length that the token has no room for.
     #[inline]
     fn more(&mut self, len: usize) -> Option<()> {

@@ -246,17 +246,19 @@ impl<'a> Strings<'a> {
         if slots.len() < out.len() {
             return None;
         }
-        let mut at = u32::try_from(start).ok()?.wrapping_add(1);
-        let (step, longest) = (u32::from(size), u32::from(size).wrapping_sub(1));
-        let mut odd = 0;
-        for (span, slot) in out.iter_mut().zip(slots) {
-            let len = u32::from(*slot.first()?);
-            // Bit 31 tells that it is 0, or too large.
-            odd |= len.wrapping_sub(1) | longest.wrapping_sub(len);
-            *span = Span { at, len };
+        // The lengths first: what follows are loops that the compiler vectorises.
+        let mut lens = [1u8; BLOCK];
+        for ((len, slot), _) in lens.iter_mut().zip(slots).zip(out.iter()) {
+            *len = *slot.first()?;
+        }
+        // One comparison finds 0 and what is too large.
+        let odd = lens.iter().fold(false, |odd, len| odd | (len.wrapping_sub(1) >= size.wrapping_sub(1)));
+        let (step, mut at) = (u32::from(size), u32::try_from(start).ok()?.wrapping_add(1));
+        for (span, len) in out.iter_mut().zip(lens) {
+            *span = Span { at, len: len.into() };
             at = at.wrapping_add(step);
         }
-        (odd >> 31 == 0).then_some(true)
+        (!odd).then_some(true)
     }
 
     /// Where string `i` lies; `None` if something is wrong with it.

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bytes;
+pub mod codec;
 pub mod dataseries_write;
 pub mod filo;
 pub mod filo_write;

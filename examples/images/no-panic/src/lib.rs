@@ -23,6 +23,16 @@ macro_rules! exports {
 exports! {
     entry_bytes_reader = entries::bytes::reader;
     entry_bytes_scratch = entries::bytes::scratch;
+    entry_codec_lz4_decode = entries::codec::lz4_decode;
+    entry_codec_lzf_decode = entries::codec::lzf_decode;
+    entry_codec_snappy_decode = entries::codec::snappy_decode;
+    entry_codec_lzo_decode = entries::codec::lzo_decode;
+    entry_codec_zlib_decode = entries::codec::zlib_decode;
+    entry_codec_bzip2_decode = entries::codec::bzip2_decode;
+    entry_codec_decode = entries::codec::decode;
+    entry_codec_lz4_encode = entries::codec::lz4_encode;
+    entry_codec_lzf_encode = entries::codec::lzf_encode;
+    entry_codec_snappy_encode = entries::codec::snappy_encode;
     entry_dataseries_write = entries::dataseries_write::stored;
     entry_dataseries_write_lz4 = entries::dataseries_write::lz4;
     entry_dataseries_write_lzf = entries::dataseries_write::lzf;

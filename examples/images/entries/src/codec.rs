@@ -1,0 +1,69 @@
+//! Byte codecs.
+
+use pilaster::bytes::Scratch;
+use pilaster::codec::{Codec, Table, bzip2, deflate, lz4, lzf, lzo, snappy};
+use pilaster::error::Result;
+
+use crate::Call;
+
+macro_rules! decoders {
+    ($($(#[$doc:meta])* $name:ident = $module:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(never)]
+        pub fn $name(call: Call<'_>) -> Result<u32> {
+            Ok($module::decode(call.bytes, call.memory)? as u32)
+        }
+    )*};
+}
+
+decoders! {
+    /// An LZ4 block.
+    lz4_decode = lz4;
+    /// An LZF stream.
+    lzf_decode = lzf;
+    /// A Snappy block.
+    snappy_decode = snappy;
+    /// An LZO1X stream.
+    lzo_decode = lzo;
+}
+
+macro_rules! encoders {
+    ($($(#[$doc:meta])* $name:ident = $module:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(never)]
+        pub fn $name(call: Call<'_>) -> Result<u32> {
+            Ok($module::encode(call.bytes, call.memory, &mut Table::<256>::new())? as u32)
+        }
+    )*};
+}
+
+encoders! {
+    /// An LZ4 block, with the smallest table.
+    lz4_encode = lz4;
+    /// An LZF stream, with the smallest table.
+    lzf_encode = lzf;
+    /// A Snappy block, with the smallest table.
+    snappy_encode = snappy;
+}
+
+/// A zlib stream, with the workspace behind the output.
+#[inline(never)]
+pub fn zlib_decode(call: Call<'_>) -> Result<u32> {
+    let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
+    Ok(deflate::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
+}
+
+/// A bzip2 stream, with the workspace behind the output.
+#[inline(never)]
+pub fn bzip2_decode(call: Call<'_>) -> Result<u32> {
+    let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 8).unwrap_or_default();
+    Ok(bzip2::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
+}
+
+/// Any codec.
+#[inline(never)]
+pub fn decode(call: Call<'_>) -> Result<u32> {
+    let codec = Codec::ALL.get(call.kind as usize).copied().unwrap_or(Codec::Lzf);
+    let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 8).unwrap_or_default();
+    Ok(codec.decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
+}

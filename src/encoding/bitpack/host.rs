@@ -1,0 +1,136 @@
+//! Unpacking on hosts: fast, and larger than a small machine has room for.
+
+use super::Packing;
+use crate::encoding::{Out, low32};
+
+/// Values from value `first` on until `out` is full; `src` holds that many.
+pub(super) fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) {
+    // `first` may lie inside a byte of 2 or 4-bit values.
+    let inside = match packing {
+        Packing::U2 => first & 3,
+        Packing::U4 => first & 1,
+        _ => 0,
+    };
+    let src = src.get(packing.bytes(first.saturating_sub(inside))..).unwrap_or_default();
+    match out {
+        Out::W4(words) => unpack_words(packing, src, inside, words),
+        Out::W8(words) => unpack_words(packing, src, inside, words),
+    }
+}
+
+/// A target word, made from a stored one by zero extension, sign extension or cutting.
+trait Word: Copy {
+    fn unsigned(value: u32) -> Self;
+    fn signed(value: i32) -> Self;
+    fn wide(value: u64) -> Self;
+}
+
+impl Word for u32 {
+    #[inline(always)]
+    fn unsigned(value: u32) -> Self {
+        value
+    }
+    #[inline(always)]
+    fn signed(value: i32) -> Self {
+        value.cast_unsigned()
+    }
+    #[inline(always)]
+    fn wide(value: u64) -> Self {
+        low32(value)
+    }
+}
+
+impl Word for u64 {
+    #[inline(always)]
+    fn unsigned(value: u32) -> Self {
+        value.into()
+    }
+    #[inline(always)]
+    fn signed(value: i32) -> Self {
+        i64::from(value).cast_unsigned()
+    }
+    #[inline(always)]
+    fn wide(value: u64) -> Self {
+        value
+    }
+}
+
+/// A loop for each width, which the compiler vectorises.
+#[inline(never)]
+fn unpack_words<W: Word>(packing: Packing, src: &[u8], inside: usize, out: &mut [W]) {
+    match packing {
+        Packing::U2 => below_byte::<W, 4, 32, 128>(src, inside, out),
+        Packing::U4 => below_byte::<W, 2, 16, 32>(src, inside, out),
+        Packing::I8 => cells(src, out, |b: [u8; 1]| W::signed(i8::from_le_bytes(b).into())),
+        Packing::U8 => cells(src, out, |[b]: [u8; 1]| W::unsigned(b.into())),
+        Packing::I16 => cells(src, out, |b| W::signed(i16::from_le_bytes(b).into())),
+        Packing::U16 => cells(src, out, |b| W::unsigned(u16::from_le_bytes(b).into())),
+        Packing::I32 => cells(src, out, |b| W::signed(i32::from_le_bytes(b))),
+        Packing::U32 => cells(src, out, |b| W::unsigned(u32::from_le_bytes(b))),
+        Packing::W64 => cells(src, out, |b| W::wide(u64::from_le_bytes(b))),
+    }
+}
+
+#[inline(always)]
+fn cells<W, const N: usize>(src: &[u8], out: &mut [W], word: impl Fn([u8; N]) -> W) {
+    for (out, cell) in out.iter_mut().zip(src.as_chunks::<N>().0) {
+        *out = word(*cell);
+    }
+}
+
+/// Values of 2 bits (`PER` = 4 in a byte) or 4 bits (`PER` = 2), from value `inside` of the first
+/// byte on. `BYTES` are opened at a time, to `WIDE` values: sizes at which the
+/// compiler makes shuffles of the loops.
+#[inline(always)]
+fn below_byte<W: Word, const PER: usize, const BYTES: usize, const WIDE: usize>(
+    src: &[u8],
+    inside: usize,
+    out: &mut [W],
+) {
+    const { assert!(PER * BYTES == WIDE) };
+    let (bits, mask) = if PER == 4 { (2usize, 3u8) } else { (4, 15) };
+    let value = |byte: u8, k: usize| byte >> k.wrapping_mul(bits) & mask;
+
+    let head = if inside == 0 { 0 } else { PER.saturating_sub(inside).min(out.len()) };
+    let Some((head, out)) = out.split_at_mut_checked(head) else { return };
+    let src = match src.split_first() {
+        Some((byte, rest)) if !head.is_empty() => {
+            for (k, out) in head.iter_mut().enumerate() {
+                *out = W::unsigned(value(*byte, inside.wrapping_add(k)).into());
+            }
+            rest
+        }
+        _ => src,
+    };
+    // Halved until every value has a byte.
+    let (wide, tail) = out.as_chunks_mut::<WIDE>();
+    let rest = src.get(wide.len().wrapping_mul(BYTES)..).unwrap_or_default();
+    for (out, bytes) in wide.iter_mut().zip(src.as_chunks::<BYTES>().0) {
+        let mut open = [0u8; WIDE];
+        if PER == 4 {
+            let mut nibbles = [0u8; 64];
+            halve(bytes, &mut nibbles, 4);
+            halve(&nibbles, &mut open, 2);
+        } else {
+            halve(bytes, &mut open, 4);
+        }
+        for (out, open) in out.iter_mut().zip(open) {
+            *out = W::unsigned(open.into());
+        }
+    }
+    for (out, byte) in tail.chunks_mut(PER).zip(rest) {
+        for (k, out) in out.iter_mut().enumerate() {
+            *out = W::unsigned(value(*byte, k).into());
+        }
+    }
+}
+
+/// Splits every byte into its low and its high bits.
+#[inline(always)]
+fn halve(bytes: &[u8], out: &mut [u8], bits: u32) {
+    let mask = (1u8 << bits).wrapping_sub(1);
+    for ([low, high], byte) in out.as_chunks_mut::<2>().0.iter_mut().zip(bytes) {
+        *low = byte & mask;
+        *high = byte >> bits;
+    }
+}

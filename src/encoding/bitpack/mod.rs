@@ -1,0 +1,179 @@
+//! Plain bit packing: values of 2 to 64 bits side by side, little-endian, the first in the lowest bits.
+//!
+//! ```
+//! use pilaster::encoding::bitpack::{self, Packing};
+//!
+//! assert_eq!(bitpack::get(Packing::U4, &[0xf0, 0xcd], 3), Some(12));
+//! assert_eq!(bitpack::get(Packing::I16, &[0xfe, 0xff], 0), Some(-2i64 as u64));
+//! assert_eq!(bitpack::get(Packing::I16, &[0xfe, 0xff], 1), None);
+//! ```
+
+#[cfg(any(target_pointer_width = "64", test))]
+mod host;
+
+use super::Out;
+#[cfg(any(not(target_pointer_width = "64"), test))]
+use super::low32;
+use crate::error::{Error, Kind, Result, What};
+
+/// Width and sign of a stored integer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Packing {
+    /// 2 bits, unsigned.
+    U2,
+    /// 4 bits, unsigned.
+    U4,
+    /// 8 bits, signed.
+    I8,
+    /// 8 bits, unsigned.
+    U8,
+    /// 16 bits, signed.
+    I16,
+    /// 16 bits, unsigned.
+    U16,
+    /// 32 bits, signed.
+    I32,
+    /// 32 bits, unsigned, or the bits of a float.
+    U32,
+    /// 64 bits of any meaning.
+    W64,
+}
+
+impl Packing {
+    /// Every width, narrow ones first.
+    pub const ALL: [Packing; 9] = [
+        Packing::U2,
+        Packing::U4,
+        Packing::I8,
+        Packing::U8,
+        Packing::I16,
+        Packing::U16,
+        Packing::I32,
+        Packing::U32,
+        Packing::W64,
+    ];
+
+    /// Bits of one value.
+    #[must_use]
+    pub const fn bits(self) -> u32 {
+        match self {
+            Packing::U2 => 2,
+            Packing::U4 => 4,
+            Packing::I8 | Packing::U8 => 8,
+            Packing::I16 | Packing::U16 => 16,
+            Packing::I32 | Packing::U32 => 32,
+            Packing::W64 => 64,
+        }
+    }
+
+    /// Whether stored values are sign-extended. Of 64 bits both say nothing.
+    #[must_use]
+    pub const fn signed(self) -> bool {
+        matches!(self, Packing::I8 | Packing::I16 | Packing::I32)
+    }
+
+    /// Bytes of `n` values, the last one filled up.
+    #[must_use]
+    pub const fn bytes(self, n: usize) -> usize {
+        match self {
+            Packing::U2 => n.div_ceil(4),
+            Packing::U4 => n.div_ceil(2),
+            Packing::I8 | Packing::U8 => n,
+            Packing::I16 | Packing::U16 => n.saturating_mul(2),
+            Packing::I32 | Packing::U32 => n.saturating_mul(4),
+            Packing::W64 => n.saturating_mul(8),
+        }
+    }
+}
+
+/// Value `i`, extended to 64 bits; `None` behind the end.
+#[must_use]
+pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
+    let bits = packing.bits();
+    if bits < 8 {
+        let first = i.checked_mul(bits as usize)?;
+        return Some(u64::from(src.get(first >> 3)? >> (first & 7)) & (1u64 << bits).wrapping_sub(1));
+    }
+    let size = (bits >> 3) as usize;
+    let start = i.checked_mul(size)?;
+    let src = src.get(start..)?;
+    let word = match src.first_chunk::<8>() {
+        // Whatever is above the value goes with the shifts below.
+        Some(bytes) if cfg!(target_pointer_width = "64") => u64::from_le_bytes(*bytes),
+        _ => src.get(..size)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
+    };
+    let above = 64u32.wrapping_sub(bits);
+    Some(if packing.signed() {
+        ((word << above).cast_signed() >> above).cast_unsigned()
+    } else {
+        word << above >> above
+    })
+}
+
+/// Decodes the values from value `first` on until `out` is full. Narrow values are extended to the
+/// words of `out`, wide ones cut to them.
+///
+/// # Errors
+/// [`Kind::Truncated`] if `src` has fewer values; `need` counts its bytes.
+pub fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) -> Result<()> {
+    let end = first.saturating_add(out.len());
+    if packing.bytes(end) > src.len() {
+        return Err(Error::new(Kind::Truncated, What::Bits, 0).with_need(packing.bytes(end) as u64));
+    }
+    #[cfg(target_pointer_width = "64")]
+    host::unpack(packing, src, first, out);
+    #[cfg(not(target_pointer_width = "64"))]
+    small(packing, src, first, out);
+    Ok(())
+}
+
+/// Unpacking on small machines: a value at a time, and one loop for all widths.
+#[cfg(any(not(target_pointer_width = "64"), test))]
+fn small(packing: Packing, src: &[u8], first: usize, out: Out<'_>) {
+    let value = |i: usize| get(packing, src, first.saturating_add(i)).unwrap_or(0);
+    match out {
+        Out::W4(words) => words.iter_mut().enumerate().for_each(|(i, word)| *word = low32(value(i))),
+        Out::W8(words) => words.iter_mut().enumerate().for_each(|(i, word)| *word = value(i)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn batches_agree_with_single_values_at_every_start() {
+        let src: Vec<u8> = (0..200u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+        for packing in Packing::ALL {
+            let count = src.len() * 8 / packing.bits() as usize;
+            for first in (0..count.min(9)).chain([count - 1, count]) {
+                for len in [0, 1, 2, 3, 5, 31, 63, 64, 65, 130, 300] {
+                    let len = len.min(count - first);
+                    let (mut narrow, mut wide) = (std::vec![1u32; len], std::vec![1u64; len]);
+                    host::unpack(packing, &src, first, Out::W4(&mut narrow));
+                    host::unpack(packing, &src, first, Out::W8(&mut wide));
+                    let (mut small4, mut small8) = (std::vec![2u32; len], std::vec![2u64; len]);
+                    small(packing, &src, first, Out::W4(&mut small4));
+                    small(packing, &src, first, Out::W8(&mut small8));
+                    assert_eq!((&narrow, &wide), (&small4, &small8), "{packing:?} {first} {len}");
+                    for i in 0..len {
+                        let expected = get(packing, &src, first + i).unwrap();
+                        assert_eq!(wide[i], expected, "{packing:?} {first} {len} {i}");
+                        assert_eq!(narrow[i], expected as u32, "{packing:?} {first} {len} {i}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_short_source_is_an_error() {
+        for packing in Packing::ALL {
+            let e = unpack(packing, &[0; 8], 0, Out::W4(&mut [0; 33])).unwrap_err();
+            assert_eq!((e.kind(), e.need() as usize), (Kind::Truncated, packing.bytes(33)));
+            assert!(unpack(packing, &[0; 8], usize::MAX, Out::W4(&mut [0; 1])).is_err());
+        }
+    }
+}

@@ -1,0 +1,181 @@
+//! Ways into a DataSeries file: step by step, from the front, in too little memory.
+#![cfg(feature = "dataseries")]
+
+use std::fs;
+
+use pilaster::bytes::{LittleEndian, Scratch, Span};
+use pilaster::column::{Column as _, Part as _, Table as _, Values};
+use pilaster::dataseries::{End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types};
+use pilaster::error::{Kind, What};
+
+const OPTIONS: ReadOptions = ReadOptions::DEFAULT;
+
+fn golden(name: &str) -> Vec<u8> {
+    fs::read(format!("tests/golden/dataseries/{name}.ds")).unwrap()
+}
+
+/// A file that lies elsewhere: ranges are fetched one by one, and counted.
+struct Far {
+    bytes: Vec<u8>,
+    fetched: u64,
+}
+
+impl Far {
+    fn fetch(&mut self, span: Span) -> Vec<u8> {
+        self.fetched += span.len;
+        span.of(&self.bytes, What::Input).unwrap().to_vec()
+    }
+}
+
+#[test]
+fn a_file_beyond_memory_is_read_in_steps() {
+    let mut far = Far { bytes: golden("large_zlib"), fetched: 0 };
+    let len = far.bytes.len() as u64;
+    let mut memory = vec![0; 1 << 20];
+    let mut scratch = Scratch::new(&mut memory);
+
+    let header = far.fetch(Order::SPAN);
+    assert_eq!(Order::of(&header), Ok(Order::Little));
+    let span = Trailer::span(len).unwrap();
+    let trailer = far.fetch(span);
+    let trailer = Trailer::of::<LittleEndian>(&trailer, span.at).unwrap().located(span.at).unwrap();
+    let bytes = far.fetch(trailer.index);
+    let extent = Extent::<LittleEndian>::of(&bytes, trailer.index.at).unwrap();
+    let index = Index::open(&extent, &trailer, &OPTIONS, &mut scratch).unwrap();
+    let first = index.get(0).unwrap();
+    let bytes = far.fetch(first.span);
+    let types =
+        Types::open(&Extent::<LittleEndian>::of(&bytes, first.span.at).unwrap(), &OPTIONS, &mut scratch).unwrap();
+
+    // One extent out of the middle, and nothing of the others.
+    let row = index.get(2).unwrap();
+    let ty = types.find(row.type_name).unwrap();
+    let bytes = far.fetch(row.span);
+    let extent = Extent::<LittleEndian>::of(&bytes, row.span.at).unwrap();
+    let part = extent.unpack(&ty, &OPTIONS, &mut scratch).unwrap();
+    assert!(part.rows() > 0 && far.fetched < len / 2, "{} of {len} bytes", far.fetched);
+}
+
+#[test]
+fn from_the_front_in_steps() {
+    let mut far = Far { bytes: golden("large_zlib"), fetched: 0 };
+    let len = far.bytes.len() as u64;
+    let (mut at, mut rows) = (40, 0);
+    let end = loop {
+        match Next::of::<LittleEndian>(&far.fetch(Next::span(at, len)), at).unwrap() {
+            Next::Extent(header) => {
+                let name = far.fetch(header.name_span());
+                rows += if name.starts_with(b"DataSeries: ") { 0 } else { header.rows };
+                at = header.span().end().unwrap();
+            }
+            Next::End(end) => break end,
+        }
+    };
+    assert!(matches!(end, End::Trailer { trailer, .. } if trailer.index.end() == Some(end.at())));
+    assert!(rows > 2000 && far.fetched < 1000, "{} of {len} bytes", far.fetched);
+}
+
+/// Data extents from the front, and what follows them.
+fn from_front(bytes: &[u8]) -> (Vec<Header>, Option<End>, Option<Kind>) {
+    let mut memory = vec![0; 1 << 20];
+    let file = File::<LittleEndian>::open_sequential(bytes, &OPTIONS, &mut Scratch::new(&mut memory)).unwrap();
+    let mut extents = file.extents();
+    let (mut found, mut error) = (Vec::new(), None);
+    for extent in extents.by_ref() {
+        match extent {
+            Ok(extent) => found.push(*extent.header()),
+            Err(e) => error = Some(e.kind()),
+        }
+    }
+    (found, extents.end(), error)
+}
+
+#[test]
+fn what_follows_the_last_extent_is_told() {
+    let whole = golden("many_extents");
+    let (all, end, _) = from_front(&whole);
+    let (at, last) = (end.unwrap().at(), all.last().unwrap());
+    assert!(matches!(end, Some(End::Trailer { .. })));
+    assert_eq!(from_front(&[&whole[..], b"junk"].concat()).1, end, "what follows the trailer does not matter");
+
+    let logged = &whole[..last.at as usize];
+    assert_eq!(from_front(logged).1, Some(End::File { at: last.at }));
+    for erased in [1, 4, 27, 28, 4096] {
+        let flash = [logged, &vec![0xff; erased]].concat();
+        assert_eq!(from_front(&flash), (all[..all.len() - 1].to_vec(), Some(End::Erased { at: last.at }), None));
+    }
+    // A trailer that is cut or damaged is none.
+    for cut in [5, 27] {
+        assert_eq!(from_front(&whole[..at as usize + cut]).2, Some(Kind::Truncated));
+    }
+    let mut damaged = whole.clone();
+    damaged[at as usize + 12] ^= 1;
+    assert_eq!(from_front(&damaged).2, Some(Kind::Checksum));
+}
+
+#[test]
+fn all_whole_extents_are_found_wherever_the_file_is_cut() {
+    let whole = golden("many_extents");
+    let (all, ..) = from_front(&whole);
+    let first = all[0].span().end().unwrap() as usize;
+    for end in first..whole.len() {
+        let (found, ..) = from_front(&whole[..end]);
+        let expected = all.iter().filter(|header| header.span().end().unwrap() <= end as u64).count();
+        assert_eq!(found, all[..expected], "cut at {end}");
+    }
+}
+
+#[test]
+fn too_little_memory_can_be_made_good() {
+    let bytes = golden("all_types_zlib");
+    let mut kept = vec![0; 1 << 16];
+    let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+    let mut table = file.table("Test::AllTypes").unwrap();
+    let mut small = [0; 100];
+    for _ in 0..2 {
+        let e = table.next_part(&mut Scratch::new(&mut small)).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Scratch));
+    }
+    let mut memory = vec![0; file.need().unwrap() as usize];
+    let mut rows = 0;
+    while let Some(part) = table.next_part(&mut Scratch::new(&mut memory)).unwrap() {
+        rows += part.rows();
+    }
+    assert_eq!(rows, 80, "nothing was passed over");
+    let e = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut small)).unwrap_err();
+    assert_eq!(e.kind(), Kind::NoRoom);
+}
+
+#[test]
+#[cfg(target_endian = "little")]
+fn stored_records_that_lie_aligned_are_lent_as_they_are() {
+    let bytes = golden("large_none_int64");
+    let (extents, ..) = from_front(&bytes);
+    let records = extents[1].fixed_span().at as usize;
+    for shift in [0, 4] {
+        // The records of the first extent at a multiple of 8, and four bytes off.
+        let mut aligned = vec![0u64; bytes.len() / 8 + 3];
+        let from = (16 - records % 8) % 8 + shift;
+        let place = &mut bytemuck::cast_slice_mut::<u64, u8>(&mut aligned)[from..from + bytes.len()];
+        place.copy_from_slice(&bytes);
+        let mut memory = vec![0; 1 << 16];
+        let file = File::<LittleEndian>::open(place, &OPTIONS, &mut Scratch::new(&mut memory)).unwrap();
+        let mut table = file.table(file.types().get(0).unwrap().name()).unwrap();
+        let part = table.next_part(&mut Scratch::new(&mut [])).unwrap().expect("nothing is unpacked");
+        let column = part.column(0).unwrap();
+        match column.read(0..column.rows(), &mut Scratch::new(&mut [])) {
+            Ok(batch) => assert!(shift == 0 && matches!(batch.values, Values::I64(_))),
+            Err(e) => assert!(shift == 4 && e.kind() == Kind::NoRoom, "{e}"),
+        }
+    }
+}
+
+#[test]
+fn an_extent_is_not_unpacked_as_another_type() {
+    let bytes = golden("tiny");
+    let mut memory = vec![0; 1 << 12];
+    let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut memory)).unwrap();
+    let extent = file.extents().nth(1).unwrap().unwrap();
+    let e = extent.unpack(&ExtentType::XML, &OPTIONS, &mut Scratch::new(&mut [])).unwrap_err();
+    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::DsTypeName));
+}

@@ -1,0 +1,172 @@
+//! Type descriptions: what section 5.1 says is taken, and what is refused.
+#![cfg(feature = "dataseries")]
+
+use pilaster::Result;
+use pilaster::bytes::Scratch;
+use pilaster::dataseries::layout::{Ordering, Pad};
+use pilaster::dataseries::types::Relative;
+use pilaster::dataseries::{ExtentType, FieldType};
+use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
+
+fn with<T>(xml: &str, look: impl FnOnce(Result<ExtentType<'_>>) -> T) -> T {
+    let mut memory = vec![0x77; 1 << 20];
+    look(ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)))
+}
+
+fn taken(xml: &str) {
+    with(xml, |ty| assert!(ty.is_ok(), "{xml}: {ty:?}"));
+}
+
+fn refused(xml: &str) -> (Kind, What) {
+    with(xml, |ty| match ty {
+        Ok(ty) => panic!("{xml}: {ty:?}"),
+        Err(e) => (e.kind(), e.what()),
+    })
+}
+
+/// A type with these fields, and with these attributes of the root.
+fn ty(fields: &str, root: &str) -> String {
+    format!("<ExtentType name=\"T\" {root}>{fields}</ExtentType>")
+}
+
+fn field(attributes: &str) -> String {
+    ty(&format!("<field type='int32' name='base'/><field name='f' {attributes}/>"), "")
+}
+
+#[test]
+fn every_attribute() {
+    let xml =
+        "<?xml version='1.0'?><ExtentType version='2.17' name='N &amp; M' namespace='a.b' pack_null_compact='non_bool'
+        pack_pad_record='max_column_size' pack_field_ordering='big_to_small_sep_var32' other='x'>
+        <field name='t' type='int64' pack_relative='t' units='2^-32 seconds' epoch='unix' />
+        <field type='int64' name='u' pack_relative='t' opt_nullable='yes'>ignored <x/></field>
+        <field type='double' name='d' pack_scale=' 0x1p-2' pack_scale_warn='no' pack_relative='d' opt_doublebase='1e6'/>
+        <field type='variable32' name='s&#x21;' pack_unique='yes'/><field type='fixedwidth' size='20' name='w'/>
+        <field type='bool' name='b'/><field type='byte' name='y' opt_nullable='no'/></ExtentType>";
+    with(xml, |ty| {
+        let ty = ty.unwrap();
+        assert_eq!((ty.name(), ty.namespace(), ty.version()), ("N & M", "a.b", (2, 17)));
+        let options = ty.options();
+        assert_eq!((options.compact, options.pad, options.ordering), (true, Pad::MaxColumnSize, Ordering::BigToSmall));
+        let all: Vec<_> = ty.fields().map(|f| (f.name, f.ty, f.nullable, f.relative)).collect();
+        assert_eq!(all[0], ("t", FieldType::Int64, false, Relative::Own));
+        assert_eq!(all[1], ("u", FieldType::Int64, true, Relative::To(0)));
+        assert_eq!(all[2], ("d", FieldType::Double, false, Relative::Own));
+        assert_eq!(all[3], ("s!", FieldType::Variable32, false, Relative::No));
+        assert_eq!(all[4], ("w", FieldType::FixedWidth(20), false, Relative::No));
+        let d = ty.field(2).unwrap();
+        assert_eq!((d.scale, d.base), (Some(0.25), 1e6));
+        assert!(ty.field(3).unwrap().unique);
+        assert_eq!((ty.find("s!"), ty.find("s")), (Some(3), None));
+        assert_eq!(ty.xml(), xml.as_bytes());
+    });
+}
+
+#[test]
+fn what_is_taken() {
+    for xml in [
+        "<ExtentType name='T'/>",
+        "<x:ExtentType name='T' xmlns:x='u'><x:field type='bool' name='b'/></x:ExtentType>",
+        "<ExtentType name='T' namespace=''/>\n<!-- c -->\0",
+        " <!-- c --><ExtentType name='T' version='-1.0'/>",
+        "\u{feff}<?xml version='1.0' encoding='UTF-8'?><ExtentType name='日本'/>",
+        "<!DOCTYPE ExtentType><ExtentType name='T'/>",
+        &ty("<field type='bool' name='b'/>", "pack_null_compact='non_bool'"),
+        &ty("<field type='int32' name='i' opt_nullable='yes'/>", "pack_null_compact='non_bool'"),
+        &field("type='double' pack_scale='-inf'"),
+        &field("type='double' pack_scale='nan' pack_scale_warn='yes'"),
+        &field("type='double' opt_doublebase='0'"),
+        &field("type='int32' pack_relative='base'"),
+        &field("type='int32' pack_relative='f'"),
+        &field("type='double' pack_relative='f' pack_scale='1'"),
+        &field("type='fixedwidth' size='00003' print_style='hex'"),
+        &ty(&format!("<field type='bool' name='{}'/>", "n".repeat(255)), ""),
+    ] {
+        taken(xml);
+    }
+}
+
+#[test]
+fn what_is_refused() {
+    use Kind::{Invalid, Overflow, Truncated, Unsupported};
+    use What::{DsField, DsType, DsTypeName, XmlAttribute, XmlTag};
+    let long = "n".repeat(256);
+    for (xml, kind, what) in [
+        ("", Truncated, XmlTag),
+        ("<extenttype name='T'/>", Invalid, DsType),
+        ("<ExtentType/>", Invalid, DsTypeName),
+        ("<ExtentType name=''/>", Invalid, DsTypeName),
+        (&format!("<ExtentType name='{long}'/>"), Invalid, DsTypeName),
+        ("<ExtentType name='T' name='T'/>", Invalid, XmlAttribute),
+        ("<ExtentType name='T' version='1'/>", Invalid, DsType),
+        ("<ExtentType name='T' version='1.2.3'/>", Invalid, DsType),
+        ("<ExtentType name='T' version=' 1.2'/>", Invalid, DsType),
+        ("<ExtentType name='T' version=''/>", Invalid, DsType),
+        ("<ExtentType name='T' version='1.99999999999'/>", Invalid, DsType),
+        ("<ExtentType name='T' pack_null_compact='yes'/>", Invalid, DsType),
+        ("<ExtentType name='T' pack_pad_record=''/>", Invalid, DsType),
+        ("<ExtentType name='T' pack_field_ordering='x'/>", Invalid, DsType),
+        ("<ExtentType name='T' pack_other='x'/>", Unsupported, DsType),
+        ("<ExtentType name='T' opt_other='x'/>", Unsupported, DsType),
+        ("<ExtentType name='T' pack_null_compact='non_bool'/>", Invalid, DsType),
+        (&ty("<other/>", ""), Invalid, DsType),
+        (&ty("text", ""), Invalid, DsType),
+        (&ty("<!-- c -->", ""), Invalid, DsType),
+        (&ty("<![CDATA[ ]]>", ""), Invalid, DsType),
+        (&ty("<?p?>", ""), Invalid, DsType),
+        (&ty("<field type='bool'/>", ""), Invalid, DsField),
+        (&ty("<field name='x'/>", ""), Invalid, DsField),
+        (&ty("<field type='bool' name=''/>", ""), Invalid, DsField),
+        (&ty("<field type='bool' name=' x'/>", ""), Invalid, DsField),
+        (&ty(&format!("<field type='bool' name='{long}'/>"), ""), Invalid, DsField),
+        (&ty("<field type='bool' name='x'/><field type='byte' name='&#120;'/>", ""), Invalid, DsField),
+        (&field("type='Bool'"), Invalid, DsField),
+        (&field("type='int32' opt_nullable='true'"), Invalid, DsField),
+        (&field("type='int32' opt_nullable=''"), Invalid, DsField),
+        (&field("type='int32' pack_other='1'"), Unsupported, DsField),
+        (&field("type='int32' size='4'"), Invalid, DsField),
+        (&field("type='fixedwidth'"), Invalid, DsField),
+        (&field("type='fixedwidth' size='0'"), Invalid, DsField),
+        (&field("type='fixedwidth' size='-1'"), Invalid, DsField),
+        (&field("type='fixedwidth' size='2147483647'"), Overflow, DsType),
+        (&field("type='int32' pack_unique='no'"), Invalid, DsField),
+        (&field("type='int32' pack_scale='1'"), Invalid, DsField),
+        (&field("type='double' pack_scale='0'"), Invalid, DsField),
+        (&field("type='double' pack_scale='-0.0'"), Invalid, DsField),
+        (&field("type='double' pack_scale='1 '"), Invalid, DsField),
+        (&field("type='double' pack_scale='x'"), Invalid, DsField),
+        (&field("type='double' pack_scale_warn='no'"), Invalid, DsField),
+        (&field("type='int64' opt_doublebase='1'"), Invalid, DsField),
+        (&field("type='double' pack_relative='f'"), Invalid, DsField),
+        (&field("type='int64' pack_relative='base'"), Invalid, DsField),
+        (&field("type='int32' pack_relative='later'"), Invalid, DsField),
+        (&field("type='int32' pack_relative=''"), Invalid, DsField),
+        (&field("type='byte' pack_relative='f'"), Invalid, DsField),
+        (&ty("<field type='int32' name='a' pack_relative='b'/><field type='int32' name='b'/>", ""), Invalid, DsField),
+    ] {
+        assert_eq!(refused(xml), (kind, what), "{xml}");
+    }
+}
+
+#[test]
+fn limits_hold() {
+    let xml = ty(&(0..20).map(|k| format!("<field type='bool' name='{k}'/>")).collect::<String>(), "");
+    let mut memory = vec![0; 1 << 16];
+    let few = Limits { max_columns: 19, ..Limits::DEFAULT };
+    let e = ExtentType::parse(xml.as_bytes(), &few, &mut Scratch::new(&mut memory)).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Limit, What::MaxColumns, 19));
+    let e = ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory[..100])).unwrap_err();
+    assert_eq!(e.kind(), Kind::NoRoom);
+}
+
+/// As many names as a document of a megabyte holds are compared in no time; pair by pair it would be
+/// half a billion times.
+#[test]
+fn many_fields_take_no_square_of_time() {
+    let fields: String = (0..30_000).map(|k| format!("<field type='bool' name='{k}'/>")).collect();
+    let mut memory = vec![0; 4 << 20];
+    let xml = ty(&fields, "");
+    let ty = ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+    assert_eq!((ty.records().len(), ty.record_len()), (30_000, 3752));
+}
