@@ -68,8 +68,9 @@ firmware_images() {
     --target thumbv7em-none-eabihf -p firmware "$@"
 }
 
-# run_firmware IMAGE: runs it in QEMU; its exit status and output are those of the image.
+# run_firmware IMAGE: runs it in QEMU; its exit status and output are those of the image. QEMU makes
+# its output non-blocking, which must not be ours: hence `cat`.
 run_firmware() {
   timeout 120 qemu-system-arm -machine mps2-an386 -nographic -monitor none -serial none \
-    -semihosting-config enable=on,target=native -kernel "$1" </dev/null
+    -semihosting-config enable=on,target=native -kernel "$1" </dev/null | cat
 }
