@@ -245,6 +245,12 @@ impl Mode {
     }
 }
 
+/// A length that is known to be small, or was held below [`MAX_STORED`] before.
+#[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
+pub(crate) const fn small(n: usize) -> u32 {
+    n as u32
+}
+
 /// `n` rounded up to a multiple of `to`, which is a power of two.
 #[must_use]
 pub const fn align(n: u64, to: u64) -> u64 {

@@ -54,6 +54,9 @@ pub fn dataseries_inputs(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let big = bytes.get(4) == Some(&0x12);
     let flagged = |rest: &[u8]| [&[u8::from(big)], rest].concat();
     let mut inputs = vec![("dataseries_file", bytes.to_vec()), ("dataseries_header", bytes.to_vec())];
+    inputs.push(("dataseries_recover", bytes.to_vec()));
+    inputs.push(("dataseries_roundtrip", bytes.get(40..).unwrap_or_default().to_vec()));
+    inputs.push(("dataseries_log", bytes.get(40..).unwrap_or_default().to_vec()));
     inputs.push(("dataseries_extent", flagged(bytes.get(40..).unwrap_or_default())));
     let Some(trailer) = bytes.last_chunk::<28>() else { return inputs };
     inputs.push(("dataseries_trailer", flagged(trailer)));

@@ -24,6 +24,9 @@ pub mod dataseries_extent;
 pub mod dataseries_file;
 pub mod dataseries_header;
 pub mod dataseries_index;
+pub mod dataseries_log;
+pub mod dataseries_recover;
+pub mod dataseries_roundtrip;
 pub mod dataseries_trailer;
 pub mod dataseries_types;
 pub mod filo_append;
@@ -62,5 +65,8 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_index", dataseries_index::run),
     ("dataseries_extent", dataseries_extent::run),
     ("dataseries_file", dataseries_file::run),
+    ("dataseries_roundtrip", dataseries_roundtrip::run),
+    ("dataseries_log", dataseries_log::run),
+    ("dataseries_recover", dataseries_recover::run),
     ("xml", xml::run),
 ];

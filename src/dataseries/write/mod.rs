@@ -42,7 +42,7 @@ pub use xml::{Attributes, TypeXml};
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, check_texts, fields, layout, options};
+    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options};
     pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};

@@ -9,7 +9,11 @@ use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
+<<<<<<< HEAD
     ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, FIRST_ENTRY, MAX_STORED, Mode,
+=======
+    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, small,
+>>>>>>> dswrite
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, mix3};
@@ -80,17 +84,21 @@ impl<'p> Finished<'p> {
         Finished {
             name,
             rows: parts.rows,
-            pool: len_of(parts.variable),
+            pool: small(parts.variable.len()),
             hash: parts.hash,
             modes: [mode(fixed), mode(variable)],
-            lens: [len_of(fixed.1), len_of(variable.1)],
+            lens: [small(fixed.1.len()), small(variable.1.len())],
             source: Source::Bytes(fixed.1, variable.1),
         }
     }
 
     fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
         let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
+<<<<<<< HEAD
         let fixed = rows.saturating_mul(u32::try_from(list.record_len()).unwrap_or(u32::MAX));
+=======
+        let fixed = rows.saturating_mul(small(list.record_len()));
+>>>>>>> dswrite
         if fixed.max(pool) as u64 >= MAX_STORED {
             return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
         }
@@ -112,7 +120,7 @@ impl<'p> Finished<'p> {
         const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
         let [fixed, variable] = self.lens;
         to.put(self.name.as_bytes());
-        gap(len_of(self.name.as_bytes()), to);
+        gap(small(self.name.len()), to);
         match self.source {
             Source::Bytes(bytes, _) => to.put(bytes),
             Source::List(list) => list.records::<E>(to),
@@ -133,7 +141,11 @@ impl<'p> Finished<'p> {
             fixed: size(fixed),
             variable: size(variable),
             rows: size(self.rows),
+<<<<<<< HEAD
             pool: size(self.pool.saturating_add(FIRST_ENTRY)),
+=======
+            pool: size(self.pool.saturating_add(small(POOL_START))),
+>>>>>>> dswrite
             adler: U32::new(0),
             hash: U32::new(self.hash),
             fixed_mode: fixed_mode.id(),
@@ -144,18 +156,16 @@ impl<'p> Finished<'p> {
     }
 }
 
-/// A length that was held below `MAX_STORED` before.
-#[allow(clippy::cast_possible_truncation, reason = "less than 2^32")]
-const fn len_of(bytes: &[u8]) -> u32 {
-    bytes.len() as u32
-}
-
 /// The zero bytes behind a part.
 #[inline(never)]
 fn gap(len: u32, to: &mut dyn Put) {
+<<<<<<< HEAD
     // To the next multiple of 4, which is `ALIGN`.
     const { assert!(ALIGN == 4) };
     let padded = len.wrapping_neg() & 3;
+=======
+    let padded = len.wrapping_neg() & small(ALIGN).wrapping_sub(1);
+>>>>>>> dswrite
     to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
 }
 

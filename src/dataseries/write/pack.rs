@@ -186,7 +186,12 @@ type Group = (usize, fn(FieldType) -> bool);
 pub(super) fn compact<T: Schema>(schema: &T, rows: &mut [u8]) -> usize {
     let (record_len, prefix) =
         (schema.layout().record_len().max(1) as usize, schema.layout().compact_prefix() as usize);
+<<<<<<< HEAD
     let groups: [Group; 4] = [
+=======
+    type Group = fn(FieldType) -> bool;
+    let groups: [(usize, Group); 4] = [
+>>>>>>> dswrite
         (1, |ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_))),
         (4, |ty| ty == FieldType::Int32),
         (4, |ty| ty == FieldType::Variable32),

@@ -3,7 +3,7 @@
 use super::pool::Pool;
 use crate::bytes::Endian;
 use crate::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
-use crate::dataseries::raw::MAX_NAME;
+use crate::dataseries::raw::{MAX_NAME, small};
 use crate::dataseries::types::{Field, FieldRecord, NameAt, Relative};
 use crate::error::Result;
 
@@ -122,8 +122,12 @@ macro_rules! __dataseries_record {
                         return ::core::result::Result::Ok(());
                     };
                     $({
+<<<<<<< HEAD
                         #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
                         const FIELD: r::FieldRecord = FIELDS[Index::$field as usize];
+=======
+                        const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
+>>>>>>> dswrite
                         r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), record, pool)?;
                     })+
                     ::core::result::Result::Ok(())
@@ -388,13 +392,24 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
         if !base_name.is_empty() {
             field.relative = relative(specs, k, base_name);
         }
+<<<<<<< HEAD
         assert!(name.len() <= u8::MAX as usize, "a name has at most 255 bytes");
         let len = name.len() as u32;
+=======
+        let len = small(name.len());
+>>>>>>> dswrite
         fields[k as usize] = FieldRecord::new(&field, k, NameAt { at: name_at, len, decoded: true });
         name_at = name_at.saturating_add(len);
         k = k.saturating_add(1);
     }
     fields
+}
+
+/// One of the fields.
+#[must_use]
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+pub const fn field<const N: usize>(fields: &[FieldRecord; N], k: usize) -> FieldRecord {
+    fields[k]
 }
 
 #[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]

@@ -1,0 +1,78 @@
+//! A log that is cut anywhere goes on to the same file.
+
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Sink, SliceSink};
+use pilaster::dataseries::record;
+use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+
+record! {
+    /// What is logged.
+    struct Entry<'a> = "Entry" namespace "example.org" version 1.0 pack compact {
+        time: int64 relative,
+        temp: double nullable scaled 0.25 relative,
+        place: variable32 unique,
+        on: bool nullable,
+    }
+}
+
+const TYPES: [Description<'static>; 1] = [Description::of::<Entry<'_>>()];
+
+/// Rows are bytes of `data`, as are the places of the flushes and the cut.
+pub fn run(data: &[u8]) {
+    let Some((&[flags, low, high], rows)) = data.split_first_chunk() else { return };
+    let (rows, cut) = (&rows[..rows.len().min(200)], u16::from_le_bytes([low, high]).into());
+    if flags & 1 == 0 {
+        order::<LittleEndian>(rows, cut, flags & 2 != 0);
+    } else {
+        order::<BigEndian>(rows, cut, flags & 2 != 0);
+    }
+}
+
+fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
+    let (mut whole, mut slots) = ([0; 1 << 15], [IndexSlot::EMPTY; 256]);
+    let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), &TYPES, &mut slots).expect("room");
+    let first = log.at() as usize;
+    fill(&mut log, rows);
+    let len = log.finish().expect("room").len();
+    let cut = cut % (len + 1);
+
+    let mut bytes = [0xff; 1 << 15];
+    bytes[..cut].copy_from_slice(&whole[..cut]);
+    let seen = if erased { &bytes[..] } else { &bytes[..cut] };
+    let mut slots = [IndexSlot::EMPTY; 256];
+    let Ok(resume) = Resume::find::<E>(seen, &TYPES, &mut slots) else {
+        return assert!(cut < first, "cut at {cut}, types end at {first}");
+    };
+    let (at, done) = (resume.at() as usize, resume.rows() as usize);
+    assert!(first <= at && at <= cut && done <= rows.len());
+    assert!(resume.rest() != Rest::Nothing || (at == cut && !erased));
+    let mut again = [0; 1 << 15];
+    let mut sink = SliceSink::new(&mut again);
+    sink.put(&bytes[..at]).expect("room");
+    let mut log = Writer::<E, _>::resume(sink, &TYPES, &mut slots, &resume);
+    fill(&mut log, &rows[done..]);
+    assert!(log.finish().expect("room").written() == &whole[..len], "cut at {cut} of {len}");
+}
+
+/// Logs a row for each byte, and flushes behind every fifth value.
+fn fill<E: Endian>(log: &mut Writer<'_, E, SliceSink<'_>>, rows: &[u8]) {
+    let (mut room, mut pool, mut unique) = ([0; 400], [0; 300], [0; 8]);
+    let memory = Memory { rows: &mut room, pool: &mut pool, unique: &mut unique };
+    let mut extent = Extent::of::<Entry<'_>>(memory).expect("a sound type");
+    for byte in rows {
+        let place = &b"0123456789"[..usize::from(byte % 11)];
+        let entry = Entry {
+            time: i64::from(*byte) << 33,
+            temp: (byte % 3 != 0).then_some(f64::from(*byte) * 0.1),
+            place,
+            on: (byte % 4 != 0).then_some(byte % 8 > 3),
+        };
+        // An extent that is full must end where it did before the cut.
+        if extent.push(&entry).is_err() {
+            panic!("flushed before it can be full");
+        }
+        if byte % 5 == 0 || extent.len() == 12 {
+            log.flush(&mut extent).expect("room");
+        }
+    }
+    log.flush(&mut extent).expect("room");
+}
