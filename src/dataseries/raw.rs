@@ -49,8 +49,6 @@ pub const MAX_PART: u64 = i32::MAX as u64;
 
 /// Bytes of a pool in front of its first entry, all zero: the empty string that all share.
 pub const POOL_START: usize = 4;
-/// The same as an offset of the pool, where its first entry is.
-pub const FIRST_ENTRY: u32 = 4;
 /// Length words that step 3 of the hash takes at once (section 3.4).
 pub const HASH_BATCH: usize = 1024;
 /// Initial value of an extent's hash, and the constant of the trailer's chain.

@@ -9,11 +9,7 @@ use super::output::Put;
 use crate::bytes::{Endian, Scratch};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-<<<<<<< HEAD
-    FIRST_ENTRY, HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad,
-=======
     HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad, small,
->>>>>>> dswrite
 };
 use crate::error::{Error, Kind, Result, What};
 
@@ -118,11 +114,7 @@ impl List<'_> {
 
     /// The records. In both types the string's cell comes first, then padding, then the number if there is one.
     pub(super) fn records<E: Endian>(&self, to: &mut dyn Put) {
-<<<<<<< HEAD
-        let mut offset = FIRST_ENTRY;
-=======
         let mut offset = small(POOL_START);
->>>>>>> dswrite
         for (text, number) in self.each() {
             let cell = if text.is_empty() { 0 } else { offset };
             let mut record = [0; INDEX_RECORD];

@@ -9,11 +9,7 @@ use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-<<<<<<< HEAD
-    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, FIRST_ENTRY, MAX_STORED, Mode,
-=======
     ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, small,
->>>>>>> dswrite
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, mix3};
@@ -94,11 +90,7 @@ impl<'p> Finished<'p> {
 
     fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
         let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
-<<<<<<< HEAD
-        let fixed = rows.saturating_mul(u32::try_from(list.record_len()).unwrap_or(u32::MAX));
-=======
         let fixed = rows.saturating_mul(small(list.record_len()));
->>>>>>> dswrite
         if fixed.max(pool) as u64 >= MAX_STORED {
             return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
         }
@@ -141,11 +133,7 @@ impl<'p> Finished<'p> {
             fixed: size(fixed),
             variable: size(variable),
             rows: size(self.rows),
-<<<<<<< HEAD
-            pool: size(self.pool.saturating_add(FIRST_ENTRY)),
-=======
             pool: size(self.pool.saturating_add(small(POOL_START))),
->>>>>>> dswrite
             adler: U32::new(0),
             hash: U32::new(self.hash),
             fixed_mode: fixed_mode.id(),
@@ -159,13 +147,7 @@ impl<'p> Finished<'p> {
 /// The zero bytes behind a part.
 #[inline(never)]
 fn gap(len: u32, to: &mut dyn Put) {
-<<<<<<< HEAD
-    // To the next multiple of 4, which is `ALIGN`.
-    const { assert!(ALIGN == 4) };
-    let padded = len.wrapping_neg() & 3;
-=======
     let padded = len.wrapping_neg() & small(ALIGN).wrapping_sub(1);
->>>>>>> dswrite
     to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
 }
 

@@ -176,9 +176,6 @@ fn round(value: f64) -> f64 {
     }
 }
 
-/// Cells of one size, and which types have it.
-type Group = (usize, fn(FieldType) -> bool);
-
 /// Leaves out the null cells (section 8.6), in place; gives back the length of what is left.
 ///
 /// No byte moves up: the stream never is longer than the records so far, each cell's place in it is
@@ -186,12 +183,8 @@ type Group = (usize, fn(FieldType) -> bool);
 pub(super) fn compact<T: Schema>(schema: &T, rows: &mut [u8]) -> usize {
     let (record_len, prefix) =
         (schema.layout().record_len().max(1) as usize, schema.layout().compact_prefix() as usize);
-<<<<<<< HEAD
-    let groups: [Group; 4] = [
-=======
     type Group = fn(FieldType) -> bool;
     let groups: [(usize, Group); 4] = [
->>>>>>> dswrite
         (1, |ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_))),
         (4, |ty| ty == FieldType::Int32),
         (4, |ty| ty == FieldType::Variable32),

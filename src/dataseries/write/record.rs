@@ -122,12 +122,7 @@ macro_rules! __dataseries_record {
                         return ::core::result::Result::Ok(());
                     };
                     $({
-<<<<<<< HEAD
-                        #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
-                        const FIELD: r::FieldRecord = FIELDS[Index::$field as usize];
-=======
                         const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
->>>>>>> dswrite
                         r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), record, pool)?;
                     })+
                     ::core::result::Result::Ok(())
@@ -377,12 +372,7 @@ pub const fn layout(mut specs: &[Spec], options: Options) -> Layout {
 
 /// The fields as they are kept, with names that lie one behind the other.
 #[must_use]
-#[allow(
-    clippy::panic,
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "runs in the compiler only"
-)]
+#[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [FieldRecord; N] {
     let mut fields = [FieldRecord::EMPTY; N];
     let (mut places, mut name_at, mut k) = (layout.places(), 0u32, 0u32);
@@ -392,12 +382,7 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
         if !base_name.is_empty() {
             field.relative = relative(specs, k, base_name);
         }
-<<<<<<< HEAD
-        assert!(name.len() <= u8::MAX as usize, "a name has at most 255 bytes");
-        let len = name.len() as u32;
-=======
         let len = small(name.len());
->>>>>>> dswrite
         fields[k as usize] = FieldRecord::new(&field, k, NameAt { at: name_at, len, decoded: true });
         name_at = name_at.saturating_add(len);
         k = k.saturating_add(1);
