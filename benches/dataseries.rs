@@ -26,11 +26,14 @@ impl Draw {
     }
 }
 
+/// Takes the cells of a row.
+type Take<'t> = &'t mut dyn FnMut(&[Option<Cell<'_>>]);
+
 /// A workload: its type, and one row after the other.
 struct Workload {
     name: &'static str,
     xml: &'static str,
-    row: fn(&mut Draw, State, &mut dyn FnMut(&[Option<Cell<'_>>])),
+    row: fn(&mut Draw, State, Take<'_>),
     /// MB/s of the original per mode, checks off and on: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc.
     original: [[f64; 2]; 8],
 }
