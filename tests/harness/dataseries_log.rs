@@ -20,10 +20,13 @@ const TYPES: [Description<'static>; 1] = [Description::of::<Entry<'_>>()];
 pub fn run(data: &[u8]) {
     let Some((&[flags, low, high], rows)) = data.split_first_chunk() else { return };
     let (rows, cut) = (&rows[..rows.len().min(200)], u16::from_le_bytes([low, high]).into());
+    // Erased flash in the place of an extent's end is told from it by the checksum alone, and under a
+    // fuzzer no checksum has a verdict: there only what is really cut off is looked at.
+    let erased = flags & 2 != 0 && !cfg!(fuzzing);
     if flags & 1 == 0 {
-        order::<LittleEndian>(rows, cut, flags & 2 != 0);
+        order::<LittleEndian>(rows, cut, erased);
     } else {
-        order::<BigEndian>(rows, cut, flags & 2 != 0);
+        order::<BigEndian>(rows, cut, erased);
     }
 }
 
