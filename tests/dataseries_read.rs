@@ -5,13 +5,59 @@ use std::fs;
 
 use pilaster::bytes::{LittleEndian, Scratch, Span};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
-use pilaster::dataseries::{End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types};
+use pilaster::dataseries::write::Cell;
+use pilaster::dataseries::{
+    AnyFile, End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types,
+};
 use pilaster::error::{Kind, What};
 
 const OPTIONS: ReadOptions = ReadOptions::DEFAULT;
 
 fn golden(name: &str) -> Vec<u8> {
     fs::read(format!("tests/golden/dataseries/{name}.ds")).unwrap()
+}
+
+/// Every row of every golden, alone and in a batch.
+#[test]
+fn a_row_alone_is_what_it_is_in_a_batch() {
+    let mut rows = 0;
+    for entry in fs::read_dir("tests/golden/dataseries").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ds") {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let (mut kept, mut memory) = (vec![0; 1 << 20], vec![0; 8 << 20]);
+        let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+        for ty in file.types().iter() {
+            let mut table = file.table(ty.name()).unwrap();
+            while let Some(part) = table.next_part(&mut Scratch::new(&mut memory)).unwrap() {
+                for k in 0..part.width() {
+                    let column = part.column(k).unwrap();
+                    let mut memory = vec![0; usize::try_from(column.need(0..part.rows()).unwrap()).unwrap()];
+                    let batch = column.read(0..part.rows(), &mut Scratch::new(&mut memory)).unwrap();
+                    for row in 0..batch.len {
+                        let cell = column.get(row as u64).unwrap();
+                        assert_eq!(cell.is_some(), batch.validity.get(row));
+                        let same = match (&batch.values, cell) {
+                            (_, None) => true,
+                            (Values::Bool(v), Some(Cell::Bool(cell))) => v.get(row) == cell,
+                            (Values::U8(v), Some(Cell::Byte(cell))) => v[row] == cell,
+                            (Values::I32(v), Some(Cell::Int32(cell))) => v[row] == cell,
+                            (Values::I64(v), Some(Cell::Int64(cell))) => v[row] == cell,
+                            (Values::F64(v), Some(Cell::Double(cell))) => v[row].to_bits() == cell.to_bits(),
+                            (Values::Bytes(v), Some(Cell::Bytes(cell))) => v.get(row).unwrap() == cell,
+                            _ => false,
+                        };
+                        assert!(same, "{path:?}: {k} {row}: {cell:?}");
+                        rows += 1;
+                    }
+                    assert_eq!(column.get(part.rows()).unwrap_err().kind(), Kind::OutOfRange);
+                }
+            }
+        }
+    }
+    assert!(rows > 10_000, "{rows}");
 }
 
 /// A file that lies elsewhere: ranges are fetched one by one, and counted.

@@ -42,6 +42,9 @@ const MAX_COLUMN: u32 = 2;
 const BIG_TO_SMALL: u32 = 4;
 
 impl<'a> Types<'a> {
+    /// No types.
+    pub(super) const NONE: Types<'a> = Types { documents: &[], decoded: &[], types: &[], fields: &[] };
+
     /// The types of a type extent, which must be one. Its documents stay in the file or go into
     /// `scratch`, with everything that is read out of them.
     ///

@@ -175,10 +175,9 @@ pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64)
 }
 
 /// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
-/// of the scale, so that errors do not add up.
+/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
 #[inline(never)]
-pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64) {
-    let many = 1.0 / scale;
+pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
     let mut before = 0.0;
     // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
     if skip.is_some() {

@@ -7,6 +7,7 @@ use crate::bytes::{Endian, Scratch, Span};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
+use crate::dataseries::write::{Description, List};
 use crate::error::{Error, Kind, Result, What};
 
 /// A file of one byte order. A small handle on the file's bytes and on lent memory.
@@ -53,6 +54,64 @@ impl<'a, E: Endian> File<'a, E> {
         header::check::<E>(bytes)?;
         let types = Self::types_of(bytes, options, scratch)?;
         Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
+    }
+
+    /// Opens `bytes`, which hold a log of exactly these `types`, from the front. The descriptions of the
+    /// file are compared with them and not parsed, which saves firmware twenty kilobytes: for
+    /// [`Extent::unpack_as`]. The file then has no [`types`](Self::types) of its own.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, Scratch};
+    /// use pilaster::column::Part as _;
+    /// use pilaster::dataseries::write::{self, Cell, Description, IndexSlot, Memory, Record as _, Writer};
+    /// use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" namespace "example.org" version 1.2 {
+    ///         time: int64 relative,
+    ///         n: int32 nullable,
+    ///     }
+    /// }
+    /// const TYPES: [Description<'static>; 1] = [Description::of::<Tick>()];
+    /// assert_eq!(ExtentType::of::<Tick>().version(), (1, 2));
+    ///
+    /// let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 64]);
+    /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    /// let mut extent = write::Extent::of::<Tick>(Memory::rows(&mut rows))?;
+    /// extent.push(&Tick { time: 1000, n: Some(7) })?;
+    /// extent.push(&Tick { time: 1010, n: None })?;
+    /// log.flush(&mut extent).unwrap();
+    /// let bytes = log.finish().unwrap();
+    ///
+    /// let file = File::<LittleEndian>::open_known(&bytes, &TYPES, &ReadOptions::DEFAULT)?;
+    /// let mut memory = [0; 64];
+    /// for extent in file.extents() {
+    ///     let extent = extent?;
+    ///     if extent.type_name() == Tick::NAME.as_bytes() {
+    ///         let part = extent.unpack_as::<Tick>(&ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+    ///         assert_eq!(part.column(0)?.get(1)?, Some(Cell::Int64(1010)));
+    ///         assert_eq!(part.column(1)?.get(1)?, None);
+    ///     }
+    /// }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with header or type extent; [`Kind::Misuse`] if the file has other types.
+    pub fn open_known(bytes: &'a [u8], types: &[Description<'_>], options: &ReadOptions) -> Result<Self> {
+        header::check::<E>(bytes)?;
+        let first = bytes.get(HEADER_LEN..).unwrap_or_default();
+        let first = Extent::<E>::of(first, HEADER_LEN as u64)?;
+        if options.verify {
+            first.check_stored()?;
+        }
+        if first.type_name() != XML_TYPE.as_bytes() {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
+        }
+        if List::Types(types).hash::<E>() != first.header().hash {
+            return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
+        }
+        Ok(File { bytes, types: Types::NONE, index: None, options: *options, order: PhantomData })
     }
 
     fn types_of(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {

@@ -7,6 +7,7 @@ use crate::bytes::{Endian, Scratch};
 use crate::dataseries::layout::FieldType;
 use crate::dataseries::raw::{MAX_PART, Mode, POOL_START};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
+use crate::dataseries::write::{Of, Record, Schema};
 use crate::error::{Error, Kind, Result, What};
 
 /// Records: as they lie in the file, or in lent memory, where they can be changed.
@@ -35,6 +36,30 @@ impl<'a, E: Endian> Extent<'a, E> {
     where
         'a: 's,
     {
+        self.unpack_by::<ExtentType<'_>>(ty, options, scratch)
+    }
+
+    /// Unpacks the extent, whose rows are known at compile time: steps of packing that they do not need
+    /// are not in the image.
+    ///
+    /// # Errors
+    /// Those of [`unpack`](Self::unpack).
+    pub fn unpack_as<'s, R: Record>(&self, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
+        self.unpack_by::<Of<R>>(&const { ExtentType::of::<R>() }, options, scratch)
+    }
+
+    fn unpack_by<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
         let header = self.header();
         if self.type_name() != ty.name().as_bytes() {
             return Err(Error::new(Kind::Misuse, What::DsTypeName, header.name_span().at));
@@ -42,7 +67,7 @@ impl<'a, E: Endian> Extent<'a, E> {
         if options.verify {
             self.check_stored()?;
         }
-        let mut records = self.records(ty, options, scratch)?;
+        let mut records = self.records::<S>(ty, options, scratch)?;
         let pool = Pool::new(self.tail(options, scratch)?, !E::IS_NATIVE);
         if options.verify {
             let hash = pool.hash(records.bytes())?;
@@ -58,11 +83,11 @@ impl<'a, E: Endian> Extent<'a, E> {
         {
             swap(records, ty);
         }
-        if options.verify {
+        if options.verify && S::USES.strings {
             check_cells(records.bytes(), ty, &pool)?;
         }
         if let Records::Lent(records) = &mut records {
-            undo(records, ty);
+            undo::<S>(records, ty);
         }
         let records = match records {
             Records::Stored(bytes) => bytes,
@@ -136,7 +161,12 @@ impl<'a, E: Endian> Extent<'a, E> {
         within(len, options)
     }
 
-    fn records<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Records<'s>>
+    fn records<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Records<'s>>
     where
         'a: 's,
     {
@@ -151,7 +181,7 @@ impl<'a, E: Endian> Extent<'a, E> {
         }
         let words = scratch.take::<u64>(len.div_ceil(8))?;
         let records = bytemuck::must_cast_slice_mut::<u64, u8>(words).get_mut(..len).unwrap_or_default();
-        if !ty.options().compact {
+        if !S::USES.compact || !ty.options().compact {
             restore(mode, stored, records, &mut scratch.scope(), What::DsFixed, at)?;
         } else if mode == Mode::None {
             expand::expand(stored, ty, records, &mut scratch.scope()).map_err(|e| e.moved(at))?;
@@ -284,7 +314,8 @@ fn check_cells(records: &[u8], ty: &ExtentType<'_>, pool: &Pool<'_>) -> Result<(
 }
 
 /// Undoes scales and differences, field by field (sections 8.2 to 8.4).
-fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
+fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
+    let uses = S::USES;
     let size = ty.record_len();
     let compact = ty.options().compact;
     // Bases come before the fields that refer to them, so one pass in their order is enough.
@@ -294,7 +325,7 @@ fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
         let skip = field.null().filter(|_| compact);
         let base = match field.relative(k) {
             Relative::No => {
-                if let Some(scale) = field.scale() {
+                if let Some(scale) = field.scale().filter(|_| uses.scale) {
                     cells::undo_scale(records, size, at, scale);
                 }
                 continue;
@@ -303,15 +334,20 @@ fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
             Relative::To(base) => ty.records().get(base as usize).map(|base| base.slot().at as usize),
         };
         match (field.ty(), base) {
-            (FieldType::Int32, None) => cells::undo_self::<i32>(records, size, at, skip),
-            (FieldType::Int64, None) => cells::undo_self::<i64>(records, size, at, skip),
-            (FieldType::Double, None) => {
+            (FieldType::Int32, None) if uses.relative32 => cells::undo_self::<i32>(records, size, at, skip),
+            (FieldType::Int64, None) if uses.relative64 => cells::undo_self::<i64>(records, size, at, skip),
+            (FieldType::Double, None) if uses.relative_double => {
                 // The reader of types sees to it that such a field has a scale.
-                cells::undo_self_scaled(records, size, at, skip, field.scale().unwrap_or(1.0));
+                let scale = field.scale().unwrap_or(1.0);
+                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
             }
-            (FieldType::Int32, Some(base)) => cells::undo_other::<i32>(records, size, at, base, skip),
-            (FieldType::Int64, Some(base)) => cells::undo_other::<i64>(records, size, at, base, skip),
-            (FieldType::Double, Some(base)) => {
+            (FieldType::Int32, Some(base)) if uses.relative32 && uses.other => {
+                cells::undo_other::<i32>(records, size, at, base, skip)
+            }
+            (FieldType::Int64, Some(base)) if uses.relative64 && uses.other => {
+                cells::undo_other::<i64>(records, size, at, base, skip)
+            }
+            (FieldType::Double, Some(base)) if uses.relative_double && uses.other => {
                 if let Some(scale) = field.scale() {
                     cells::undo_scale(records, size, at, scale);
                 }
