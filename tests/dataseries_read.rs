@@ -41,7 +41,7 @@ fn a_row_alone_is_what_it_is_in_a_batch() {
                         assert_eq!(cell.is_some(), batch.validity.get(row));
                         let same = match (&batch.values, cell) {
                             (_, None) => true,
-                            (Values::Bool(v), Some(Cell::Bool(cell))) => v.get(row) == cell,
+                            (Values::Bool(v), Some(Cell::Bool(cell))) => v.get(row) == Some(cell),
                             (Values::U8(v), Some(Cell::Byte(cell))) => v[row] == cell,
                             (Values::I32(v), Some(Cell::Int32(cell))) => v[row] == cell,
                             (Values::I64(v), Some(Cell::Int64(cell))) => v[row] == cell,

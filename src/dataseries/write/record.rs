@@ -437,7 +437,7 @@ pub const fn version(text: &str) -> (i32, i32) {
     while let [byte, rest @ ..] = bytes {
         match *byte {
             b'.' => (major, number) = (Some(number), 0),
-            digit @ b'0'..=b'9' => number = number.saturating_mul(10).saturating_add((digit - b'0') as i32),
+            digit @ b'0'..=b'9' => number = number.saturating_mul(10).saturating_add(digit.wrapping_sub(b'0') as i32),
             _ => panic!("a version is two numbers"),
         }
         bytes = rest;
