@@ -60,6 +60,60 @@ fn a_row_alone_is_what_it_is_in_a_batch() {
     assert!(rows > 10_000, "{rows}");
 }
 
+/// Two extents at once: the same rows, or the same errors, as one after the other.
+#[test]
+fn two_at_once_are_what_each_is_alone() {
+    let (mut pairs, mut bad) = (0, 0);
+    for folder in ["tests/golden/dataseries", "tests/golden/dataseries/damaged"] {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "ds") {
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let mut kept = vec![0; 1 << 20];
+            let Ok(AnyFile::Little(file)) = AnyFile::open_sequential(&bytes, &OPTIONS, &mut Scratch::new(&mut kept))
+            else {
+                continue;
+            };
+            let extents: Vec<_> = file.extents().map_while(Result::ok).collect();
+            for two in extents.windows(2) {
+                let Ok([ty_a, ty_b]) = two
+                    .iter()
+                    .map(|extent| file.type_of(extent))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map(|types| [types[0], types[1]])
+                else {
+                    continue;
+                };
+                for options in [OPTIONS, ReadOptions { verify: false, ..OPTIONS }] {
+                    let mut memory = [(); 3].map(|()| vec![0; 4 << 20]);
+                    let [pair, one, two_] = &mut memory;
+                    let pair =
+                        Extent::unpack_pair([&two[0], &two[1]], [&ty_a, &ty_b], &options, &mut Scratch::new(pair));
+                    let alone = [
+                        two[0].unpack(&ty_a, &options, &mut Scratch::new(one)),
+                        two[1].unpack(&ty_b, &options, &mut Scratch::new(two_)),
+                    ];
+                    for (pair, alone) in pair.iter().zip(&alone) {
+                        match (pair, alone) {
+                            (Ok(pair), Ok(alone)) => {
+                                assert_eq!((pair.rows(), pair.records()), (alone.rows(), alone.records()));
+                            }
+                            (pair, alone) => {
+                                assert_eq!(pair.as_ref().err(), alone.as_ref().err(), "{path:?}");
+                                bad += 1;
+                            }
+                        }
+                    }
+                    pairs += 1;
+                }
+            }
+        }
+    }
+    assert!(pairs > 300 && bad > 10, "{pairs} {bad}");
+}
+
 /// A file that lies elsewhere: ranges are fetched one by one, and counted.
 struct Far {
     bytes: Vec<u8>,

@@ -156,17 +156,30 @@ impl<'a, E: Endian> File<'a, E> {
     }
 
     /// Unpacks every extent, with all checks on whatever the options were. `scratch` holds one extent at
-    /// a time.
+    /// a time; where it has room for two, large hosts check two at once ([`Extent::unpack_pair`]).
     ///
     /// # Errors
     /// The first thing that is wrong; [`Kind::NoRoom`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         let options = ReadOptions { verify: true, ..self.options };
         let mut extents = self.extents();
-        for extent in extents.by_ref() {
-            let extent = extent?;
+        while let Some(extent) = extents.next().transpose()? {
             let ty = self.type_of(&extent)?;
-            extent.unpack(&ty, &options, &mut scratch.scope())?;
+            let mut scratch = scratch.scope();
+            // What is wrong with the next one is for its own turn to say.
+            let mut ahead = extents.clone();
+            if cfg!(target_pointer_width = "64")
+                && let Some(Ok(next)) = ahead.next()
+                && let Ok(next_ty) = self.type_of(&next)
+                && let (Ok(one), Ok(two)) = (extent.need(&ty, &options), next.need(&next_ty, &options))
+                && one.saturating_add(two) <= scratch.room() as u64
+            {
+                let [one, two] = Extent::unpack_pair([&extent, &next], [&ty, &next_ty], &options, &mut scratch);
+                one.and(two)?;
+                extents = ahead;
+            } else {
+                extent.unpack(&ty, &options, &mut scratch)?;
+            }
         }
         extents.end().ok_or(Error::new(Kind::Truncated, What::DsExtent, extents.at))
     }

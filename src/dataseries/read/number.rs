@@ -90,7 +90,7 @@ fn decimal(text: &str) -> Option<f64> {
         Some((digits, exponent)) => (digits, exponent_of(exponent)?),
         None => (text, 0),
     };
-    let mut number = Big([0; LIMBS]);
+    let mut number = Big { limbs: [0; LIMBS], len: 0 };
     let (mut power, mut any, mut behind) = (exponent, false, false);
     for byte in digits.bytes() {
         match byte {
@@ -146,7 +146,11 @@ fn exponent_of(text: &str) -> Option<i32> {
 }
 
 /// A whole number of up to 1,216 bits, the lowest first: 64 digits times 5^310, or times 2^1008.
-struct Big([u16; LIMBS]);
+struct Big {
+    limbs: [u16; LIMBS],
+    /// Limbs from here on are zero.
+    len: usize,
+}
 
 const LIMBS: usize = 78;
 /// How far [`Big::up`] shifts: behind a division by 5^400 more than 64 bits of 1 are left.
@@ -157,17 +161,21 @@ const UP_BITS: i32 = 1008;
 impl Big {
     /// Multiplies, and adds.
     fn times(&mut self, factor: u32, mut carry: u32) {
-        for limb in &mut self.0 {
+        for limb in self.limbs.iter_mut().take(self.len) {
             carry = u32::from(*limb).wrapping_mul(factor).wrapping_add(carry);
             *limb = carry as u16;
             carry >>= 16;
+        }
+        if let Some(limb) = self.limbs.get_mut(self.len).filter(|_| carry != 0) {
+            *limb = carry as u16;
+            self.len = self.len.wrapping_add(1);
         }
     }
 
     /// Divides; whether something is left over.
     fn over(&mut self, divisor: u32) -> bool {
         let mut rest = 0u32;
-        for limb in self.0.iter_mut().rev() {
+        for limb in self.limbs.iter_mut().take(self.len).rev() {
             let n = rest << 16 | u32::from(*limb);
             let quotient = n.checked_div(divisor).unwrap_or(0);
             *limb = quotient as u16;
@@ -178,7 +186,8 @@ impl Big {
 
     /// Moves the number up, from limbs that are not in use otherwise.
     fn up(&mut self) {
-        if let Some((low, high)) = self.0.split_at_mut_checked(UP) {
+        self.len = LIMBS;
+        if let Some((low, high)) = self.limbs.split_at_mut_checked(UP) {
             for (high, low) in high.iter_mut().zip(low) {
                 *high = core::mem::take(low);
             }
@@ -188,8 +197,8 @@ impl Big {
     /// The highest bits, up to 64 of them, and the place of the lowest; that one also stands for
     /// everything below it.
     fn top(&self) -> (u64, i32) {
-        let (mut bits, mut place, mut below) = (0u64, (LIMBS as i32).wrapping_mul(16), false);
-        for limb in self.0.iter().rev() {
+        let (mut bits, mut place, mut below) = (0u64, (self.len as i32).wrapping_mul(16), false);
+        for limb in self.limbs.iter().take(self.len).rev() {
             // As much of the limb as there is room for.
             let room = bits.leading_zeros().min(16);
             let limb = u32::from(*limb) << room;
