@@ -114,6 +114,34 @@ fn two_at_once_are_what_each_is_alone() {
     assert!(pairs > 300 && bad > 10, "{pairs} {bad}");
 }
 
+#[test]
+fn rows_are_skipped_by_whole_extents() {
+    let mut bytes = golden("large_zlib");
+    let mut kept = vec![0; 1 << 20];
+    let (counts, damage) = {
+        let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+        let extents: Vec<_> = file.extents().map(Result::unwrap).collect();
+        let data = &extents[1..extents.len() - 1];
+        (data.iter().map(|e| u64::from(e.header().rows)).collect::<Vec<_>>(), data[0].header().fixed_span().at)
+    };
+    assert!(counts.len() > 2);
+    // What is skipped is not unpacked: damage in it is not met.
+    bytes[damage as usize + 9] ^= 1;
+    let mut kept = vec![0; 1 << 20];
+    let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+    let name = file.types().get(0).unwrap().name();
+    let mut table = file.table(name).unwrap();
+    let mut memory = vec![0; 1 << 20];
+    assert_eq!(table.skip(counts[0] - 1), Ok(0));
+    assert!(table.next_part(&mut Scratch::new(&mut memory)).is_err());
+    table.restart().unwrap();
+    assert_eq!(table.skip(counts[0] + counts[1] - 1), Ok(counts[0]));
+    let part = table.next_part(&mut Scratch::new(&mut memory)).unwrap().unwrap();
+    assert_eq!(part.rows(), counts[1]);
+    assert_eq!(table.skip(u64::MAX), Ok(counts[2..].iter().sum()));
+    assert!(table.next_part(&mut Scratch::new(&mut memory)).unwrap().is_none());
+}
+
 /// A file that lies elsewhere: ranges are fetched one by one, and counted.
 struct Far {
     bytes: Vec<u8>,

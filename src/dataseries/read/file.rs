@@ -330,6 +330,22 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
         }
     }
 
+    /// By the headers alone.
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        let mut passed = 0u64;
+        loop {
+            let before = self.extents.clone();
+            let whole = self.next_extent()?.map(|extent| passed.saturating_add(extent.header().rows.into()));
+            match whole {
+                Some(whole) if whole <= rows => passed = whole,
+                _ => {
+                    self.extents = before;
+                    return Ok(passed);
+                }
+            }
+        }
+    }
+
     fn restart(&mut self) -> Result<()> {
         self.extents = self.extents.file.extents();
         Ok(())
