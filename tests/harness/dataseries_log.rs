@@ -1,8 +1,8 @@
 //! A log that is cut anywhere goes on to the same file.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Sink, SliceSink};
-use pilaster::dataseries::record;
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, SliceSink};
 use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::{File, ReadOptions, record};
 
 record! {
     /// What is logged.
@@ -54,6 +54,32 @@ fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let mut log = Writer::<E, _>::resume(sink, &TYPES, &mut slots, &resume);
     fill(&mut log, &rows[done..]);
     assert!(log.finish().expect("room").written() == &whole[..len], "cut at {cut} of {len}");
+    assert_eq!(count::<E>(&whole[..len]), rows.len() as u64);
+    assert!(count::<E>(seen) >= done as u64);
+}
+
+/// Rows up to the first thing that is wrong, by the reader that knows the types; it says of each extent
+/// what the reader of descriptions says.
+fn count<E: Endian>(bytes: &[u8]) -> u64 {
+    let options = ReadOptions::DEFAULT;
+    let (mut kept, mut memory, mut other) = ([0; 4096], [0; 4096], [0xff; 4096]);
+    let known = File::<E>::open_known(bytes, &TYPES, &options).expect("its own types");
+    let file = File::<E>::open_sequential(bytes, &options, &mut Scratch::new(&mut kept)).expect("sound types");
+    let ty = file.types().get(0).expect("a type");
+    let mut rows = 0;
+    for extent in known.extents().map_while(Result::ok).filter(|extent| extent.type_name() == b"Entry") {
+        let one = extent.unpack_as::<Entry<'_>>(&options, &mut Scratch::new(&mut memory));
+        let two = extent.unpack(&ty, &options, &mut Scratch::new(&mut other));
+        match (one, two) {
+            (Ok(one), Ok(two)) => assert_eq!(one.records(), two.records()),
+            (one, two) => {
+                assert_eq!(one.err(), two.err());
+                break;
+            }
+        }
+        rows += u64::from(extent.header().rows);
+    }
+    rows
 }
 
 /// Logs a row for each byte, and flushes behind every fifth value.
