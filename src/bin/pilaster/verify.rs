@@ -10,7 +10,8 @@ use crate::dataseries;
 use crate::open::{Input, part_room};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
+    // Room for two parts, which are checked side by side.
+    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?.saturating_mul(2)]))?;
     match file {
         File::Filo(vector) => writeln!(
             out,
