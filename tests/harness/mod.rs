@@ -36,6 +36,7 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod jay_file;
 pub mod walk;
 pub mod xml;
 
@@ -68,5 +69,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_roundtrip", dataseries_roundtrip::run),
     ("dataseries_log", dataseries_log::run),
     ("dataseries_recover", dataseries_recover::run),
+    ("jay_file", jay_file::run),
     ("xml", xml::run),
 ];
