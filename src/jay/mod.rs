@@ -25,7 +25,7 @@
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! # let bytes = std::fs::read("tests/golden/jay/stats_n7.jay")?;
-//! let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 256]))?;
+//! let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 512]))?;
 //! assert_eq!((file.rows(), file.name(3)?), (7, "int8_nulls"));
 //!
 //! let column = file.column(3)?;

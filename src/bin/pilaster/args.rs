@@ -31,6 +31,8 @@ pub struct Task {
     pub element: Option<Element>,
     /// A DataSeries file is read from the front, without trailer and index.
     pub sequential: bool,
+    /// Of a Jay file whatever can be read is read.
+    pub tolerant: bool,
 }
 
 #[derive(Debug)]
@@ -164,7 +166,8 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
         other => return Err(format!("unknown command {other:?}").into()),
     };
-    let (mut source, mut format, mut element, mut sequential) = (None, None, None, false);
+    let (mut source, mut format, mut element) = (None, None, None);
+    let (mut sequential, mut tolerant) = (false, false);
     while let Some(arg) = parser.next()? {
         match (arg, &mut command) {
             (Short('h') | Long("help"), _) => return Ok(Call::Print(help)),
@@ -186,6 +189,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
                 );
             }
             (Long("no-index"), _) => sequential = true,
+            (Long("tolerant"), _) => tolerant = true,
             (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse_with(rows)?,
             (Long("columns"), Command::Cat(text)) => {
                 text.columns = Some(parser.value()?.string()?.split(',').map(str::to_owned).collect());
@@ -237,7 +241,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
     {
         return Err("a TARGET is missing: the file to write".into());
     }
-    Ok(Call::Run(Task { command, source, format, element, sequential }))
+    Ok(Call::Run(Task { command, source, format, element, sequential, tolerant }))
 }
 
 impl Convert {

@@ -117,10 +117,12 @@ Options:
 pub const COMMON: &str = "
 What a file may not say about itself:
       --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Only Filo and
-                       DataSeries can be read so far
+                       content decides, or the extension .filo. Only Filo,
+                       DataSeries and Jay can be read so far
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
+      --tolerant       of a damaged or odd Jay file read what can be read, and
+                       say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
 

@@ -7,7 +7,7 @@
 //! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
-//! | `dataseries` | what `dump` and `info` say of a DataSeries file alone |
+//! | `dataseries`, `jay` | what `dump` and `info` say of a file of that format alone |
 //! | `rewrite` | the commands that write files: `recover`, `convert` |
 //! | `cat`, `dump`, `info`, `verify` | the other commands |
 //!
@@ -41,6 +41,7 @@ mod dataseries;
 mod dump;
 mod help;
 mod info;
+mod jay;
 mod json;
 mod open;
 mod progress;
@@ -109,7 +110,7 @@ fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
     let file = input.open(task, &mut memory)?;
     match &task.command {
         Command::Info => info::run(&input, &file, out),
-        Command::Cat(how) => cat::run(&file, how, out),
+        Command::Cat(how) => cat::run(&input, &file, how, out),
         Command::Dump => dump::run(&input, &file, out),
         Command::Verify => verify::run(&input, &file, out),
         Command::Convert(how) => rewrite::convert(&input, &file, how, out),

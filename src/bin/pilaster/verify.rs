@@ -7,11 +7,16 @@ use pilaster::bytes::Scratch;
 
 use crate::Failure;
 use crate::dataseries;
+use crate::jay;
 use crate::open::{Input, part_room};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    if let File::Jay(frame) = file {
+        jay::verify(input, frame)?;
+    }
     file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
     match file {
+        File::Jay(frame) => jay::verified(input, frame, out)?,
         File::Filo(vector) => writeln!(
             out,
             "{}: ok, {} rows, {} bytes, filo {} as {}",

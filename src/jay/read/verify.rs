@@ -11,6 +11,14 @@ use crate::jay::raw::{self, SType};
 use crate::limits::{Depth, Limits};
 
 impl File<'_> {
+    /// As much scratch as makes [`verify`](Self::verify) as fast as it gets. With less it takes longer, down
+    /// to a few bytes per column.
+    #[must_use]
+    pub const fn verify_need(&self) -> u64 {
+        // A batch of the widest elements, then names and buffers of all columns.
+        (self.meta().width() as u64).saturating_mul(64).saturating_add(1 << 18)
+    }
+
     /// Walks everything: each value, string and offset, null counts, statistics, and whether rows with a
     /// key are sorted by it. What a tolerant opening let pass fails here.
     ///
