@@ -45,5 +45,5 @@ pub use scratch::Scratch;
 pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
-pub use sink::{Sink, SliceSink};
+pub use sink::{Sink, SliceSink, WriteError};
 pub use span::Span;

@@ -54,6 +54,12 @@
 //! | [`Meta::open`] | [`Tail::meta`] | every column's description |
 //! | [`Column::new`] | [`Field::span`] | the rows of that column |
 //!
+//! # Writing
+//!
+//! Needs a heap, for the metadata and for offsets. Buffers go through a [`Sink`](crate::bytes::Sink) as they
+//! come, and nothing is gone back to: see [`write`](mod@write) for one's own columns, and its
+//! [`Builder`](write::Builder) for those of any other format.
+//!
 //! # What is read
 //!
 //! | part | read | remarks |
@@ -71,6 +77,8 @@
 
 pub mod raw;
 mod read;
+#[cfg(feature = "alloc")]
+pub mod write;
 
 pub use raw::SType;
 pub use read::{

@@ -1,5 +1,6 @@
 //! Least and greatest value of a column, as the file says them (section 5).
 
+use crate::column::{Batch, Validity, Values};
 use crate::generated::jay as views;
 use crate::jay::raw::SType;
 
@@ -45,5 +46,55 @@ impl Stats {
             (Of::Float64(s), SType::Float64) => Stats::Float64 { min: s.min, max: s.max },
             _ => return None,
         })
+    }
+}
+
+impl Stats {
+    /// Least and greatest value of what came before and of `batch`.
+    pub(in crate::jay) fn with<C>(self, batch: &Batch<'_, C>) -> Stats {
+        let valid = &batch.validity;
+        match batch.values {
+            Values::Bool(bits) => bits.iter().enumerate().fold(self, |stats, (i, bit)| match valid.get(i) {
+                true => stats.and_int(bit.into(), bit.into()),
+                false => stats,
+            }),
+            Values::I8(values) => self.and_ints(values, valid),
+            Values::I16(values) => self.and_ints(values, valid),
+            Values::I32(values) => self.and_ints(values, valid),
+            Values::I64(values) => self.and_ints(values, valid),
+            Values::F32(values) => values.iter().enumerate().fold(self, |stats, (i, value)| match stats {
+                _ if !valid.get(i) || value.is_nan() => stats,
+                Stats::Float32 { min, max } => Stats::Float32 { min: min.min(*value), max: max.max(*value) },
+                _ => Stats::Float32 { min: *value, max: *value },
+            }),
+            Values::F64(values) => values.iter().enumerate().fold(self, |stats, (i, value)| match stats {
+                _ if !valid.get(i) || value.is_nan() => stats,
+                Stats::Float64 { min, max } => Stats::Float64 { min: min.min(*value), max: max.max(*value) },
+                _ => Stats::Float64 { min: *value, max: *value },
+            }),
+            _ => self,
+        }
+    }
+
+    /// The same with more values, of which these are the ends.
+    pub(in crate::jay) fn and_int(self, low: i64, high: i64) -> Stats {
+        match self {
+            Stats::Int { min, max } => Stats::Int { min: min.min(low), max: max.max(high) },
+            _ => Stats::Int { min: low, max: high },
+        }
+    }
+
+    fn and_ints<T: Copy + Ord + Into<i64>>(self, values: &[T], valid: &Validity<'_>) -> Stats {
+        let (low, high) = match valid {
+            Validity::All => (values.iter().min().copied(), values.iter().max().copied()),
+            _ => {
+                let there = || values.iter().enumerate().filter(|(i, _)| valid.get(*i)).map(|(_, value)| *value);
+                (there().min(), there().max())
+            }
+        };
+        match low.zip(high) {
+            Some((low, high)) => self.and_int(low.into(), high.into()),
+            None => self,
+        }
     }
 }
