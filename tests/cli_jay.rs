@@ -3,6 +3,8 @@
 
 mod common;
 
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use common::Golden;
@@ -130,4 +132,86 @@ fn rows(path: &str, count: usize) -> String {
     let (v, b) = (column("v"), column("b"));
     let row = |i: usize| format!("{},{}", v[i].as_str().unwrap(), b[i].as_str().unwrap());
     (0..count).map(row).collect::<Vec<_>>().join("\n")
+}
+
+/// A directory of the test's own, which is emptied first.
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// Names and values of all columns; the type too, where the format is the same.
+fn values(path: &str) -> Vec<(Value, Value)> {
+    let dump: Value = serde_json::from_str(&good(&["dump", path])).unwrap();
+    let columns = dump["columns"].as_array().or_else(|| dump["tables"][0]["columns"].as_array()).unwrap();
+    columns.iter().map(|column| (column["name"].clone(), column["sha256"].clone())).collect()
+}
+
+#[test]
+fn jay_to_jay_keeps_everything() {
+    let target = place("jay_to_jay").join("out.jay");
+    let target = target.to_str().unwrap();
+    for golden in sound().step_by(3) {
+        let path = golden.path.to_str().unwrap();
+        good(&["convert", path, target]);
+        assert_eq!(values(target), values(path), "{}", golden.name);
+    }
+    let info = |args: &[&str], name: &str| {
+        good(&[&["convert"], args, &[&path(name), target]].concat());
+        good(&["info", target])
+    };
+    assert!(info(&[], "keyed_2").contains("key       a, b\n"));
+    assert!(!info(&["--columns", "v"], "keyed_2").contains("key "));
+    assert!(info(&["--layout", "old"], "keyed_2").contains("  old  "));
+    assert!(
+        bad(1, &["convert", "--layout", "old", &path("arr_int32"), target]).contains("column a: jay holds no list")
+    );
+    assert!(bad(1, &["convert", "--keys", "1", &path("view_slice"), target]).contains("jay key"));
+}
+
+#[test]
+fn between_the_formats_and_back() {
+    let place = place("jay_between");
+    let file = |name: &str| place.join(name).to_str().unwrap().to_owned();
+    // Jay to DataSeries and back: strings are bytes there.
+    let (ds, back) = (file("x.ds"), file("back.jay"));
+    let source = path("str_many");
+    good(&["convert", "--table", "T", &source, &ds]);
+    assert!(good(&["verify", &ds]).contains(": ok, 5000 rows"));
+    assert!(bad(1, &["convert", &ds, &back]).contains(": jay holds no bytes (--bytes-as-text"));
+    good(&["convert", "--bytes-as-text", &ds, &back]);
+    let texts = |path: &str| good(&["cat", "--to", "csv", path]);
+    assert_eq!(texts(&back), texts(&source));
+    good(&["verify", &back]);
+    // A column of Jay to Filo and back.
+    let (vector, back) = (file("v.filo"), file("v.jay"));
+    assert!(bad(2, &["convert", &path("keyed_2"), &vector]).contains("choose it with --columns"));
+    good(&["convert", "--columns", "v", &path("keyed_2"), &vector]);
+    good(&["convert", "--type", "int", &vector, &back]);
+    let digest = |path: &str| values(path).into_iter().find(|(name, _)| name == "v").unwrap().1;
+    assert_eq!(digest(&back), digest(&path("keyed_2")));
+    // Times, which Filo has none of in nanoseconds.
+    let times = path("time64_n9");
+    let line = bad(1, &["convert", "--columns", "nonull", &times, &vector]);
+    assert!(line.contains("column nonull: filo holds no timestamp[ns] (--stored-times"), "{line}");
+    good(&["convert", "--columns", "nonull", "--stored-times", &times, &vector]);
+    assert!(good(&["verify", "--type", "long", &vector]).contains("ok, 9 rows"));
+    assert!(bad(2, &["convert", "--to", "vortex", &times, &vector]).contains("vortex cannot be written so far"));
+    assert_eq!(fs::read_dir(&place).unwrap().count(), 4, "nothing half written is left");
+}
+
+#[test]
+fn recover_keeps_the_sound_columns() {
+    let target = place("jay_recover").join("out.jay");
+    let target = target.to_str().unwrap();
+    let output = run(&["recover", &path("invalid/buffer_past_eof"), target]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("column 0 "));
+    assert!(good(&["verify", target]).contains(": ok, 3 rows in 1 columns"));
+    // A string that points outside is missing, the others stay.
+    run(&["recover", &path("invalid/str_offset_out_of_range"), target]);
+    assert_eq!(good(&["cat", target]).lines().count(), 4);
+    assert!(bad(1, &["recover", &path("invalid/truncated"), target]).contains("jay end signature"));
 }

@@ -1,5 +1,7 @@
 //! A Jay file against its expectation: verdict, values, and all facts.
 
+#![allow(dead_code, reason = "each test takes a part of it")]
+
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Column as _, Part as _, Type, Values};
 use pilaster::jay::raw::{self, SType};
@@ -99,7 +101,7 @@ fn whole(golden: &Golden, bytes: &[u8], options: &ReadOptions) -> Result<(), Str
 }
 
 /// Every value of some rows, batch by batch.
-fn values(column: &Column<'_>, rows: std::ops::Range<u64>, room: usize) -> Result<Vec<String>, String> {
+pub fn values(column: &Column<'_>, rows: std::ops::Range<u64>, room: usize) -> Result<Vec<String>, String> {
     let mut memory = Memory::filled(0x77);
     let mut got = Vec::new();
     let mut wrong = None;

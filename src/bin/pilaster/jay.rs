@@ -6,11 +6,13 @@ use pilaster::any::{File as AnyFile, Format};
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{self, Column as _, Part as _, Type};
 use pilaster::jay::raw::{self, DATA, HEAD, SType, VALIDITY};
-use pilaster::jay::{Column, Field, File, Layout, Stats};
+use pilaster::jay::{Column, Field, File, Layout, ReadOptions, Stats};
 use serde_json::{Map, Value, json};
 
 use crate::Failure;
+use crate::args::{Convert, Recover, Task};
 use crate::cell;
+use crate::convert;
 use crate::dump::Head;
 use crate::open::{Input, part_room};
 
@@ -178,6 +180,19 @@ pub fn verify(input: &Input, file: &File<'_>) -> Result<(), Failure> {
 pub fn verified(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     let (rows, columns, size) = (file.rows(), file.width(), input.bytes.len());
     Ok(writeln!(out, "{}: ok, {rows} rows in {columns} columns, {size} bytes, {}", input.path, Format::Jay)?)
+}
+
+/// `recover`: the columns that can be read, into a clean file. Strings that are none are missing there.
+pub fn recover(mut input: Input, task: &Task, how: &Recover, out: &mut impl Write) -> Result<(), Failure> {
+    input.tolerant = true;
+    let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
+    let file = File::open(&input.bytes, &options, &mut Scratch::new(&mut []))?;
+    if how.types.is_some() || how.order.is_some() {
+        return Err(Failure::Usage(format!("--types and --order are for DataSeries files; {} is jay", task.source)));
+    }
+    verify(&input, &file)?;
+    let how = Convert { target: how.target.clone(), ..Convert::new() };
+    convert::run(&input, &AnyFile::Jay(file), &how, Format::Jay, out)
 }
 
 /// The name of the type in the words of the expectations.

@@ -21,7 +21,7 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// Whether what can be read is asked for.
     pub tolerant: bool,
-    format: Format,
+    pub format: Format,
 }
 
 impl Input {
