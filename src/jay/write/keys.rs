@@ -77,6 +77,10 @@ impl Keys {
         if k != self.seen {
             return Err(Error::new(Kind::Misuse, What::JayKey, k as u64));
         }
+        // Of nothing there can be any number.
+        if let Values::Null = batch.values {
+            return Err(Error::new(Kind::WrongType, What::JayKey, k as u64));
+        }
         for i in 0..batch.len {
             let value = Value::of(batch, i)?;
             if let Some(before) = &self.before {
