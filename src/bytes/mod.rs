@@ -47,7 +47,7 @@ pub use scratch::Scratch;
 pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
-pub use sink::{Sink, SliceSink};
+pub use sink::{Sink, SliceSink, WriteError};
 #[cfg(feature = "dataseries")]
 pub(crate) use sort::sort_by;
 pub use span::Span;

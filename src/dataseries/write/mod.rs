@@ -40,6 +40,8 @@ pub use schema::{Of, Record, Schema, Uses};
 pub use writer::{Description, Writer};
 pub use xml::{Attributes, TypeXml};
 
+pub use crate::bytes::WriteError;
+
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
@@ -50,34 +52,3 @@ pub mod __record {
     pub use crate::dataseries::types::FieldRecord;
     pub use crate::error::Result;
 }
-
-use core::fmt;
-
-use crate::error::Error;
-
-/// What can go wrong while a file is written: the sink's own error is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum WriteError<S> {
-    /// What was to be written cannot be.
-    Format(Error),
-    /// The sink failed.
-    Sink(S),
-}
-
-impl<S> From<Error> for WriteError<S> {
-    fn from(e: Error) -> Self {
-        WriteError::Format(e)
-    }
-}
-
-impl<S: fmt::Display> fmt::Display for WriteError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Format(e) => e.fmt(f),
-            WriteError::Sink(e) => e.fmt(f),
-        }
-    }
-}
-
-impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}
