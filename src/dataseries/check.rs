@@ -2,7 +2,7 @@
 
 use zerocopy::byteorder::I32;
 
-use super::raw::{EXTENT_SEED, HASH_BATCH, entry_len};
+use super::raw::{EXTENT_SEED, HASH_BATCH, POOL_START, entry_len};
 use crate::bytes::Endian;
 use crate::hash::Lookup2;
 
@@ -23,10 +23,15 @@ impl ExtentHash {
         self.state.update(bytes);
     }
 
-    /// Ends the fixed part, and then the pool.
-    #[inline(never)]
+    /// Ends the fixed part, and begins the pool with its four zero bytes.
+    pub(super) fn end_fixed(&mut self) {
+        self.end_part();
+        self.part(&[0; POOL_START]);
+    }
+
+    /// Ends the pool.
     pub(super) fn end_part(&mut self) {
-        self.state = Lookup2::new(self.state.value());
+        self.state.chain();
     }
 
     /// The length word of the next entry, as it is stored.
@@ -51,7 +56,7 @@ impl ExtentHash {
     }
 
     /// The hash. The last batch counts, also if it is empty.
-    pub(super) fn value(&self) -> u32 {
-        self.state.value()
+    pub(super) fn value(mut self) -> u32 {
+        self.state.chain()
     }
 }

@@ -76,17 +76,14 @@ pub struct FileHeader<E: Endian> {
 
 impl<E: Endian> FileHeader<E> {
     /// The header that every writer stores.
-    #[must_use]
-    pub fn standard() -> Self {
-        FileHeader {
-            magic: MAGIC,
-            check32: I32::new(CHECK_I32),
-            check64: I64::new(CHECK_I64),
-            pi: U64::new(CHECK_PI),
-            inf: U64::new(CHECK_INF),
-            nan: U64::new(CHECK_NAN),
-        }
-    }
+    pub const STANDARD: Self = FileHeader {
+        magic: MAGIC,
+        check32: I32::new(CHECK_I32),
+        check64: I64::new(CHECK_I64),
+        pi: U64::new(CHECK_PI),
+        inf: U64::new(CHECK_INF),
+        nan: U64::new(CHECK_NAN),
+    };
 }
 
 /// The header of an extent, in front of its type name (section 3.1).
@@ -302,8 +299,8 @@ mod tests {
             0x44, 0x53, 0x76, 0x31, 0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0x18, 0x2d,
             0x44, 0x54, 0xfb, 0x21, 0x09, 0x40, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f,
         ];
-        assert_eq!(FileHeader::<LittleEndian>::standard().as_bytes(), little);
-        let header = FileHeader::<BigEndian>::standard();
+        assert_eq!(FileHeader::<LittleEndian>::STANDARD.as_bytes(), little);
+        let header = FileHeader::<BigEndian>::STANDARD;
         let big = header.as_bytes();
         assert_eq!(big[4..8], [0x12, 0x34, 0x56, 0x78]);
     }

@@ -2,10 +2,10 @@
 //!
 //! Both are extents of strings, written piece by piece: nothing but what is listed takes memory.
 
-use zerocopy::byteorder::{I32, I64};
+use zerocopy::byteorder::{U32, U64};
 
 use super::Description;
-use super::output::Put;
+use super::output::{Put, zeros};
 use crate::bytes::{Endian, Scratch};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
@@ -56,113 +56,102 @@ impl IndexSlot {
     }
 }
 
-/// Strings, each with a number or none.
+/// The rows of a built-in type: a string each, and a number or none.
 #[derive(Clone, Copy)]
-pub(super) enum List<'w> {
-    /// The descriptions of the types.
-    Types(&'w [Description<'w>]),
-    /// The type extent, the data extents, and the index itself.
-    Index { slots: &'w [IndexSlot], types: &'w [Description<'w>], index_at: u64 },
-}
-
-impl List<'_> {
+pub(super) struct List<'w> {
     /// The type of the extent that the list is stored as.
-    pub(super) const fn type_name(&self) -> &'static str {
-        match self {
-            List::Types(_) => XML_TYPE,
-            List::Index { .. } => INDEX_TYPE,
-        }
-    }
-
+    pub(super) type_name: &'static str,
     /// Bytes of a record.
-    pub(super) const fn record_len(&self) -> usize {
-        match self {
-            List::Types(_) => XML_RECORD,
-            List::Index { .. } => INDEX_RECORD,
+    pub(super) record_len: usize,
+    /// How many rows.
+    pub(super) rows: usize,
+    types: &'w [Description<'w>],
+    slots: &'w [IndexSlot],
+    index_at: u64,
+}
+
+/// What an extent has of each row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The record: the string's cell, padding, then the number if there is one.
+    Record,
+    /// The entry in the pool.
+    Entry,
+    /// The entry's length word alone.
+    Word,
+}
+
+impl<'w> List<'w> {
+    /// The descriptions of the types.
+    pub(super) const fn types(types: &'w [Description<'w>]) -> Self {
+        List { type_name: XML_TYPE, record_len: XML_RECORD, rows: types.len(), types, slots: &[], index_at: 0 }
+    }
+
+    /// The type extent, the data extents, and the index itself.
+    pub(super) const fn index(types: &'w [Description<'w>], slots: &'w [IndexSlot], index_at: u64) -> Self {
+        let rows = slots.len().saturating_add(2);
+        List { type_name: INDEX_TYPE, record_len: INDEX_RECORD, rows, types, slots, index_at }
+    }
+
+    fn get(&self, k: usize) -> (&'w [u8], u64) {
+        if self.record_len == XML_RECORD {
+            return (self.types.get(k).map_or(&[], |ty| ty.xml), 0);
+        }
+        let Some(k) = k.checked_sub(1) else { return (XML_TYPE.as_bytes(), HEADER_LEN as u64) };
+        match self.slots.get(k) {
+            Some(slot) => (self.types.get(slot.ty()).map_or(&[], |ty| ty.name.as_bytes()), slot.at()),
+            None => (INDEX_TYPE.as_bytes(), self.index_at),
         }
     }
 
-    /// How many strings.
-    pub(super) const fn count(&self) -> usize {
-        match self {
-            List::Types(types) => types.len(),
-            List::Index { slots, .. } => slots.len().saturating_add(2),
-        }
-    }
-
-    fn get(&self, k: usize) -> (&[u8], u64) {
-        match *self {
-            List::Types(types) => (types.get(k).map_or(&[], |ty| ty.xml), 0),
-            List::Index { slots, types, index_at } => match k.checked_sub(1) {
-                None => (XML_TYPE.as_bytes(), HEADER_LEN as u64),
-                Some(k) => match slots.get(k) {
-                    Some(slot) => (types.get(slot.ty()).map_or(&[], |ty| ty.name.as_bytes()), slot.at()),
-                    None => (INDEX_TYPE.as_bytes(), index_at),
-                },
-            },
-        }
-    }
-
-    fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        (0..self.count()).map(|k| self.get(k))
-    }
-
-    /// Bytes of the pool behind its start; saturated.
-    pub(super) fn pool_len(&self) -> u32 {
-        self.each().fold(0, |sum, (text, _)| sum.saturating_add(stored_len(text)))
-    }
-
-    /// The records. In both types the string's cell comes first, then padding, then the number if there is one.
-    pub(super) fn records<E: Endian>(&self, to: &mut dyn Put) {
-        let mut offset = small(POOL_START);
-        for (text, number) in self.each() {
-            let cell = if text.is_empty() { 0 } else { offset };
-            let mut record = [0; INDEX_RECORD];
-            if let Some(to) = record.first_chunk_mut() {
-                *to = I32::<E>::new(cell.cast_signed()).to_bytes();
+    /// Puts one piece of every row; gives back the bytes of the whole pool, saturated. No string is empty,
+    /// that is seen to before.
+    #[inline(never)]
+    pub(super) fn put<E: Endian>(&self, piece: Piece, to: &mut dyn Put) -> u32 {
+        let mut cell = small(POOL_START);
+        for k in 0..self.rows {
+            let (text, number) = self.get(k);
+            if piece == Piece::Record {
+                let mut record = [0; INDEX_RECORD];
+                if let Some(to) = record.first_chunk_mut() {
+                    *to = U32::<E>::new(cell).to_bytes();
+                }
+                if let Some(to) = record.last_chunk_mut() {
+                    *to = U64::<E>::new(number).to_bytes();
+                }
+                to.put(record.get(..self.record_len).unwrap_or_default());
+            } else {
+                to.put(&U32::<E>::new(small(text.len())).to_bytes());
+                if piece == Piece::Entry {
+                    to.put(text);
+                    to.put(zeros(entry_pad(text.len() as u64)));
+                }
             }
-            if let Some(to) = record.last_chunk_mut() {
-                *to = I64::<E>::new(number.cast_signed()).to_bytes();
-            }
-            to.put(record.get(..self.record_len()).unwrap_or_default());
-            offset = offset.saturating_add(stored_len(text));
+            let entry = u32::try_from(entry_len(text.len() as u64)).unwrap_or(u32::MAX);
+            cell = cell.saturating_add(entry);
         }
+        cell
     }
 
-    /// The pool behind its start.
-    pub(super) fn entries<E: Endian>(&self, to: &mut dyn Put) {
-        for (text, _) in self.each() {
-            if !text.is_empty() {
-                to.put(&word::<E>(text));
-                to.put(text);
-                to.put([0; 8].get(..usize::try_from(entry_pad(text.len() as u64)).unwrap_or(0)).unwrap_or_default());
-            }
-        }
-    }
-
-    /// The hash of the extent.
-    pub(super) fn hash<E: Endian>(&self) -> u32 {
+    /// The hash of the extent, and the bytes of its pool.
+    pub(super) fn hash<E: Endian>(&self) -> (u32, u32) {
         let mut hash = ExtentHash::new();
-        self.records::<E>(&mut hash);
+        let pool = self.put::<E>(Piece::Record, &mut hash);
+        hash.end_fixed();
+        self.put::<E>(Piece::Entry, &mut hash);
         hash.end_part();
-        hash.part(&[0; POOL_START]);
-        self.entries::<E>(&mut hash);
-        hash.end_part();
-        for (text, _) in self.each() {
-            if !text.is_empty() {
-                hash.word(&word::<E>(text));
-            }
-        }
-        hash.value()
+        self.put::<E>(Piece::Word, &mut Words(&mut hash));
+        (hash.value(), pool)
     }
 }
 
-/// Bytes of an entry; saturated.
-fn stored_len(text: &[u8]) -> u32 {
-    if text.is_empty() { 0 } else { u32::try_from(entry_len(text.len() as u64)).unwrap_or(u32::MAX) }
-}
+/// Takes length words.
+struct Words<'h>(&'h mut ExtentHash);
 
-/// The length word of a string.
-fn word<E: Endian>(text: &[u8]) -> [u8; 4] {
-    I32::<E>::new(i32::try_from(text.len()).unwrap_or(0)).to_bytes()
+impl Put for Words<'_> {
+    fn put(&mut self, bytes: &[u8]) {
+        if let Some(word) = bytes.first_chunk() {
+            self.0.word(word);
+        }
+    }
 }

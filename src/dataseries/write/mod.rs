@@ -35,15 +35,15 @@ pub use pool::Pool;
 pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
 pub use rewrite::{Repack, rewrite};
-pub use schema::{Of, Record, Schema, Uses};
+pub use schema::{Of, Record, Schema};
 pub use writer::{Description, Writer};
 pub use xml::{Attributes, TypeXml};
 
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options};
-    pub use super::{Pool, Record, Uses};
+    pub use super::record::{Spec, Store, base, cells, check_texts, field, fields, is_own, layout, options, strings};
+    pub use super::{Pool, Record};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};
     pub use crate::dataseries::types::FieldRecord;

@@ -4,7 +4,7 @@ use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, U32};
 
 use super::extent::Parts;
-use super::list::List;
+use super::list::{List, Piece};
 use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
@@ -38,18 +38,19 @@ impl Put for alloc::vec::Vec<u8> {
     }
 }
 
-/// Puts into a sink until that fails.
-struct Through<'o, S: Sink> {
-    out: &'o mut Output<S>,
-    done: Result<(), WriteError<S::Error>>,
+/// So many zeros, fewer than 8.
+pub(super) fn zeros(count: u64) -> &'static [u8] {
+    const ZEROS: [u8; 8] = [0; 8];
+    ZEROS.get(..usize::try_from(count).unwrap_or(0)).unwrap_or_default()
 }
 
-impl<S: Sink> Put for Through<'_, S> {
-    fn put(&mut self, bytes: &[u8]) {
-        if self.done.is_ok() && !bytes.is_empty() {
-            self.done = self.out.put(bytes);
-        }
-    }
+/// Puts a part of an extent, and the zeros behind it.
+#[inline(never)]
+fn padded(bytes: &[u8], to: &mut dyn Put) {
+    // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
+    const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
+    to.put(bytes);
+    to.put(zeros(bytes.len().wrapping_neg() as u64 & (ALIGN as u64).wrapping_sub(1)));
 }
 
 /// The parts of an extent: bytes, or a list whose bytes are made while they are written.
@@ -60,95 +61,81 @@ enum Source<'p> {
 }
 
 /// An extent, but for its Adler-32. Lengths were held below `MAX_STORED` before.
-pub(super) struct Finished<'p> {
+pub(super) struct Finished<'p, E: Endian> {
+    header: ExtentHeader<E>,
     name: &'p str,
-    rows: u32,
-    /// Bytes of the unpacked pool without its four zero bytes.
-    pool: u32,
-    hash: u32,
-    modes: [Mode; 2],
-    /// Bytes of the fixed part and of the variable part, as they are stored.
-    lens: [u32; 2],
     source: Source<'p>,
 }
 
-impl<'p> Finished<'p> {
+impl<'p, E: Endian> Finished<'p, E> {
+    #[inline(always)]
     pub(super) fn new(name: &'p str, parts: &Parts<'_>, stored: &Compressed<'p>) -> Self {
-        let [fixed, variable] = [stored.fixed, stored.variable];
+        let ((fixed_mode, fixed), (variable_mode, variable)) = (stored.fixed, stored.variable);
         // The mode of an empty part means nothing; it is best written as 0 (section 4).
-        let mode = |(mode, bytes): (Mode, &[u8])| if bytes.is_empty() { Mode::None } else { mode };
-        Finished {
-            name,
-            rows: parts.rows,
-            pool: small(parts.variable.len()),
-            hash: parts.hash,
-            modes: [mode(fixed), mode(variable)],
-            lens: [small(fixed.1.len()), small(variable.1.len())],
-            source: Source::Bytes(fixed.1, variable.1),
-        }
+        let mode = |mode: Mode, bytes: &[u8]| if bytes.is_empty() { 0 } else { mode.id() };
+        let header = ExtentHeader {
+            fixed: size(fixed.len()),
+            variable: size(variable.len()),
+            rows: I32::new(parts.rows.cast_signed()),
+            pool: size(parts.variable.len().wrapping_add(POOL_START)),
+            adler: U32::new(0),
+            hash: U32::new(parts.hash),
+            fixed_mode: mode(fixed_mode, fixed),
+            variable_mode: mode(variable_mode, variable),
+            name_len: low8(name.len()),
+            zero: 0,
+        };
+        Finished { header, name, source: Source::Bytes(fixed, variable) }
     }
 
-    fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
-        let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
-        let fixed = rows.saturating_mul(small(list.record_len()));
-        if fixed.max(pool) as u64 >= MAX_STORED {
-            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
+    #[inline(always)]
+    fn of_list(list: List<'p>, at: u64) -> Result<Self> {
+        let (hash, pool) = list.hash::<E>();
+        // The longest records are of 16 bytes.
+        if list.rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
+            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(list.rows as u64));
         }
-        Ok(Finished {
-            name: list.type_name(),
-            rows,
-            pool,
-            hash: list.hash::<E>(),
-            modes: [Mode::None; 2],
-            lens: [fixed, pool],
-            source: Source::List(list),
-        })
+        let header = ExtentHeader {
+            fixed: size(list.rows.wrapping_mul(list.record_len)),
+            variable: I32::new(pool.wrapping_sub(small(POOL_START)).cast_signed()),
+            rows: size(list.rows),
+            pool: I32::new(pool.cast_signed()),
+            adler: U32::new(0),
+            hash: U32::new(hash),
+            fixed_mode: 0,
+            variable_mode: 0,
+            name_len: low8(list.type_name.len()),
+            zero: 0,
+        };
+        Ok(Finished { header, name: list.type_name, source: Source::List(list) })
     }
 
     /// All bytes behind the header.
     #[inline(never)]
-    fn body<E: Endian>(&self, to: &mut dyn Put) {
-        // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
-        const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
-        let [fixed, variable] = self.lens;
-        to.put(self.name.as_bytes());
-        gap(small(self.name.len()), to);
+    fn body(&self, to: &mut dyn Put) {
+        padded(self.name.as_bytes(), to);
         match self.source {
-            Source::Bytes(bytes, _) => to.put(bytes),
-            Source::List(list) => list.records::<E>(to),
-        }
-        gap(fixed, to);
-        match self.source {
-            Source::Bytes(_, bytes) => to.put(bytes),
-            Source::List(list) => list.entries::<E>(to),
-        }
-        gap(variable, to);
-    }
-
-    /// The header, its Adler-32 still to be filled in.
-    fn header<E: Endian>(&self) -> ExtentHeader<E> {
-        let size = |n: u32| I32::new(n.cast_signed());
-        let ([fixed, variable], [fixed_mode, variable_mode]) = (self.lens, self.modes);
-        ExtentHeader {
-            fixed: size(fixed),
-            variable: size(variable),
-            rows: size(self.rows),
-            pool: size(self.pool.saturating_add(small(POOL_START))),
-            adler: U32::new(0),
-            hash: U32::new(self.hash),
-            fixed_mode: fixed_mode.id(),
-            variable_mode: variable_mode.id(),
-            name_len: u8::try_from(self.name.len()).unwrap_or(0),
-            zero: 0,
+            Source::Bytes(fixed, variable) => {
+                padded(fixed, to);
+                padded(variable, to);
+            }
+            // Without gaps: records and entries are multiples of the alignment.
+            Source::List(list) => {
+                list.put::<E>(Piece::Record, to);
+                list.put::<E>(Piece::Entry, to);
+            }
         }
     }
 }
 
-/// The zero bytes behind a part.
-#[inline(never)]
-fn gap(len: u32, to: &mut dyn Put) {
-    let padded = len.wrapping_neg() & small(ALIGN).wrapping_sub(1);
-    to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
+/// A length as a header has it.
+fn size<E: Endian>(len: usize) -> I32<E> {
+    I32::new(small(len).cast_signed())
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "names of more than 255 bytes were refused before")]
+const fn low8(len: usize) -> u8 {
+    len as u8
 }
 
 /// A sink, and what is known of the bytes that went into it.
@@ -158,17 +145,17 @@ pub(super) struct Output<S> {
     at: u64,
     chain: u32,
     /// The sink has failed: how much it has of what was written last is not known.
-    broken: bool,
+    broken: u32,
 }
 
 impl<S> Output<S> {
     pub(super) const fn new(sink: S) -> Self {
-        Output { sink, at: 0, chain: 0, broken: false }
+        Output { sink, at: 0, chain: 0, broken: 0 }
     }
 
     /// Behind `at` bytes, whose extents have this chain.
     pub(super) const fn resumed(sink: S, at: u64, chain: u32) -> Self {
-        Output { sink, at, chain, broken: false }
+        Output { sink, at, chain, broken: 0 }
     }
 
     /// Bytes so far.
@@ -190,46 +177,74 @@ impl<S> Output<S> {
     }
 }
 
+/// Puts into a sink until that fails.
+struct Through<'o, S: Sink> {
+    out: &'o mut Output<S>,
+    failed: Option<S::Error>,
+}
+
+impl<S: Sink> Put for Through<'_, S> {
+    fn put(&mut self, bytes: &[u8]) {
+        if self.out.broken != 0 {
+            return;
+        }
+        self.out.at = self.out.at.wrapping_add(bytes.len() as u64);
+        if let Err(e) = self.out.sink.put(bytes) {
+            self.out.broken = 1;
+            self.failed = Some(e);
+        }
+    }
+}
+
 impl<S: Sink> Output<S> {
-    /// Puts bytes as they are.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError<S::Error>> {
-        if self.broken {
+    /// Puts bytes as they are, then the body of an extent.
+    #[inline(never)]
+    fn put_all<E: Endian>(&mut self, bytes: &[u8], extent: Option<&Finished<'_, E>>) -> Result<(), WriteError<S::Error>> {
+        if self.broken != 0 {
             return Err(Error::new(Kind::Misuse, What::Destination, self.at).into());
         }
-        match self.sink.put(bytes) {
-            Ok(()) => {
-                self.at = self.at.saturating_add(bytes.len() as u64);
-                Ok(())
-            }
-            Err(e) => {
-                self.broken = true;
-                Err(WriteError::Sink(e))
-            }
+        let mut through = Through { out: self, failed: None };
+        through.put(bytes);
+        if let Some(extent) = extent {
+            extent.body(&mut through);
+        }
+        match through.failed {
+            None => Ok(()),
+            Some(e) => Err(WriteError::Sink(e)),
         }
     }
 
-    /// Puts an extent: header, name, parts, gaps.
-    pub(super) fn put_extent<E: Endian>(&mut self, extent: &Finished<'_>) -> Result<(), WriteError<S::Error>> {
-        let mut header = extent.header::<E>();
-        let mut adler = Adler32::new();
-        let (before, rest) = header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
-        for covered in [before, rest.get(size_of::<u32>()..).unwrap_or_default()] {
-            adler.put(covered);
-        }
-        extent.body::<E>(&mut adler);
-        header.adler = U32::new(adler.value());
+    /// Puts bytes as they are.
+    pub(super) fn put<E: Endian>(&mut self, bytes: &[u8]) -> Result<(), WriteError<S::Error>> {
+        self.put_all::<E>(bytes, None)
+    }
 
-        self.put(header.as_bytes())?;
-        let mut through = Through { out: self, done: Ok(()) };
-        extent.body::<E>(&mut through);
-        through.done?;
-        self.chain = mix3(extent.hash ^ adler.value(), self.chain, EXTENT_SEED);
+    /// Puts an extent: header, name, parts, gaps.
+    #[inline(never)]
+    pub(super) fn put_extent<E: Endian>(
+        &mut self,
+        extent: &mut Finished<'_, E>,
+    ) -> Result<(), WriteError<S::Error>> {
+        let mut adler = Adler32::new();
+        let (before, rest) = extent.header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
+        adler.put(before);
+        adler.put(rest.get(size_of::<u32>()..).unwrap_or_default());
+        extent.body(&mut adler);
+        let adler = adler.value();
+        extent.header.adler = U32::new(adler);
+        self.put_all::<E>(extent.header.as_bytes(), Some(extent))?;
+        self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
 
     /// Puts an extent as it was stored before, its check values with it.
-    pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), WriteError<S::Error>> {
-        self.put(bytes)?;
+    pub(super) fn put_stored<E: Endian>(
+        &mut self,
+        bytes: &[u8],
+        adler: u32,
+        hash: u32,
+    ) -> Result<(), WriteError<S::Error>> {
+        self.put::<E>(bytes)?;
         self.chain = mix3(hash ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
@@ -240,16 +255,18 @@ impl<S: Sink> Output<S> {
         list: List<'_>,
         compress: &mut C,
     ) -> Result<(), WriteError<S::Error>> {
-        let finished = Finished::of_list::<E>(list, self.at)?;
+        let mut finished = Finished::<E>::of_list(list, self.at)?;
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
-            list.records::<E>(&mut fixed);
-            list.entries::<E>(&mut variable);
-            let parts = Parts { rows: finished.rows, hash: finished.hash, fixed: &fixed, variable: &variable };
-            return self.put_extent::<E>(&Finished::new(finished.name, &parts, &compress.compress(&fixed, &variable)));
+            list.put::<E>(Piece::Record, &mut fixed);
+            list.put::<E>(Piece::Entry, &mut variable);
+            let hash = finished.header.hash.get();
+            let parts = Parts { rows: small(list.rows), hash, fixed: &fixed, variable: &variable };
+            let stored = compress.compress(&fixed, &variable);
+            return self.put_extent::<E>(&mut Finished::new(list.type_name, &parts, &stored));
         }
         let _ = compress;
-        self.put_extent::<E>(&finished)
+        self.put_extent::<E>(&mut finished)
     }
 }

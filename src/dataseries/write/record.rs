@@ -1,5 +1,6 @@
 //! Row types whose layout, description and packing the compiler works out.
 
+use super::pack::Cells;
 use super::pool::Pool;
 use crate::bytes::Endian;
 use crate::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
@@ -113,7 +114,7 @@ macro_rules! __dataseries_record {
                 const OPTIONS: r::Options = OPTIONS;
                 const LAYOUT: r::Layout = LAYOUT;
                 const FIELDS: &'static [r::FieldRecord] = &FIELDS;
-                const USES: r::Uses = r::Uses::of(&FIELDS, OPTIONS);
+                const STRINGS: bool = r::strings(&FIELDS);
 
                 #[inline]
                 fn store<E: r::Endian>(&self, record: &mut [u8], pool: &mut r::Pool<'_>) -> r::Result<()> {
@@ -121,11 +122,29 @@ macro_rules! __dataseries_record {
                     let ::core::option::Option::Some(record) = record.first_chunk_mut::<LEN>() else {
                         return ::core::result::Result::Ok(());
                     };
+                    *record = [0; LEN];
                     $({
                         const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
                         r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), record, pool)?;
                     })+
                     ::core::result::Result::Ok(())
+                }
+
+                fn pack<E: r::Endian>(records: &mut [u8]) {
+                    $(const { r::cells(&FIELDS, Index::$field as usize, OPTIONS, LAYOUT) }.zero_nulls(records);)+
+                    // The last field first.
+                    $({
+                        const K: usize = COUNT - 1 - Index::$field as usize;
+                        const BASE: ::core::option::Option<r::FieldRecord> = r::base(&FIELDS, K);
+                        if let ::core::option::Option::Some(base) = &BASE {
+                            const { r::cells(&FIELDS, K, OPTIONS, LAYOUT) }.subtract::<E>(records, base);
+                        }
+                    })+
+                    $({
+                        const K: usize = Index::$field as usize;
+                        const OWN: bool = r::is_own(&FIELDS, K);
+                        const { r::cells(&FIELDS, K, OPTIONS, LAYOUT) }.pack::<E>(records, OWN);
+                    })+
                 }
             }
         };
@@ -206,7 +225,7 @@ macro_rules! __dataseries_field {
 
 /// A value that goes into a cell.
 pub trait Store {
-    /// Stores it; the record is all zero.
+    /// Stores it into a record whose cells are still zero.
     ///
     /// # Errors
     /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the pool is full.
@@ -395,6 +414,42 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 pub const fn field<const N: usize>(fields: &[FieldRecord; N], k: usize) -> FieldRecord {
     fields[k]
+}
+
+/// Its cells.
+#[must_use]
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+pub const fn cells<const N: usize>(fields: &[FieldRecord; N], k: usize, options: Options, layout: Layout) -> Cells<'_> {
+    Cells::of(&fields[k], layout.record_len(), options.compact)
+}
+
+/// The other field that it is relative to.
+#[must_use]
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+pub const fn base<const N: usize>(fields: &[FieldRecord; N], k: usize) -> Option<FieldRecord> {
+    match fields[k].relative(k) {
+        Relative::To(base) => Some(fields[base as usize]),
+        _ => None,
+    }
+}
+
+/// Whether it is relative to itself.
+#[must_use]
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+pub const fn is_own<const N: usize>(fields: &[FieldRecord; N], k: usize) -> bool {
+    matches!(fields[k].relative(k), Relative::Own)
+}
+
+/// Whether one of the fields is a variable32.
+#[must_use]
+pub const fn strings(mut fields: &[FieldRecord]) -> bool {
+    while let [field, rest @ ..] = fields {
+        if matches!(field.ty(), FieldType::Variable32) {
+            return true;
+        }
+        fields = rest;
+    }
+    false
 }
 
 #[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]

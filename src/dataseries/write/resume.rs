@@ -57,7 +57,7 @@ impl Resume {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
         }
         // The rows to come must be of the types that the file describes.
-        if List::Types(types).hash::<E>() != first.header().hash {
+        if List::types(types).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
         }
         let mut found = Resume { at: HEADER_LEN as u64, chain: 0, extents: 0, rows: 0, rest: Rest::Nothing };

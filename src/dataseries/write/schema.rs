@@ -2,83 +2,19 @@
 
 use core::marker::PhantomData;
 
+use super::pack::pack;
 use super::pool::Pool;
 use crate::bytes::Endian;
 use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
-/// Which steps of packing a type can need. What a type known at compile time does not need is not in
-/// the image.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Uses {
-    /// A relative int32.
-    pub relative32: bool,
-    /// A relative int64.
-    pub relative64: bool,
-    /// A relative double.
-    pub relative_double: bool,
-    /// A scaled double.
-    pub scale: bool,
-    /// A field that is relative to another.
-    pub other: bool,
-    /// Null compaction.
-    pub compact: bool,
-    /// Strings.
-    pub strings: bool,
-}
-
-impl Uses {
-    /// All of them.
-    pub const ALL: Uses = Uses {
-        relative32: true,
-        relative64: true,
-        relative_double: true,
-        scale: true,
-        other: true,
-        compact: true,
-        strings: true,
-    };
-
-    /// Those of a type with these fields.
-    #[must_use]
-    pub const fn of(mut fields: &[FieldRecord], options: Options) -> Uses {
-        let mut uses = Uses {
-            relative32: false,
-            relative64: false,
-            relative_double: false,
-            scale: false,
-            other: false,
-            compact: options.compact,
-            strings: false,
-        };
-        let mut k = 0usize;
-        while let [field, rest @ ..] = fields {
-            use crate::dataseries::types::Relative;
-            let relative = field.relative(k);
-            let is_relative = !matches!(relative, Relative::No);
-            uses.other |= matches!(relative, Relative::To(_));
-            match field.ty() {
-                FieldType::Int32 => uses.relative32 |= is_relative,
-                FieldType::Int64 => uses.relative64 |= is_relative,
-                FieldType::Double => {
-                    uses.relative_double |= is_relative;
-                    uses.scale |= field.scale().is_some();
-                }
-                FieldType::Variable32 => uses.strings = true,
-                FieldType::Bool | FieldType::Byte | FieldType::FixedWidth(_) => {}
-            }
-            k = k.saturating_add(1);
-            fields = rest;
-        }
-        uses
-    }
-}
-
 /// The type of an extent's records, for a writer.
 pub trait Schema {
-    /// What it may need.
-    const USES: Uses;
+    /// Whether it may have strings. What a type known at compile time does not have is not in the image.
+    const STRINGS: bool;
+    /// Whether it may leave out nulls.
+    const COMPACT: bool;
 
     /// The name of the type.
     fn name(&self) -> &str;
@@ -88,6 +24,14 @@ pub trait Schema {
     fn layout(&self) -> Layout;
     /// Its fields.
     fn fields(&self) -> &[FieldRecord];
+    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    fn pack<E: Endian>(&self, records: &mut [u8]);
+
+    /// Whether nulls are left out.
+    #[inline(always)]
+    fn compacts(&self) -> bool {
+        Self::COMPACT && self.options().compact
+    }
 
     /// Whether extents of the type can be written.
     ///
@@ -99,7 +43,7 @@ pub trait Schema {
         if self.layout().record_len() == 0 {
             return Err(Error::new(Kind::Misuse, What::DsType, 0));
         }
-        if !Self::USES.compact || !self.options().compact {
+        if !self.compacts() {
             return Ok(());
         }
         if self.layout().compact_prefix() == 0 {
@@ -114,7 +58,8 @@ pub trait Schema {
 }
 
 impl Schema for ExtentType<'_> {
-    const USES: Uses = Uses::ALL;
+    const STRINGS: bool = true;
+    const COMPACT: bool = true;
 
     fn name(&self) -> &str {
         ExtentType::name(self)
@@ -130,6 +75,10 @@ impl Schema for ExtentType<'_> {
 
     fn fields(&self) -> &[FieldRecord] {
         self.records()
+    }
+
+    fn pack<E: Endian>(&self, records: &mut [u8]) {
+        pack::<E>(self.records(), self.layout.record_len(), self.options.compact, records);
     }
 }
 
@@ -150,14 +99,17 @@ pub trait Record {
     const LAYOUT: Layout;
     /// Its fields; their names are spans of [`FIELD_NAMES`](Self::FIELD_NAMES).
     const FIELDS: &'static [FieldRecord];
-    /// What it needs.
-    const USES: Uses;
+    /// Whether one of them is a variable32.
+    const STRINGS: bool;
 
-    /// Stores the row into a record that is all zero.
+    /// Stores the row into a record, whatever that holds.
     ///
     /// # Errors
     /// [`Kind::NoRoom`] if the pool is full.
     fn store<E: Endian>(&self, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()>;
+
+    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    fn pack<E: Endian>(records: &mut [u8]);
 }
 
 /// The schema of a [`Record`].
@@ -179,7 +131,8 @@ impl<R> Default for Of<R> {
 }
 
 impl<R: Record> Schema for Of<R> {
-    const USES: Uses = R::USES;
+    const STRINGS: bool = R::STRINGS;
+    const COMPACT: bool = R::OPTIONS.compact;
 
     fn name(&self) -> &str {
         R::NAME
@@ -195,5 +148,9 @@ impl<R: Record> Schema for Of<R> {
 
     fn fields(&self) -> &[FieldRecord] {
         R::FIELDS
+    }
+
+    fn pack<E: Endian>(&self, records: &mut [u8]) {
+        R::pack::<E>(records);
     }
 }

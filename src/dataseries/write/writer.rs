@@ -107,19 +107,18 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     ///
     /// # Errors
     /// [`Kind::Misuse`] for types in another order or listed twice, without a name, with one of over 255
-    /// bytes or that of a built-in type; those of the sink.
+    /// bytes or that of a built-in type, or without a description; those of the sink.
     pub fn with(
         sink: S,
         types: &'w [Description<'w>],
         slots: &'w mut [IndexSlot],
         compress: C,
     ) -> Result<Self, WriteError<S::Error>> {
+        let mut writer = Writer { out: Output::new(sink), types, slots, compress, extents: 0, order: PhantomData };
         check_types(types)?;
-        let mut out = Output::new(sink);
-        out.put(FileHeader::<E>::standard().as_bytes())?;
-        let mut compress = compress;
-        out.put_list::<E, C>(List::Types(types), &mut compress)?;
-        Ok(Writer { out, types, slots, compress, extents: 0, order: PhantomData })
+        writer.out.put::<E>(FileHeader::<E>::STANDARD.as_bytes())?;
+        writer.out.put_list::<E, C>(List::types(types), &mut writer.compress)?;
+        Ok(writer)
     }
 
     /// Where the next extent begins: bytes so far.
@@ -152,12 +151,11 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     where
         R::Static: Record<Static = R::Static>,
     {
-        match extent.push(row) {
-            Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => {
-                self.flush(extent)?;
-                Ok(extent.push(row)?)
+        loop {
+            match extent.push(row) {
+                Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush(extent)?,
+                done => return Ok(done?),
             }
-            done => Ok(done?),
         }
     }
 
@@ -180,7 +178,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         let (slot, name) = self.slot(extent.schema().name().as_bytes())?;
         let parts = extent.parts();
         let stored = self.compress.compress(parts.fixed, parts.variable);
-        self.out.put_extent::<E>(&Finished::new(name, &parts, &stored))?;
+        self.out.put_extent::<E>(&mut Finished::new(name, &parts, &stored))?;
         self.enter(slot);
         extent.clear();
         Ok(())
@@ -194,7 +192,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     pub fn put_stored(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), WriteError<S::Error>> {
         let (slot, _) = self.slot(extent.type_name())?;
         let header = extent.header();
-        self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
+        self.out.put_stored::<E>(extent.bytes(), header.adler, header.hash)?;
         self.enter(slot);
         Ok(())
     }
@@ -222,35 +220,47 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// [`Kind::NoRoom`] with the number of slots needed, if there are more extents; those of the sink.
     pub fn finish(self) -> Result<S, WriteError<S::Error>> {
-        let Writer { mut out, types, slots, mut compress, extents, .. } = self;
+        let mut writer = self;
+        writer.end()?;
+        Ok(writer.out.into_sink())
+    }
+
+    fn end(&mut self) -> Result<(), WriteError<S::Error>> {
+        let Writer { out, types, slots, compress, extents, .. } = self;
         let index_at = out.at();
-        let Some(slots) = slots.get(..extents) else {
-            return Err(Error::new(Kind::NoRoom, What::DsIndex, index_at).with_need(extents as u64).into());
+        let Some(slots) = slots.get(..*extents) else {
+            return Err(Error::new(Kind::NoRoom, What::DsIndex, index_at).with_need(*extents as u64).into());
         };
-        out.put_list::<E, C>(List::Index { slots, types, index_at }, &mut compress)?;
-        let size = out.at().saturating_sub(index_at);
-        let (Ok(size), Ok(signed_at)) = (i32::try_from(size), i64::try_from(index_at)) else {
-            return Err(Error::new(Kind::Limit, What::DsIndex, index_at).with_need(size).into());
-        };
+        out.put_list::<E, C>(List::index(types, slots, index_at), compress)?;
+        let size = low32(out.at().wrapping_sub(index_at));
         let mut trailer = Trailer::<E> {
             marker: I32::new(-1),
             index_size: I32::new(size),
             not_index_size: I32::new(!size),
             chain: U32::new(out.chain()),
-            index_at: I64::new(signed_at),
+            index_at: I64::new(index_at.cast_signed()),
             hash: U32::new(0),
         };
         let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
         trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
-        out.put(trailer.as_bytes())?;
-        Ok(out.into_sink())
+        out.put::<E>(trailer.as_bytes())
     }
+}
+
+/// Both parts of the index are smaller than `MAX_STORED`, and so is their sum in 32 bits.
+#[allow(clippy::cast_possible_truncation, reason = "see above")]
+const fn low32(size: u64) -> i32 {
+    size as i32
 }
 
 fn check_types(types: &[Description<'_>]) -> Result<()> {
     let mut before = "";
     for (k, ty) in types.iter().enumerate() {
-        if ty.name <= before || ty.name.len() > MAX_NAME || matches!(ty.name, XML_TYPE | INDEX_TYPE) {
+        if ty.name <= before
+            || ty.name.len() > MAX_NAME
+            || ty.xml.is_empty()
+            || matches!(ty.name, XML_TYPE | INDEX_TYPE)
+        {
             return Err(Error::new(Kind::Misuse, What::DsTypeName, k as u64));
         }
         before = ty.name;
