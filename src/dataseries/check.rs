@@ -6,6 +6,9 @@ use super::raw::{EXTENT_SEED, HASH_BATCH, POOL_START, entry_len};
 use crate::bytes::Endian;
 use crate::hash::Lookup2;
 
+/// So far from a batch that pieces of parts never make one.
+const NO_WORDS: usize = usize::MAX / 2;
+
 /// The four steps: the fixed part, the pool with its four zero bytes, and the length words of all
 /// entries in batches, each step chained behind the one before.
 pub(super) struct ExtentHash {
@@ -45,6 +48,27 @@ impl ExtentHash {
         }
     }
 
+    /// For pieces of parts, as [`part`](Self::part), and then for length words: see
+    /// [`begin_words`](Self::begin_words).
+    pub(super) const fn of_pieces() -> Self {
+        ExtentHash { words: NO_WORDS, ..ExtentHash::new() }
+    }
+
+    /// The pieces to come are length words.
+    pub(super) const fn begin_words(&mut self) {
+        self.words = 0;
+    }
+
+    /// The next piece.
+    pub(super) fn piece(&mut self, bytes: &[u8]) {
+        self.state.update(bytes);
+        self.words = self.words.wrapping_add(1);
+        if self.words == HASH_BATCH {
+            self.end_part();
+            self.words = 0;
+        }
+    }
+
     /// The length words of `entries`, which were written here.
     pub(super) fn entries<E: Endian>(&mut self, mut entries: &[u8]) {
         while let Some(word) = entries.first_chunk::<4>() {
@@ -55,8 +79,8 @@ impl ExtentHash {
         }
     }
 
-    /// The hash. The last batch counts, also if it is empty.
-    pub(super) fn value(mut self) -> u32 {
+    /// The hash, at the end. The last batch counts, also if it is empty.
+    pub(super) fn value(&mut self) -> u32 {
         self.state.chain()
     }
 }

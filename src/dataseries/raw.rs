@@ -115,6 +115,18 @@ pub struct ExtentHeader<E: Endian> {
 /// Offset of [`ExtentHeader::adler`]: the bytes that it does not cover.
 pub const ADLER_AT: usize = 16;
 
+/// A record of the type extent, without its last field, or of the index extent (section 5).
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ListRecord<E: Endian> {
+    /// Offset in the pool: `xmltype` or `extenttype`.
+    pub cell: U32<E>,
+    /// Zero.
+    pub padding: [u8; 4],
+    /// `offset`, in the index only.
+    pub number: U64<E>,
+}
+
 /// The last 28 bytes of a finished file (section 10).
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
@@ -135,6 +147,7 @@ pub struct Trailer<E: Endian> {
 
 const _: () = assert!(size_of::<FileHeader<crate::bytes::LittleEndian>>() == HEADER_LEN);
 const _: () = assert!(size_of::<ExtentHeader<crate::bytes::LittleEndian>>() == EXTENT_HEADER_LEN);
+const _: () = assert!(size_of::<ListRecord<crate::bytes::LittleEndian>>() == INDEX_RECORD);
 const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILER_LEN);
 
 /// How a part of an extent is stored (section 4). Data, not failure, until the part must be unpacked.
@@ -243,6 +256,12 @@ impl Mode {
 /// A length that is known to be small, or was held below [`MAX_STORED`] before.
 #[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
 pub(crate) const fn small(n: usize) -> u32 {
+    n as u32
+}
+
+/// A number of a file's own lists that is known to be small.
+#[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
+pub(crate) const fn low32(n: u64) -> u32 {
     n as u32
 }
 

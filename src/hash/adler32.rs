@@ -73,6 +73,7 @@ impl Adler32 {
     }
 
     /// Takes the next bytes.
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
         // Lanes gain nothing where the machine has no vectors, and cost flash.
         if cfg!(target_pointer_width = "64") {

@@ -16,7 +16,7 @@
 pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
     let mut state = Lookup2::new(initial);
     state.update(bytes);
-    state.value()
+    state.chain()
 }
 
 /// Whether whole blocks are taken past the buffer: small machines have one loop over bytes for all.
@@ -126,9 +126,9 @@ impl Lookup2 {
         self.state.add(&[a0, a1, a2, a3, b0, b1, b2, b3, 0, c0, c1, c2]);
         self.state.c = self.state.c.wrapping_add(low_word(self.len));
         self.state.mix();
-        let hash = self.state.c;
-        *self = Lookup2::new(hash);
-        hash
+        (self.state.a, self.state.b) = (State::START.a, State::START.b);
+        (self.waiting, self.len) = (0, 0);
+        self.state.c
     }
 
     /// The hash of all bytes of the input so far.

@@ -2,7 +2,7 @@
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Sink, SliceSink};
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Rest, Resume, Writer};
 
 record! {
     /// What is logged.
@@ -14,7 +14,7 @@ record! {
     }
 }
 
-const TYPES: [Description<'static>; 1] = [Description::of::<Entry<'_>>()];
+const TYPES: Descriptions<'static> = Descriptions::of::<Entry<'_>>();
 
 /// Rows are bytes of `data`, as are the places of the flushes and the cut.
 pub fn run(data: &[u8]) {
@@ -32,7 +32,7 @@ pub fn run(data: &[u8]) {
 
 fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let (mut whole, mut slots) = ([0; 1 << 15], [IndexSlot::EMPTY; 256]);
-    let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), &TYPES, &mut slots).expect("room");
+    let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), TYPES, &mut slots);
     let first = log.at() as usize;
     fill(&mut log, rows);
     let len = log.finish().expect("room").len();
@@ -42,7 +42,7 @@ fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     bytes[..cut].copy_from_slice(&whole[..cut]);
     let seen = if erased { &bytes[..] } else { &bytes[..cut] };
     let mut slots = [IndexSlot::EMPTY; 256];
-    let Ok(resume) = Resume::find::<E>(seen, &TYPES, &mut slots) else {
+    let Ok(resume) = Resume::find::<E>(seen, TYPES, &mut slots) else {
         return assert!(cut < first, "cut at {cut}, types end at {first}");
     };
     let (at, done) = (resume.at() as usize, resume.rows() as usize);
@@ -51,7 +51,7 @@ fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let mut again = [0; 1 << 15];
     let mut sink = SliceSink::new(&mut again);
     sink.put(&bytes[..at]).expect("room");
-    let mut log = Writer::<E, _>::resume(sink, &TYPES, &mut slots, &resume);
+    let mut log = Writer::<E, _>::resume(sink, TYPES, &mut slots, &resume);
     fill(&mut log, &rows[done..]);
     assert!(log.finish().expect("room").written() == &whole[..len], "cut at {cut} of {len}");
 }

@@ -81,11 +81,7 @@ pub struct Extent<'m, E, T> {
     /// Bytes and number of the complete rows.
     len: usize,
     count: u32,
-    /// Rows that are being filled column by column.
-    open: u32,
     pool: Pool<'m>,
-    /// Bytes of the pool that complete rows have.
-    pool_len: usize,
     packed: Option<Packed>,
     order: PhantomData<E>,
 }
@@ -100,6 +96,8 @@ struct Packed {
 /// An extent that is packed and waits for its compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'p> {
+    /// Of the type.
+    pub(super) name: &'p str,
     pub(super) rows: u32,
     pub(super) hash: u32,
     pub(super) fixed: &'p [u8],
@@ -122,11 +120,14 @@ impl<'m, E: Endian, R: Record> Extent<'m, E, Of<R>> {
     /// [`Kind::NoRoom`] if rows or pool are full; then nothing has changed, and after a flush the row
     /// may fit. [`Kind::Misuse`] if the extent is packed already, by a flush that failed.
     pub fn push<S: Record<Static = R>>(&mut self, row: &S) -> Result<()> {
-        let record = self.open_row()?;
+        let (record, strings) = (self.open_row()?, self.pool.len());
         // It is there: that was seen to.
-        row.store::<E>(self.rows.get_mut(record).unwrap_or_default(), &mut self.pool)?;
-        self.close_row();
-        Ok(())
+        let done = row.store::<E>(self.rows.get_mut(record).unwrap_or_default(), &mut self.pool);
+        match done {
+            Ok(()) => self.close_row(),
+            Err(_) => self.pool.truncate(strings),
+        }
+        done
     }
 }
 
@@ -153,7 +154,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     }
 
     fn over(schema: T, rows: Room<'m, u8>, pool: Pool<'m>) -> Self {
-        Extent { schema, rows, len: 0, count: 0, open: 0, pool, pool_len: 0, packed: None, order: PhantomData }
+        Extent { schema, rows, len: 0, count: 0, pool, packed: None, order: PhantomData }
     }
 
     /// The type of the rows.
@@ -183,7 +184,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Bytes of the complete rows and their strings, before packing.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.len.saturating_add(self.pool_len)
+        self.len.saturating_add(self.pool.len())
     }
 
     /// How many more records there is room for.
@@ -213,7 +214,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         let at = self.open_row()?;
         let Some(record) = self.rows.get_mut(at.clone()) else { return Err(self.full()) };
         record.fill(0);
-        Ok(Row { extent: self, at: at.start, failed: None })
+        Ok(Row { at: at.start, strings: self.pool.len(), extent: self, failed: None, ended: false })
     }
 
     /// Makes room for so many rows at once, all cells zero; none of them counts yet.
@@ -225,47 +226,40 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
             return Err(self.full());
         }
         self.rows.get_mut(at.start..end).unwrap_or_default().fill(0);
-        // Less than `MAX_STORED`.
-        self.open = u32::try_from(count).unwrap_or(0);
         Ok(())
     }
 
-    /// The records of the group that is open, and the pool.
+    /// The room behind the rows, the front of which is the group that is open; and the pool.
     pub(super) fn group(&mut self) -> (&T, &mut [u8], &mut Pool<'m>) {
-        let (from, len) = (self.len, (self.open as usize).saturating_mul(self.record_len()));
-        let records = self.rows.get_mut(from..).and_then(|rest| rest.get_mut(..len)).unwrap_or_default();
-        (&self.schema, records, &mut self.pool)
+        (&self.schema, self.rows.get_mut(self.len..).unwrap_or_default(), &mut self.pool)
     }
 
     /// Now the rows of the group count.
-    pub(super) fn close_group(&mut self) {
-        let rows = core::mem::take(&mut self.open);
+    pub(super) fn close_group(&mut self, rows: u64) {
+        // Less than `MAX_STORED`, as was seen when it was opened.
+        let rows = u32::try_from(rows).unwrap_or(0);
         self.len = self.len.saturating_add((rows as usize).saturating_mul(self.record_len()));
         self.count = self.count.saturating_add(rows);
-        self.pool_len = self.pool.len();
     }
 
     /// Forgets all rows.
     pub fn clear(&mut self) {
         self.len = 0;
         self.count = 0;
-        self.pool_len = 0;
         if T::STRINGS {
             self.pool.truncate(0);
         }
         self.packed = None;
     }
 
-    /// Where the next record lies. What a row left behind that was not ended is forgotten.
+    /// Where the next record lies.
     fn open_row(&mut self) -> Result<core::ops::Range<usize>> {
         if self.packed.is_some() {
             return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
         }
-        if T::STRINGS {
-            self.pool.truncate(self.pool_len);
-        }
         let start = self.len;
-        let end = start.saturating_add(self.record_len());
+        // Both are less than 2^31.
+        let end = start.wrapping_add(self.record_len());
         // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
         if end as u64 >= MAX_STORED || !self.rows.reach(end) {
             return Err(self.full());
@@ -277,7 +271,6 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         // Less than `MAX_STORED`, both.
         self.len = self.len.wrapping_add(self.record_len());
         self.count = self.count.wrapping_add(1);
-        self.pool_len = self.pool.len();
     }
 
     #[cold]
@@ -289,9 +282,6 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Packs the rows, once, and gives both parts.
     pub(super) fn parts(&mut self) -> Parts<'_> {
         let rows_len = self.len;
-        if T::STRINGS {
-            self.pool.truncate(self.pool_len);
-        }
         let Packed { fixed_len, hash } = match self.packed {
             Some(packed) => packed,
             None => {
@@ -313,6 +303,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
             }
         };
         Parts {
+            name: self.schema.name(),
             rows: self.count,
             hash,
             fixed: self.rows.get(..fixed_len).unwrap_or_default(),
@@ -330,7 +321,18 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
 pub struct Row<'x, 'm, E, T> {
     extent: &'x mut Extent<'m, E, T>,
     at: usize,
+    /// Bytes of the pool before it.
+    strings: usize,
     failed: Option<Error>,
+    ended: bool,
+}
+
+impl<E, T> Drop for Row<'_, '_, E, T> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.extent.pool.truncate(self.strings);
+        }
+    }
 }
 
 impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
@@ -366,11 +368,12 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     ///
     /// # Errors
     /// The first error of the row.
-    pub fn end(self) -> Result<()> {
+    pub fn end(mut self) -> Result<()> {
         match self.failed {
             Some(e) => Err(e),
             None => {
                 self.extent.close_row();
+                self.ended = true;
                 Ok(())
             }
         }

@@ -3,6 +3,7 @@
 //! | item | what it is for |
 //! |---|---|
 //! | [`record!`](crate::dataseries::record) | a row type whose layout is computed by the compiler |
+//! | [`Descriptions`] | the types of the file |
 //! | [`Extent`] | rows that are not yet written, in memory of the caller |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
@@ -11,6 +12,7 @@ mod build;
 mod column;
 mod compress;
 mod copy;
+mod description;
 mod extent;
 mod list;
 mod output;
@@ -29,6 +31,7 @@ pub use build::{Builder, describe};
 #[cfg(feature = "alloc")]
 pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
+pub use description::{Description, Descriptions, Records};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
 pub use pool::Pool;
@@ -36,7 +39,7 @@ pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
 pub use rewrite::{Repack, rewrite};
 pub use schema::{Of, Record, Schema};
-pub use writer::{Description, Writer};
+pub use writer::Writer;
 pub use xml::{Attributes, TypeXml};
 
 /// What the expansion of [`record!`](crate::dataseries::record) names.

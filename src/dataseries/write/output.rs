@@ -1,10 +1,12 @@
 //! Extents on their way into the sink: header, gaps, checks, chain (sections 3 and 10).
 
+use core::fmt;
+
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, U32};
 
 use super::extent::Parts;
-use super::list::{List, Piece};
+use super::list::{List, Piece, Shape};
 use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
@@ -21,7 +23,7 @@ pub(super) trait Put {
 
 impl Put for ExtentHash {
     fn put(&mut self, bytes: &[u8]) {
-        self.part(bytes);
+        self.piece(bytes);
     }
 }
 
@@ -57,7 +59,7 @@ fn padded(bytes: &[u8], to: &mut dyn Put) {
 #[derive(Clone, Copy)]
 enum Source<'p> {
     Bytes(&'p [u8], &'p [u8]),
-    List(List<'p>),
+    List(&'p List<'p>),
 }
 
 /// An extent, but for its Adler-32. Lengths were held below `MAX_STORED` before.
@@ -69,7 +71,7 @@ pub(super) struct Finished<'p, E: Endian> {
 
 impl<'p, E: Endian> Finished<'p, E> {
     #[inline(always)]
-    pub(super) fn new(name: &'p str, parts: &Parts<'_>, stored: &Compressed<'p>) -> Self {
+    pub(super) fn new(parts: &Parts<'p>, stored: &Compressed<'p>) -> Self {
         let ((fixed_mode, fixed), (variable_mode, variable)) = (stored.fixed, stored.variable);
         // The mode of an empty part means nothing; it is best written as 0 (section 4).
         let mode = |mode: Mode, bytes: &[u8]| if bytes.is_empty() { 0 } else { mode.id() };
@@ -82,32 +84,27 @@ impl<'p, E: Endian> Finished<'p, E> {
             hash: U32::new(parts.hash),
             fixed_mode: mode(fixed_mode, fixed),
             variable_mode: mode(variable_mode, variable),
-            name_len: low8(name.len()),
+            name_len: low8(parts.name.len()),
             zero: 0,
         };
-        Finished { header, name, source: Source::Bytes(fixed, variable) }
+        Finished { header, name: parts.name, source: Source::Bytes(fixed, variable) }
     }
 
     #[inline(always)]
-    fn of_list(list: List<'p>, at: u64) -> Result<Self> {
-        let (hash, pool) = list.hash::<E>();
-        // The longest records are of 16 bytes.
-        if list.rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
-            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(list.rows as u64));
-        }
+    fn of_list(list: &'p List<'p>, (name, record_len, rows): Shape, hash: u32, pool: u32) -> Self {
         let header = ExtentHeader {
-            fixed: size(list.rows.wrapping_mul(list.record_len)),
+            fixed: size(rows.wrapping_mul(record_len)),
             variable: I32::new(pool.wrapping_sub(small(POOL_START)).cast_signed()),
-            rows: size(list.rows),
+            rows: size(rows),
             pool: I32::new(pool.cast_signed()),
             adler: U32::new(0),
             hash: U32::new(hash),
             fixed_mode: 0,
             variable_mode: 0,
-            name_len: low8(list.type_name.len()),
+            name_len: low8(name.len()),
             zero: 0,
         };
-        Ok(Finished { header, name: list.type_name, source: Source::List(list) })
+        Finished { header, name, source: Source::List(list) }
     }
 
     /// All bytes behind the header.
@@ -139,23 +136,34 @@ const fn low8(len: usize) -> u8 {
 }
 
 /// A sink, and what is known of the bytes that went into it.
-#[derive(Debug)]
-pub(super) struct Output<S> {
+pub(super) struct Output<S: Sink> {
     sink: S,
     at: u64,
     chain: u32,
     /// The sink has failed: how much it has of what was written last is not known.
-    broken: u32,
+    broken: bool,
+    /// Why writing has stopped. Kept here, so that it passes through no result on its way.
+    why: Result<(), WriteError<S::Error>>,
 }
 
-impl<S> Output<S> {
+impl<S: Sink + fmt::Debug> fmt::Debug for Output<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Output { sink, at, chain, broken, .. } = self;
+        f.debug_struct("Output").field("sink", sink).field("at", at).field("chain", chain).field("broken", broken).finish()
+    }
+}
+
+/// Writing has stopped; the output knows why.
+pub(super) struct Stopped;
+
+impl<S: Sink> Output<S> {
     pub(super) const fn new(sink: S) -> Self {
-        Output { sink, at: 0, chain: 0, broken: 0 }
+        Output::resumed(sink, 0, 0)
     }
 
     /// Behind `at` bytes, whose extents have this chain.
     pub(super) const fn resumed(sink: S, at: u64, chain: u32) -> Self {
-        Output { sink, at, chain, broken: 0 }
+        Output { sink, at, chain, broken: false, why: Ok(()) }
     }
 
     /// Bytes so far.
@@ -175,56 +183,41 @@ impl<S> Output<S> {
     pub(super) fn into_sink(self) -> S {
         self.sink
     }
-}
 
-/// Puts into a sink until that fails.
-struct Through<'o, S: Sink> {
-    out: &'o mut Output<S>,
-    failed: Option<S::Error>,
-}
-
-impl<S: Sink> Put for Through<'_, S> {
-    fn put(&mut self, bytes: &[u8]) {
-        if self.out.broken != 0 {
-            return;
-        }
-        self.out.at = self.out.at.wrapping_add(bytes.len() as u64);
-        if let Err(e) = self.out.sink.put(bytes) {
-            self.out.broken = 1;
-            self.failed = Some(e);
-        }
-    }
-}
-
-impl<S: Sink> Output<S> {
-    /// Puts bytes as they are, then the body of an extent.
+    /// Stops with an error in `what`.
     #[inline(never)]
-    fn put_all<E: Endian>(&mut self, bytes: &[u8], extent: Option<&Finished<'_, E>>) -> Result<(), WriteError<S::Error>> {
-        if self.broken != 0 {
-            return Err(Error::new(Kind::Misuse, What::Destination, self.at).into());
-        }
-        let mut through = Through { out: self, failed: None };
-        through.put(bytes);
-        if let Some(extent) = extent {
-            extent.body(&mut through);
-        }
-        match through.failed {
-            None => Ok(()),
-            Some(e) => Err(WriteError::Sink(e)),
-        }
+    #[cold]
+    pub(super) fn stop(&mut self, kind: Kind, what: What, need: u64) -> Stopped {
+        self.why = Err(WriteError::Format(Error::new(kind, what, self.at).with_need(need)));
+        Stopped
+    }
+
+    /// How writing went, for who called.
+    #[inline(never)]
+    pub(super) fn outcome(&mut self) -> Result<(), WriteError<S::Error>> {
+        core::mem::replace(&mut self.why, Ok(()))
     }
 
     /// Puts bytes as they are.
-    pub(super) fn put<E: Endian>(&mut self, bytes: &[u8]) -> Result<(), WriteError<S::Error>> {
-        self.put_all::<E>(bytes, None)
+    #[inline(never)]
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Stopped> {
+        if self.broken {
+            return Err(self.stop(Kind::Misuse, What::Destination, 0));
+        }
+        self.at = self.at.wrapping_add(bytes.len() as u64);
+        match self.sink.put(bytes) {
+            Ok(()) => Ok(()),
+            Err(e) => {
+                self.broken = true;
+                self.why = Err(WriteError::Sink(e));
+                Err(Stopped)
+            }
+        }
     }
 
     /// Puts an extent: header, name, parts, gaps.
     #[inline(never)]
-    pub(super) fn put_extent<E: Endian>(
-        &mut self,
-        extent: &mut Finished<'_, E>,
-    ) -> Result<(), WriteError<S::Error>> {
+    pub(super) fn put_extent<E: Endian>(&mut self, extent: &mut Finished<'_, E>) -> Result<(), Stopped> {
         let mut adler = Adler32::new();
         let (before, rest) = extent.header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
         adler.put(before);
@@ -232,41 +225,53 @@ impl<S: Sink> Output<S> {
         extent.body(&mut adler);
         let adler = adler.value();
         extent.header.adler = U32::new(adler);
-        self.put_all::<E>(extent.header.as_bytes(), Some(extent))?;
+        self.put(extent.header.as_bytes())?;
+        extent.body(self);
         self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
-        Ok(())
+        // What came after a failure was not put.
+        if self.broken { Err(Stopped) } else { Ok(()) }
     }
 
     /// Puts an extent as it was stored before, its check values with it.
-    pub(super) fn put_stored<E: Endian>(
-        &mut self,
-        bytes: &[u8],
-        adler: u32,
-        hash: u32,
-    ) -> Result<(), WriteError<S::Error>> {
-        self.put::<E>(bytes)?;
+    pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), Stopped> {
+        self.put(bytes)?;
         self.chain = mix3(hash ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
 
     /// Puts the extent of a list.
+    #[inline(never)]
     pub(super) fn put_list<E: Endian, C: Compress>(
         &mut self,
         list: List<'_>,
         compress: &mut C,
-    ) -> Result<(), WriteError<S::Error>> {
-        let mut finished = Finished::<E>::of_list(list, self.at)?;
+    ) -> Result<(), Stopped> {
+        let shape @ (name, _, rows) = list.shape();
+        let (hash, pool) = list.hash::<E>();
+        // The longest records are of 16 bytes.
+        if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
+            return Err(self.stop(Kind::Limit, What::DsExtent, rows as u64));
+        }
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
             list.put::<E>(Piece::Record, &mut fixed);
             list.put::<E>(Piece::Entry, &mut variable);
-            let hash = finished.header.hash.get();
-            let parts = Parts { rows: small(list.rows), hash, fixed: &fixed, variable: &variable };
+            let parts = Parts { name, rows: small(rows), hash, fixed: &fixed, variable: &variable };
             let stored = compress.compress(&fixed, &variable);
-            return self.put_extent::<E>(&mut Finished::new(list.type_name, &parts, &stored));
+            return self.put_extent::<E>(&mut Finished::new(&parts, &stored));
         }
-        let _ = compress;
-        self.put_extent::<E>(&mut finished)
+        let _ = (compress, name);
+        self.put_extent::<E>(&mut Finished::of_list(&list, shape, hash, pool))
+    }
+}
+
+/// Puts what makes up an extent, until the sink fails.
+impl<S: Sink> Put for Output<S> {
+    fn put(&mut self, bytes: &[u8]) {
+        if !self.broken {
+            // It is seen at the extent's end.
+            let _ = Output::put(self, bytes);
+        }
     }
 }

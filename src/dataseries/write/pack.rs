@@ -36,7 +36,7 @@ impl<'f> Cells<'f> {
     #[inline(always)]
     fn records<'r>(&self, rows: &'r mut [u8]) -> impl Iterator<Item = &'r mut [u8]> + use<'r> {
         let skip = if self.compact { self.field.null() } else { None };
-        rows.chunks_exact_mut(self.record_len.max(1)).filter(move |record| !skip.is_some_and(|bit| is_set(record, bit)))
+        records(rows, self.record_len).filter(move |record| !skip.is_some_and(|bit| is_set(record, bit)))
     }
 
     /// Section 8.1. Bools keep their bit.
@@ -44,7 +44,7 @@ impl<'f> Cells<'f> {
     pub fn zero_nulls(&self, rows: &mut [u8]) {
         let (true, Some(null)) = (self.compact, self.field.null()) else { return };
         let (at, size) = (self.at(), self.field.ty().size() as usize);
-        for record in rows.chunks_exact_mut(self.record_len.max(1)) {
+        for record in records(rows, self.record_len) {
             if is_set(record, null)
                 && let Some(cell) = record.get_mut(at..).and_then(|cells| cells.get_mut(..size))
             {
@@ -99,6 +99,16 @@ impl<'f> Cells<'f> {
             }
         }
     }
+}
+
+/// The records; without the division that `chunks_exact_mut` has.
+#[inline(always)]
+fn records(mut rest: &mut [u8], record_len: usize) -> impl Iterator<Item = &mut [u8]> {
+    core::iter::from_fn(move || {
+        let (record, more) = core::mem::take(&mut rest).split_at_mut_checked(record_len.max(1))?;
+        rest = more;
+        Some(record)
+    })
 }
 
 /// A number in a cell.
@@ -172,8 +182,9 @@ fn round(value: f64) -> f64 {
         0 => sign | 1.0f64.to_bits(),
         // The carry out of the fraction goes into the exponent, where it belongs.
         whole @ 1..=FRACTION => {
-            let below = ((1u64 << FRACTION) | ((1 << FRACTION) - 1)) >> whole;
-            bits.wrapping_add((below >> 1) + 1) & !below
+            let left = FRACTION.wrapping_add(1).wrapping_sub(whole);
+            let up = 1u64.wrapping_shl(left) >> 1;
+            bits.wrapping_add(up).wrapping_shr(left).wrapping_shl(left)
         }
         // Whole already, or infinite, or not a number.
         _ if exponent > BELOW_ONE => bits,

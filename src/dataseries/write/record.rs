@@ -118,15 +118,15 @@ macro_rules! __dataseries_record {
 
                 #[inline]
                 fn store<E: r::Endian>(&self, record: &mut [u8], pool: &mut r::Pool<'_>) -> r::Result<()> {
-                    // As an array of known length: all places in it are known to the compiler.
-                    let ::core::option::Option::Some(record) = record.first_chunk_mut::<LEN>() else {
-                        return ::core::result::Result::Ok(());
-                    };
-                    *record = [0; LEN];
+                    // All places in it are known to the compiler: what is left of this are plain stores.
+                    let mut cells = [0; LEN];
                     $({
                         const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
-                        r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), record, pool)?;
+                        r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), &mut cells, pool)?;
                     })+
+                    if let ::core::option::Option::Some(record) = record.first_chunk_mut() {
+                        *record = cells;
+                    }
                     ::core::result::Result::Ok(())
                 }
 
