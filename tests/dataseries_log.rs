@@ -53,6 +53,7 @@ fn fill<E: Endian>(log: &mut Writer<'_, E, Vec<u8>>, from: i64, ends: &mut Vec<(
 fn log<E: Endian>() -> (Vec<u8>, Vec<(u64, i64)>) {
     let mut slots = [IndexSlot::EMPTY; 16];
     let mut log = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
+    log.begin().unwrap();
     let mut ends = vec![(log.at(), 0)];
     fill(&mut log, 0, &mut ends);
     (log.finish().unwrap(), ends)

@@ -33,6 +33,7 @@ pub fn run(data: &[u8]) {
 fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let (mut whole, mut slots) = ([0; 1 << 15], [IndexSlot::EMPTY; 256]);
     let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), TYPES, &mut slots);
+    log.begin().expect("room");
     let first = log.at() as usize;
     fill(&mut log, rows);
     let len = log.finish().expect("room").len();

@@ -99,7 +99,7 @@ impl<'w> List<'w> {
     pub(super) const fn shape(&self) -> Shape {
         match self.slots {
             None => (XML_TYPE, XML_RECORD, self.types.len()),
-            Some(slots) => (INDEX_TYPE, INDEX_RECORD, slots.len().saturating_add(2)),
+            Some(slots) => (INDEX_TYPE, INDEX_RECORD, slots.len().wrapping_add(2)),
         }
     }
 

@@ -149,7 +149,12 @@ pub(super) struct Output<S: Sink> {
 impl<S: Sink + fmt::Debug> fmt::Debug for Output<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Output { sink, at, chain, broken, .. } = self;
-        f.debug_struct("Output").field("sink", sink).field("at", at).field("chain", chain).field("broken", broken).finish()
+        f.debug_struct("Output")
+            .field("sink", sink)
+            .field("at", at)
+            .field("chain", chain)
+            .field("broken", broken)
+            .finish()
     }
 }
 
@@ -241,11 +246,7 @@ impl<S: Sink> Output<S> {
 
     /// Puts the extent of a list.
     #[inline(never)]
-    pub(super) fn put_list<E: Endian, C: Compress>(
-        &mut self,
-        list: List<'_>,
-        compress: &mut C,
-    ) -> Result<(), Stopped> {
+    pub(super) fn put_list<E: Endian, C: Compress>(&mut self, list: List<'_>, compress: &mut C) -> Result<(), Stopped> {
         let shape @ (name, _, rows) = list.shape();
         let (hash, pool) = list.hash::<E>();
         // The longest records are of 16 bytes.

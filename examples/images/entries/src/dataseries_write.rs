@@ -43,7 +43,6 @@ fn format(e: WriteError<core::convert::Infallible>) -> pilaster::Error {
 }
 
 /// Logs a row for each byte, and ends the file.
-#[inline(always)]
 fn log<C: Compress>(
     mut writer: Writer<'_, LittleEndian, Sum, C>,
     rows: &mut [u8],
@@ -75,6 +74,16 @@ pub fn stored(call: Call<'_>) -> Result<u32> {
     log(Writer::new(Sum(0), TYPES, slots), rows, call.bytes, call.kind).map_err(format)
 }
 
+/// The same in a frame of its own: the writer is lent to it, not copied.
+#[inline(never)]
+fn log_apart<C: Compress>(
+    writer: Writer<'_, LittleEndian, Sum, C>,
+    rows: &mut [u8],
+    call: (&[u8], u32),
+) -> core::result::Result<u32, WriteError<core::convert::Infallible>> {
+    log(writer, rows, call.0, call.1)
+}
+
 macro_rules! compressed {
     ($($(#[$doc:meta])* $name:ident = $compress:ident;)*) => {$(
         $(#[$doc])*
@@ -82,10 +91,10 @@ macro_rules! compressed {
         pub fn $name(call: Call<'_>) -> Result<u32> {
             let (rows, memory) = kilobyte(call.memory);
             let (out, memory) = kilobyte(memory);
-            let mut scratch = Scratch::new(memory);
-            let compress = $compress::<256>::new(Table::take(&mut scratch)?, out);
-            let slots = IndexSlot::over(scratch.take(512)?);
-            log(Writer::with(Sum(0), TYPES, slots, compress), rows, call.bytes, call.kind).map_err(format)
+            let (table, memory) = kilobyte(memory);
+            let compress = $compress::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+            let writer = Writer::with(Sum(0), TYPES, IndexSlot::over(memory), compress);
+            log_apart(writer, rows, (call.bytes, call.kind)).map_err(format)
         }
     )*};
 }
