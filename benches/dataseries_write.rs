@@ -126,7 +126,10 @@ fn workload<R: Record>(name: &str, rows: &[R], original: Original)
 where
     R::Static: Record<Static = R::Static>,
 {
-    println!("\n{name:<24} {:>7} {:>7} {:>9} {:>9} {:>9} {:>7}", "MB/s", "ratio", "x memcpy", "original", "faster", "M rows/s");
+    println!(
+        "\n{name:<24} {:>7} {:>7} {:>9} {:>9} {:>9} {:>7}",
+        "MB/s", "ratio", "x memcpy", "original", "faster", "M rows/s"
+    );
     let mut memory = [vec![0; 2 * TARGET], vec![0; 2 * TARGET]];
     let (mut unique, mut out, mut table) = (vec![0; 512], vec![0; 2 * TARGET], Table::<4096>::new());
     let (from, mut to) = (common::noise(TOTAL), vec![0u8; TARGET]);

@@ -2,7 +2,6 @@
 
 use core::marker::PhantomData;
 
-use super::pack::compact;
 use super::pool::Pool;
 use super::room::Room;
 use super::{Of, Record, Schema};
@@ -298,7 +297,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
                     hash.entries::<E>(self.pool.entries());
                 }
                 let compacted = self.schema.compacts();
-                let fixed_len = if compacted { compact(&self.schema, rows) } else { rows_len };
+                let fixed_len = if compacted { self.schema.compact(rows) } else { rows_len };
                 *self.packed.insert(Packed { fixed_len, hash: hash.value() })
             }
         };

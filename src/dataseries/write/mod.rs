@@ -24,6 +24,7 @@ mod resume;
 mod rewrite;
 mod room;
 mod schema;
+mod spec;
 mod writer;
 mod xml;
 
@@ -45,7 +46,9 @@ pub use xml::{Attributes, TypeXml};
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, base, cells, check_texts, field, fields, is_own, layout, options, strings};
+    pub use super::pack::{compact_grouped, grouped};
+    pub use super::record::Store;
+    pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, strings};
     pub use super::{Pool, Record};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};

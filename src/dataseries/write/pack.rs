@@ -5,9 +5,8 @@
 
 use zerocopy::byteorder::{F64, I32, I64};
 
-use super::Schema;
 use crate::bytes::Endian;
-use crate::dataseries::layout::{Bit, FieldType};
+use crate::dataseries::layout::{Bit, FieldType, Layout};
 use crate::dataseries::types::{FieldRecord, Relative};
 
 /// A field of all records that are packed. Where the field is known to the compiler, so is what there is
@@ -192,46 +191,118 @@ fn round(value: f64) -> f64 {
     })
 }
 
-/// Leaves out the null cells (section 8.6), in place; gives back the length of what is left.
+/// The order of the cells in a compacted record: groups by size, the strings behind the int32s.
+const fn group(ty: FieldType) -> u8 {
+    match ty {
+        FieldType::Bool => 0,
+        FieldType::Byte | FieldType::FixedWidth(_) => 1,
+        FieldType::Int32 => 2,
+        FieldType::Variable32 => 3,
+        FieldType::Int64 | FieldType::Double => 4,
+    }
+}
+
+/// The fields in the order of their cells in a compacted record. Inside a group it is their own.
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+#[must_use]
+pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord; N] {
+    let mut sorted = *fields;
+    let (mut to, mut wanted) = (0usize, 0u8);
+    while wanted <= 4 {
+        let mut k = 0usize;
+        while k < N {
+            if group(fields[k].ty()) == wanted {
+                sorted[to] = fields[k];
+                to = to.saturating_add(1);
+            }
+            k = k.saturating_add(1);
+        }
+        wanted = wanted.saturating_add(1);
+    }
+    sorted
+}
+
+/// Leaves out the null cells of a type that is known at run time (section 8.6), in place; gives back the
+/// length of what is left.
+pub(super) fn compact(fields: &[FieldRecord], layout: Layout, rows: &mut [u8]) -> usize {
+    let groups = 1..=4;
+    let of = |wanted| fields.iter().filter(move |field| group(field.ty()) == wanted);
+    compact_grouped(groups.flat_map(of), layout, rows)
+}
+
+/// The same, with the fields in the order of their cells.
 ///
 /// No byte moves up: the stream never is longer than the records so far, each cell's place in it is
 /// monotonic in where the record begins, and both have the cells in the same order.
-pub(super) fn compact<T: Schema>(schema: &T, rows: &mut [u8]) -> usize {
-    let (record_len, prefix) =
-        (schema.layout().record_len().max(1) as usize, schema.layout().compact_prefix() as usize);
-    type Group = fn(FieldType) -> bool;
-    let groups: [(usize, Group); 4] = [
-        (1, |ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_))),
-        (4, |ty| ty == FieldType::Int32),
-        (4, |ty| ty == FieldType::Variable32),
-        (8, |ty| matches!(ty, FieldType::Int64 | FieldType::Double)),
-    ];
+#[inline(always)]
+pub fn compact_grouped<'f>(
+    fields: impl Iterator<Item = &'f FieldRecord> + Clone,
+    layout: Layout,
+    rows: &mut [u8],
+) -> usize {
+    let (record_len, prefix) = (layout.record_len().max(1) as usize, layout.compact_prefix() as usize);
     let (mut from, mut to) = (0usize, 0usize);
     while from < rows.len() {
         let bits = to;
         shift(rows, from, to, prefix);
-        to = to.saturating_add(prefix);
-        for (size, group) in groups {
-            for field in schema.fields().iter().filter(|field| group(field.ty())) {
-                // The bits were copied; where they were may have been written over.
-                let null = field.null();
-                if null.is_some_and(|bit| rows.get(bits..).is_some_and(|record| is_set(record, bit))) {
-                    continue;
-                }
-                let start = to.checked_next_multiple_of(size).unwrap_or(to);
-                if let Some(padding) = rows.get_mut(to..start) {
-                    padding.fill(0);
-                }
-                shift(rows, from.saturating_add(field.slot().at as usize), start, size);
-                to = start.saturating_add(size);
+        to = to.wrapping_add(prefix);
+        for field in fields.clone() {
+            // The bits were copied; where they were may have been written over.
+            if field.null().is_some_and(|bit| rows.get(bits..).is_some_and(|record| is_set(record, bit))) {
+                continue;
             }
+            let cell = from.wrapping_add(field.slot().at as usize);
+            to = match group(field.ty()) {
+                0 => to,
+                1 => place::<1>(rows, cell, to),
+                2 | 3 => place::<4>(rows, cell, to),
+                _ => place::<8>(rows, cell, to),
+            };
         }
-        from = from.saturating_add(record_len);
+        from = from.wrapping_add(record_len);
     }
     to
 }
 
+/// Moves a cell down behind the padding that it needs; gives back where it ends.
+#[inline(always)]
+fn place<const N: usize>(rows: &mut [u8], cell: usize, to: usize) -> usize {
+    let start = to.wrapping_add(N - 1) & !(N - 1);
+    let Some(value) = rows.get(cell..).and_then(|cells| cells.first_chunk::<N>()).copied() else { return to };
+    let pad = start.wrapping_sub(to);
+    // Three stores at most: for so few bytes quicker than a fill.
+    let at = zero::<1>(rows, to, pad);
+    let at = zero::<2>(rows, at, pad);
+    zero::<4>(rows, at, pad);
+    if let Some(to) = rows.get_mut(start..).and_then(|cells| cells.first_chunk_mut()) {
+        *to = value;
+    }
+    start.wrapping_add(N)
+}
+
+/// Zeros `N` bytes if the binary form of `pad` has them.
+#[inline(always)]
+fn zero<const N: usize>(rows: &mut [u8], at: usize, pad: usize) -> usize {
+    if pad & N == 0 {
+        return at;
+    }
+    if let Some(to) = rows.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<N>()) {
+        *to = [0; N];
+    }
+    at.wrapping_add(N)
+}
+
+#[inline(always)]
 fn shift(rows: &mut [u8], from: usize, to: usize, len: usize) {
+    // Most types have but one byte of bits.
+    if len == 1 {
+        if let Some(byte) = rows.get(from).copied()
+            && let Some(to) = rows.get_mut(to)
+        {
+            *to = byte;
+        }
+        return;
+    }
     let end = from.saturating_add(len);
     if to <= from && end <= rows.len() {
         rows.copy_within(from..end, to);

@@ -2,7 +2,7 @@
 
 use core::marker::PhantomData;
 
-use super::pack::pack;
+use super::pack::{compact, pack};
 use super::pool::Pool;
 use crate::bytes::Endian;
 use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
@@ -26,6 +26,9 @@ pub trait Schema {
     fn fields(&self) -> &[FieldRecord];
     /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
     fn pack<E: Endian>(&self, records: &mut [u8]);
+    /// Leaves out the null cells of packed records (section 8.6), in place; gives back the bytes that are
+    /// left, at the front.
+    fn compact(&self, records: &mut [u8]) -> usize;
 
     /// Whether nulls are left out.
     #[inline(always)]
@@ -80,6 +83,10 @@ impl Schema for ExtentType<'_> {
     fn pack<E: Endian>(&self, records: &mut [u8]) {
         pack::<E>(self.records(), self.layout.record_len(), self.options.compact, records);
     }
+
+    fn compact(&self, records: &mut [u8]) -> usize {
+        compact(self.records(), self.layout, records)
+    }
 }
 
 /// A row whose type is known at compile time; [`record!`](crate::dataseries::record) implements it.
@@ -110,6 +117,10 @@ pub trait Record {
 
     /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
     fn pack<E: Endian>(records: &mut [u8]);
+
+    /// Leaves out the null cells of packed records, in place; gives back the bytes that are left, at the
+    /// front.
+    fn compact(records: &mut [u8]) -> usize;
 }
 
 /// The schema of a [`Record`].
@@ -152,5 +163,9 @@ impl<R: Record> Schema for Of<R> {
 
     fn pack<E: Endian>(&self, records: &mut [u8]) {
         R::pack::<E>(records);
+    }
+
+    fn compact(&self, records: &mut [u8]) -> usize {
+        R::compact(records)
     }
 }
