@@ -25,13 +25,15 @@
 use core::fmt;
 use core::str::FromStr;
 
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use crate::filo;
+#[cfg(feature = "jay")]
+use crate::jay;
 
 /// The formats that can be recognised. More than can be read: see [`Format::readable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +69,8 @@ impl Format {
         match self {
             Format::Filo => cfg!(feature = "filo"),
             Format::DataSeries => cfg!(feature = "dataseries"),
-            Format::Jay | Format::Bcolz | Format::Vortex => false,
+            Format::Jay => cfg!(feature = "jay"),
+            Format::Bcolz | Format::Vortex => false,
         }
     }
 
@@ -165,11 +168,14 @@ pub struct Hints {
     /// That a DataSeries file shall be read from the front, without trailer and index.
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
+    /// That of a Jay file whatever can be read is read.
+    #[cfg(feature = "jay")]
+    pub tolerant: bool,
 }
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -179,12 +185,15 @@ pub enum File<'a> {
     /// A DataSeries file.
     #[cfg(feature = "dataseries")]
     DataSeries(dataseries::AnyFile<'a>),
+    /// A Jay file.
+    #[cfg(feature = "jay")]
+    Jay(jay::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, types
-    /// and index of a DataSeries file.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
+    /// Jay file (which takes some meanwhile), types and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
@@ -206,6 +215,11 @@ impl<'a> File<'a> {
                 };
                 Ok(File::DataSeries(file))
             }
+            #[cfg(feature = "jay")]
+            Format::Jay => {
+                let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
+                jay::File::open(bytes, &options, scratch).map(File::Jay)
+            }
             other => Err(other.unreadable()),
         }
     }
@@ -218,6 +232,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Format::Filo,
             #[cfg(feature = "dataseries")]
             File::DataSeries(_) => Format::DataSeries,
+            #[cfg(feature = "jay")]
+            File::Jay(_) => Format::Jay,
         }
     }
 
@@ -232,6 +248,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Ok(0),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.need(),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => Ok(file.verify_need()),
         }
     }
 
@@ -246,6 +264,8 @@ impl<'a> File<'a> {
             File::Filo(vector) => vector.verify(),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.verify(scratch).map(|_| ()),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => file.verify(scratch),
         }
     }
 }
@@ -305,8 +325,8 @@ mod tests {
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
         let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
-        let e = open(b"JAY1\0\0\0\0", Format::Jay).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::JayFile));
+        let e = open(b"VTXF", Format::Vortex).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VortexFile));
         let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }

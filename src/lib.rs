@@ -114,5 +114,7 @@ pub mod meta;
 pub mod dataseries;
 #[cfg(feature = "filo")]
 pub mod filo;
+#[cfg(feature = "jay")]
+pub mod jay;
 
 pub use error::{Error, Result};

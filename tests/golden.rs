@@ -7,6 +7,8 @@ mod dataseries;
 #[path = "common/expect.rs"]
 mod expect;
 mod harness;
+#[path = "common/jay.rs"]
+mod jay;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -20,7 +22,7 @@ use pilaster::column::{Column as _, Part, Type, Unit};
 use pilaster::filo::{Element, Vector};
 
 /// Formats whose goldens lie here for other tests; this one has no reader for them yet.
-const WITHOUT_READER: &[&str] = &["jay", "vortex", "bcolz"];
+const WITHOUT_READER: &[&str] = &["vortex", "bcolz"];
 
 #[test]
 fn goldens() {
@@ -31,6 +33,7 @@ fn goldens() {
         let result = match golden.format.as_str() {
             "filo" => filo(&golden),
             "dataseries" => data_series(&golden),
+            "jay" => jay::read(&golden),
             format if WITHOUT_READER.contains(&format) => {
                 *passed_over.entry(golden.format).or_insert(0) += 1;
                 continue;
@@ -44,7 +47,7 @@ fn goldens() {
     for (format, count) in passed_over {
         writeln!(io::stderr(), "NO READER YET for {count} goldens of {format}").unwrap();
     }
-    assert!(read >= 177, "only {read} goldens found");
+    assert!(read >= 245, "only {read} goldens found");
     assert!(wrong.is_empty(), "{} of {read} goldens:\n{}", wrong.len(), wrong.join("\n"));
 }
 

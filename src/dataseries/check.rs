@@ -32,7 +32,12 @@ impl ExtentHash {
         self.part(&[0; POOL_START]);
     }
 
-    /// Ends the pool.
+    /// The same for two extents at once.
+    pub(super) fn parts([a, b]: [&mut Self; 2], bytes: [&[u8]; 2]) {
+        Lookup2::update_pair([&mut a.state, &mut b.state], bytes);
+    }
+
+    /// Ends the fixed part, and then the pool.
     pub(super) fn end_part(&mut self) {
         self.state.chain();
     }

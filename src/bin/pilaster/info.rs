@@ -11,6 +11,7 @@ use pilaster::filo::{self, Vector};
 use crate::Failure;
 use crate::dataseries;
 use crate::dump::filo_name;
+use crate::jay;
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
 use crate::walk::batches;
@@ -24,6 +25,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             filo(vector, &input.bytes, out)?;
             columns(&mut filo::Table::new(*vector), 0, out)
         }
+        File::Jay(frame) => jay::info(frame, input, out),
         File::DataSeries(series) => {
             dataseries::info(series, input.bytes.len(), out)?;
             let room = part_room(file)?;

@@ -245,7 +245,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     pub fn clear(&mut self) {
         self.len = 0;
         self.count = 0;
-        if T::STRINGS {
+        if T::USES.strings {
             self.pool.truncate(0);
         }
         self.packed = None;
@@ -289,11 +289,11 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
                 let mut hash = ExtentHash::new();
                 hash.part(rows);
                 hash.end_fixed();
-                if T::STRINGS {
+                if T::USES.strings {
                     hash.part(self.pool.entries());
                 }
                 hash.end_part();
-                if T::STRINGS {
+                if T::USES.strings {
                     hash.entries::<E>(self.pool.entries());
                 }
                 let compacted = self.schema.compacts();

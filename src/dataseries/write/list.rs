@@ -63,7 +63,7 @@ impl IndexSlot {
 
 /// The rows of a built-in type: a string each, and a number or none.
 #[derive(Clone, Copy)]
-pub(super) struct List<'w> {
+pub(in crate::dataseries) struct List<'w> {
     types: &'w [Description<'w>],
     /// Of the index; without them the list is the one of the types.
     slots: Option<&'w [IndexSlot]>,
@@ -86,7 +86,7 @@ pub(super) type Shape = (&'static str, usize, usize);
 
 impl<'w> List<'w> {
     /// The descriptions of the types.
-    pub(super) const fn types(types: &'w [Description<'w>]) -> Self {
+    pub(in crate::dataseries) const fn types(types: &'w [Description<'w>]) -> Self {
         List { types, slots: None, index_at: 0 }
     }
 
@@ -125,7 +125,7 @@ impl<'w> List<'w> {
     }
 
     /// The hash of the extent, and the bytes of its pool.
-    pub(super) fn hash<E: Endian>(&self) -> (u32, u32) {
+    pub(in crate::dataseries) fn hash<E: Endian>(&self) -> (u32, u32) {
         let mut hash = ExtentHash::of_pieces();
         let pool = self.put::<E>(Piece::Record, &mut hash);
         hash.end_fixed();

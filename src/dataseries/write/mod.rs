@@ -35,54 +35,26 @@ pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use description::{Description, Descriptions, Records};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
+pub(super) use list::List;
 pub use pool::Pool;
 pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
 pub use rewrite::{Repack, rewrite};
-pub use schema::{Of, Record, Schema};
+pub use schema::{Of, Record, Schema, Uses};
 pub use writer::Writer;
 pub use xml::{Attributes, TypeXml};
+
+pub use crate::bytes::WriteError;
 
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
     pub use super::pack::{compact_grouped, grouped};
     pub use super::record::Store;
-    pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, strings};
-    pub use super::{Pool, Record};
+    pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, version};
+    pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};
     pub use crate::dataseries::types::FieldRecord;
     pub use crate::error::Result;
 }
-
-use core::fmt;
-
-use crate::error::Error;
-
-/// What can go wrong while a file is written: the sink's own error is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum WriteError<S> {
-    /// What was to be written cannot be.
-    Format(Error),
-    /// The sink failed.
-    Sink(S),
-}
-
-impl<S> From<Error> for WriteError<S> {
-    fn from(e: Error) -> Self {
-        WriteError::Format(e)
-    }
-}
-
-impl<S: fmt::Display> fmt::Display for WriteError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Format(e) => e.fmt(f),
-            WriteError::Sink(e) => e.fmt(f),
-        }
-    }
-}
-
-impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}

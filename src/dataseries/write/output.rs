@@ -192,8 +192,8 @@ impl<S: Sink> Output<S> {
     /// Stops with an error in `what`.
     #[inline(never)]
     #[cold]
-    pub(super) fn stop(&mut self, kind: Kind, what: What, need: u64) -> Stopped {
-        self.why = Err(WriteError::Format(Error::new(kind, what, self.at).with_need(need)));
+    pub(super) fn stop(&mut self, kind: Kind, what: What, need: usize) -> Stopped {
+        self.why = Err(WriteError::Format(Error::new(kind, what, self.at).with_need(need as u64)));
         Stopped
     }
 
@@ -251,7 +251,7 @@ impl<S: Sink> Output<S> {
         let (hash, pool) = list.hash::<E>();
         // The longest records are of 16 bytes.
         if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
-            return Err(self.stop(Kind::Limit, What::DsExtent, rows as u64));
+            return Err(self.stop(Kind::Limit, What::DsExtent, rows));
         }
         #[cfg(feature = "alloc")]
         if C::LISTS {

@@ -267,7 +267,8 @@ pub fn compact_grouped<'f>(
 /// Moves a cell down behind the padding that it needs; gives back where it ends.
 #[inline(always)]
 fn place<const N: usize>(rows: &mut [u8], cell: usize, to: usize) -> usize {
-    let start = to.wrapping_add(N - 1) & !(N - 1);
+    let below = N.wrapping_sub(1);
+    let start = to.wrapping_add(below) & !below;
     let Some(value) = rows.get(cell..).and_then(|cells| cells.first_chunk::<N>()).copied() else { return to };
     let pad = start.wrapping_sub(to);
     // Three stores at most: for so few bytes quicker than a fill.

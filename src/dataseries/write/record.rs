@@ -106,12 +106,14 @@ macro_rules! __dataseries_record {
                 type Static = $crate::__dataseries_field!(@static $name [$($generics)*]);
 
                 const NAME: &'static str = $type_name;
+                const NAMESPACE: &'static str = concat!($($namespace)?);
+                const VERSION: (i32, i32) = r::version(concat!($(stringify!($version))?));
                 const XML: &'static str = XML;
                 const FIELD_NAMES: &'static str = concat!($(stringify!($field)),+);
                 const OPTIONS: r::Options = OPTIONS;
                 const LAYOUT: r::Layout = LAYOUT;
                 const FIELDS: &'static [r::FieldRecord] = &FIELDS;
-                const STRINGS: bool = r::strings(&FIELDS);
+                const USES: r::Uses = r::Uses::of(&FIELDS, OPTIONS);
 
                 #[inline]
                 fn store<E: r::Endian>(&self, record: &mut [u8], pool: &mut r::Pool<'_>) -> r::Result<()> {

@@ -9,12 +9,77 @@ use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
+/// Which steps of packing a type can need. What a type known at compile time does not need is not in
+/// the image.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Uses {
+    /// A relative int32.
+    pub relative32: bool,
+    /// A relative int64.
+    pub relative64: bool,
+    /// A relative double.
+    pub relative_double: bool,
+    /// A scaled double.
+    pub scale: bool,
+    /// A field that is relative to another.
+    pub other: bool,
+    /// Null compaction.
+    pub compact: bool,
+    /// Strings.
+    pub strings: bool,
+}
+
+impl Uses {
+    /// All of them.
+    pub const ALL: Uses = Uses {
+        relative32: true,
+        relative64: true,
+        relative_double: true,
+        scale: true,
+        other: true,
+        compact: true,
+        strings: true,
+    };
+
+    /// Those of a type with these fields.
+    #[must_use]
+    pub const fn of(mut fields: &[FieldRecord], options: Options) -> Uses {
+        let mut uses = Uses {
+            relative32: false,
+            relative64: false,
+            relative_double: false,
+            scale: false,
+            other: false,
+            compact: options.compact,
+            strings: false,
+        };
+        let mut k = 0usize;
+        while let [field, rest @ ..] = fields {
+            use crate::dataseries::types::Relative;
+            let relative = field.relative(k);
+            let is_relative = !matches!(relative, Relative::No);
+            uses.other |= matches!(relative, Relative::To(_));
+            match field.ty() {
+                FieldType::Int32 => uses.relative32 |= is_relative,
+                FieldType::Int64 => uses.relative64 |= is_relative,
+                FieldType::Double => {
+                    uses.relative_double |= is_relative;
+                    uses.scale |= field.scale().is_some();
+                }
+                FieldType::Variable32 => uses.strings = true,
+                FieldType::Bool | FieldType::Byte | FieldType::FixedWidth(_) => {}
+            }
+            k = k.saturating_add(1);
+            fields = rest;
+        }
+        uses
+    }
+}
+
 /// The type of an extent's records, for a writer.
 pub trait Schema {
-    /// Whether it may have strings. What a type known at compile time does not have is not in the image.
-    const STRINGS: bool;
-    /// Whether it may leave out nulls.
-    const COMPACT: bool;
+    /// What it may need.
+    const USES: Uses;
 
     /// The name of the type.
     fn name(&self) -> &str;
@@ -33,7 +98,7 @@ pub trait Schema {
     /// Whether nulls are left out.
     #[inline(always)]
     fn compacts(&self) -> bool {
-        Self::COMPACT && self.options().compact
+        Self::USES.compact && self.options().compact
     }
 
     /// Whether extents of the type can be written.
@@ -61,8 +126,7 @@ pub trait Schema {
 }
 
 impl Schema for ExtentType<'_> {
-    const STRINGS: bool = true;
-    const COMPACT: bool = true;
+    const USES: Uses = Uses::ALL;
 
     fn name(&self) -> &str {
         ExtentType::name(self)
@@ -96,6 +160,10 @@ pub trait Record {
 
     /// The name of the type.
     const NAME: &'static str;
+    /// Its namespace, empty if nothing was said.
+    const NAMESPACE: &'static str;
+    /// Major and minor version, 0.0 if nothing was said.
+    const VERSION: (i32, i32);
     /// Its description.
     const XML: &'static str;
     /// The names of its fields, one behind the other.
@@ -106,8 +174,8 @@ pub trait Record {
     const LAYOUT: Layout;
     /// Its fields; their names are spans of [`FIELD_NAMES`](Self::FIELD_NAMES).
     const FIELDS: &'static [FieldRecord];
-    /// Whether one of them is a variable32.
-    const STRINGS: bool;
+    /// What it needs.
+    const USES: Uses;
 
     /// Stores the row into a record, whatever that holds.
     ///
@@ -142,8 +210,7 @@ impl<R> Default for Of<R> {
 }
 
 impl<R: Record> Schema for Of<R> {
-    const STRINGS: bool = R::STRINGS;
-    const COMPACT: bool = R::OPTIONS.compact;
+    const USES: Uses = R::USES;
 
     fn name(&self) -> &str {
         R::NAME

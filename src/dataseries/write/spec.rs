@@ -161,18 +161,6 @@ pub const fn is_own<const N: usize>(fields: &[FieldRecord; N], k: usize) -> bool
     matches!(fields[k].relative(k), Relative::Own)
 }
 
-/// Whether one of the fields is a variable32.
-#[must_use]
-pub const fn strings(mut fields: &[FieldRecord]) -> bool {
-    while let [field, rest @ ..] = fields {
-        if matches!(field.ty(), FieldType::Variable32) {
-            return true;
-        }
-        fields = rest;
-    }
-    false
-}
-
 #[allow(clippy::panic, clippy::indexing_slicing, reason = "runs in the compiler only")]
 const fn relative<const N: usize>(specs: &[Spec; N], own: u32, base: &str) -> Relative {
     let field = &specs[own as usize].field;
@@ -201,6 +189,25 @@ pub const fn check_texts(name: &str, namespace: &str, xml: &str) {
     assert!(!same(name, crate::dataseries::raw::XML_TYPE), "the name of a built-in type");
     assert!(!same(name, crate::dataseries::raw::INDEX_TYPE), "the name of a built-in type");
     assert!(xml.len() < u16::MAX as usize, "a description of less than 64 KiB");
+}
+
+/// The two numbers of a version, which the macro took as a literal with a point in it.
+#[must_use]
+#[allow(clippy::panic, reason = "runs in the compiler only: what cannot be declared does not compile")]
+pub const fn version(text: &str) -> (i32, i32) {
+    let (mut bytes, mut major, mut number) = (text.as_bytes(), None, 0i32);
+    while let [byte, rest @ ..] = bytes {
+        match *byte {
+            b'.' => (major, number) = (Some(number), 0),
+            digit @ b'0'..=b'9' => number = number.saturating_mul(10).saturating_add(digit.wrapping_sub(b'0') as i32),
+            _ => panic!("a version is two numbers"),
+        }
+        bytes = rest;
+    }
+    match major {
+        Some(major) => (major, number),
+        None => (number, 0),
+    }
 }
 
 const fn same(a: &str, b: &str) -> bool {

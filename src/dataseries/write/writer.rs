@@ -217,7 +217,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         let Writer { out, types, slots, compress, extents, .. } = self;
         let index_at = out.at();
         let Some(slots) = slots.get(..*extents) else {
-            return Err(out.stop(Kind::NoRoom, What::DsIndex, *extents as u64));
+            return Err(out.stop(Kind::NoRoom, What::DsIndex, *extents));
         };
         out.put_list::<E, C>(List::index(types.list(), slots, index_at), compress)?;
         // Both its parts are smaller than `MAX_STORED`.
