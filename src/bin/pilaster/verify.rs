@@ -14,7 +14,8 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
     if let File::Jay(frame) = file {
         jay::verify(input, frame)?;
     }
-    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
+    // Room for two parts, which are checked side by side.
+    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?.saturating_mul(2)]))?;
     match file {
         File::Jay(frame) => jay::verified(input, frame, out)?,
         File::Filo(vector) => writeln!(

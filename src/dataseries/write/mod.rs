@@ -31,6 +31,7 @@ pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
+pub(super) use list::List;
 pub use pool::Pool;
 pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
@@ -44,7 +45,7 @@ pub use crate::bytes::WriteError;
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options};
+    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options, version};
     pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};
