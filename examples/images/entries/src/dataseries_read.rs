@@ -32,7 +32,8 @@ pub fn sample(memory: &mut [u8]) -> Result<usize> {
     let (mut slots, mut rows, mut pool, mut out) = ([IndexSlot::EMPTY; 4], [0; 512], [0; 512], [0; 1024]);
     let mut scratch = [0; 1024];
     let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(&mut scratch))?, &mut out);
-    let mut writer = Writer::<LittleEndian, _, _>::with(SliceSink::new(memory), &TYPES, &mut slots, lzf).map_err(format)?;
+    let mut writer =
+        Writer::<LittleEndian, _, _>::with(SliceSink::new(memory), &TYPES, &mut slots, lzf).map_err(format)?;
     let memory = Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() };
     let mut extent = Extent::of::<Reading<'_>>(memory)?;
     for n in 0..12i32 {

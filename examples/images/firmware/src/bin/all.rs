@@ -101,7 +101,8 @@ fn main() -> ! {
     let len = entries::dataseries_read::sample(&mut log).unwrap_or_default();
     let log = &log[..len];
     for (name, entry) in FILE_READERS {
-        let inputs = FILES.iter().copied().chain([log]).flat_map(|file| [(0, file), (3, file), (0, &file[..file.len() - 9])]);
+        let inputs =
+            FILES.iter().copied().chain([log]).flat_map(|file| [(0, file), (3, file), (0, &file[..file.len() - 9])]);
         report(name, inputs.map(|(kind, file)| stack_of(*entry, file, kind, 0)));
     }
     let sample = include_bytes!("../../../../../tests/golden/filo/simple_double_rand.filo");
