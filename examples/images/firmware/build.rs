@@ -1,4 +1,4 @@
-//! Memory of the board, the linker's scripts, and the goldens as constants.
+//! Memory of the board, the linker's scripts, and goldens as constants.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -37,4 +37,22 @@ fn main() {
     }
     table.push(']');
     fs::write(out.join("goldens.rs"), table).unwrap();
+    fs::write(out.join("jays.rs"), jays()).unwrap();
+}
+
+/// (name, file) of every small Jay golden.
+fn jays() -> String {
+    let dir = Path::new(&env::var_os("CARGO_MANIFEST_DIR").unwrap()).join("../../../tests/golden/jay");
+    println!("cargo::rerun-if-changed={}", dir.display());
+    let mut table = String::from("[\n");
+    let mut paths: Vec<_> = fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    for path in paths.iter().filter(|path| path.extension().is_some_and(|extension| extension == "jay")) {
+        if fs::metadata(path).unwrap().len() < 4096 {
+            let path = path.canonicalize().unwrap();
+            writeln!(table, "({:?}, include_bytes!({path:?})),", path.file_stem().unwrap()).unwrap();
+        }
+    }
+    table.push(']');
+    table
 }

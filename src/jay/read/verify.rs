@@ -83,7 +83,8 @@ impl Column<'_> {
             return if nulls == rows { Ok(()) } else { Err(wrong(What::JayNulls, at, nulls)) };
         }
         let (mut row, mut nulls, mut seen) = (0u64, 0u64, Stats::Empty);
-        while row < self.rows() {
+        // Also of no rows: they have a first offset.
+        loop {
             let mut inner = scratch.scope();
             let rows = fit(self, row..self.rows(), inner.room())?;
             let batch = self.read(rows, &mut inner)?;
@@ -95,6 +96,9 @@ impl Column<'_> {
             }
             seen = seen.with(&batch);
             row = row.saturating_add((batch.len as u64).max(1));
+            if row >= self.rows() {
+                break;
+            }
         }
         if nulls != self.field().null_count() {
             return Err(wrong(What::JayNulls, at, self.field().null_count()));

@@ -32,7 +32,10 @@ trait Cell: Pod {
     const ANY_NA: bool;
     fn is_na(self) -> bool;
     fn little(self) -> Self;
-    fn bounds(values: &[Self], stats: Stats) -> Stats;
+    /// How many are missing, and least and greatest of the others.
+    fn look(values: &[Self]) -> (usize, Option<(Self, Self)>);
+    /// Statistics with two more values.
+    fn stats(ends: (Self, Self), stats: Stats) -> Stats;
 }
 
 macro_rules! integers {
@@ -52,11 +55,19 @@ macro_rules! integers {
             }
 
             #[inline]
-            fn bounds(values: &[Self], stats: Stats) -> Stats {
-                // A missing one, the least of all, comes out as the greatest.
-                let least = values.iter().fold($int::MAX, |least, v| least.min(if v.is_na() { $int::MAX } else { *v }));
+            fn look(values: &[Self]) -> (usize, Option<(Self, Self)>) {
+                let least = values.iter().fold($int::MAX, |least, v| least.min(*v));
                 let most = values.iter().fold($int::MIN, |most, v| most.max(*v));
-                if most.is_na() { stats } else { stats.and_int(least.into(), most.into()) }
+                // What is missing is the least of all: only then there is more to do.
+                if !least.is_na() {
+                    return (0, Some((least, most)).filter(|_| !values.is_empty()));
+                }
+                let least = values.iter().fold($int::MAX, |least, v| least.min(if v.is_na() { $int::MAX } else { *v }));
+                (flags::count(values, Self::is_na), Some((least, most)).filter(|_| !most.is_na()))
+            }
+
+            fn stats((min, max): (Self, Self), stats: Stats) -> Stats {
+                stats.and_int(min.into(), max.into())
             }
         }
     )*};
@@ -79,17 +90,31 @@ macro_rules! floats {
             }
 
             #[inline]
-            fn bounds(values: &[Self], stats: Stats) -> Stats {
-                // A comparison with NaN is false, so that none is taken.
-                let start = match stats {
-                    Stats::$stats { min, max } => (min, max),
-                    _ => ($float::INFINITY, $float::NEG_INFINITY),
+            fn look(values: &[Self]) -> (usize, Option<(Self, Self)>) {
+                // Eight at a time; a comparison with NaN is false, so that none is taken.
+                let (mut min, mut max) = ([$float::INFINITY; 8], [$float::NEG_INFINITY; 8]);
+                let mut take = |eight: &[$float]| {
+                    for ((min, max), v) in min.iter_mut().zip(&mut max).zip(eight) {
+                        *min = if *v < *min { *v } else { *min };
+                        *max = if *v > *max { *v } else { *max };
+                    }
                 };
-                let (min, max) = values.iter().fold(start, |(min, max), v| {
-                    (if *v < min { *v } else { min }, if *v > max { *v } else { max })
-                });
-                let any = max >= min;
-                if any { Stats::$stats { min, max } } else { stats }
+                let (eights, rest) = values.as_chunks::<8>();
+                eights.iter().for_each(|eight| take(eight));
+                take(rest);
+                let min = min.iter().fold($float::INFINITY, |least, v| if *v < least { *v } else { least });
+                let max = max.iter().fold($float::NEG_INFINITY, |most, v| if *v > most { *v } else { most });
+                let missing = if flags::any(values, Self::is_na) { flags::count(values, Self::is_na) } else { 0 };
+                (missing, Some((min, max)).filter(|_| missing < values.len()))
+            }
+
+            fn stats((min, max): (Self, Self), stats: Stats) -> Stats {
+                match stats {
+                    Stats::$stats { min: low, max: high } => {
+                        Stats::$stats { min: if min < low { min } else { low }, max: if max > high { max } else { high } }
+                    }
+                    _ => Stats::$stats { min, max },
+                }
             }
         }
     )*};
@@ -186,14 +211,17 @@ impl<E: From<Error>> To<'_, '_, E> {
 
     /// Counts and puts elements, of which so many are missing.
     fn block<T: Cell>(&mut self, block: &[T], first: usize, missing: u64) -> Result<(), E> {
-        let nulls = flags::count(block, T::is_na) as u64;
+        let (nulls, ends) = T::look(block);
+        let nulls = nulls as u64;
         if nulls != missing && !T::ANY_NA {
             // A value that is there would read as one that is not.
             let is_lost = |(i, v): (usize, &T)| v.is_na() && self.validity.get(first.saturating_add(i));
             let i = block.iter().enumerate().position(is_lost).unwrap_or(0);
             return Err(self.lossy(first.saturating_add(i)).into());
         }
-        self.tally.stats = T::bounds(block, self.tally.stats);
+        if let Some(ends) = ends {
+            self.tally.stats = T::stats(ends, self.tally.stats);
+        }
         self.tally.nulls = self.tally.nulls.saturating_add(nulls);
         self.tally.rows = self.tally.rows.saturating_add(block.len() as u64);
         if cfg!(target_endian = "little") {

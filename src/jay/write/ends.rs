@@ -52,6 +52,23 @@ impl Ends {
         }
     }
 
+    /// The next rows lie between these offsets, and none of them is missing. Whether that was done: not if
+    /// they do not ascend, or wider offsets would be needed.
+    pub(super) fn extend(&mut self, offsets: &[u32]) -> bool {
+        let last = self.last();
+        let (Ends::Narrow(ends), [first, rest @ ..]) = (self, offsets) else { return false };
+        let descends = offsets.iter().zip(rest).fold(false, |any, (start, end)| any | (start > end));
+        let span = rest.last().unwrap_or(first).saturating_sub(*first);
+        let (Ok(last), rows) = (u32::try_from(last), ends.len().saturating_add(rest.len())) else { return false };
+        if descends || u64::from(last).saturating_add(span.into()) >= NA_OFFSET32.into() || rows > NA_OFFSET32 as usize
+        {
+            return false;
+        }
+        let shift = last.wrapping_sub(*first);
+        ends.extend(rest.iter().map(|end| end.wrapping_add(shift)));
+        true
+    }
+
     /// Shows the offsets as they are stored.
     pub(super) fn put<E>(&self, put: &mut dyn FnMut(&[u8]) -> Result<(), E>) -> Result<(), E> {
         match self {
@@ -66,6 +83,17 @@ impl Ends {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn many_at_once_are_as_one_by_one() {
+        let (mut one, mut many) = (Ends::new(), Ends::new());
+        for offsets in [&[7, 7, 9, 20][..], &[0], &[3, 1 << 30]] {
+            assert!(many.extend(offsets));
+            offsets.windows(2).for_each(|pair| one.push((pair[1] - pair[0]).into(), false));
+        }
+        assert_eq!(std::format!("{one:?}"), std::format!("{many:?}"));
+        assert!(!many.extend(&[0, 1 << 30]) && !many.extend(&[2, 1]) && !many.extend(&[]));
+    }
 
     #[test]
     fn offsets_widen_where_they_must() {

@@ -1,9 +1,9 @@
 //! Byte codecs.
 
 use pilaster::bytes::Scratch;
+use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
 #[cfg(feature = "codecs")]
 use pilaster::codec::{bzip2, deflate, lzo};
-use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
 use pilaster::error::Result;
 
 use crate::Call;

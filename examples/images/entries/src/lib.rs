@@ -11,6 +11,7 @@ pub mod dataseries_read;
 pub mod dataseries_write;
 pub mod filo;
 pub mod filo_write;
+pub mod jay;
 
 use pilaster::{Error, Result};
 

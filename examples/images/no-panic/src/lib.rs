@@ -52,6 +52,10 @@ exports! {
     entry_filo_write_any = entries::filo_write::any;
     entry_filo_write_auto = entries::filo_write::auto;
     entry_filo_write_like = entries::filo_write::like_original;
+    entry_jay_open = entries::jay::open;
+    entry_jay_read = entries::jay::read;
+    entry_jay_get = entries::jay::get;
+    entry_jay_verify = entries::jay::verify;
 }
 
 #[cfg(feature = "control")]

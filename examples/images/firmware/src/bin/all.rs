@@ -8,11 +8,24 @@ use core::hint::black_box;
 use core::ptr;
 
 use entries::{Call, Entry};
+use pilaster::bytes::Scratch;
 use pilaster::filo::{Element, Vector};
+use pilaster::jay::{File, ReadOptions};
 use semihosting::{println, process};
 
 /// Name, element type and chunk of every golden.
 static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/goldens.rs"));
+
+/// Name and bytes of every small Jay golden.
+static JAYS: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/jays.rs"));
+
+/// What is shown every one of them, column by column, and cut.
+const JAY_READERS: &[(&str, Entry)] = &[
+    ("jay_open", entries::jay::open),
+    ("jay_read", entries::jay::read),
+    ("jay_get", entries::jay::get),
+    ("jay_verify", entries::jay::verify),
+];
 
 /// What a reader is shown: every golden, also as another type, and cut.
 const READERS: &[(&str, Entry)] = &[
@@ -88,7 +101,8 @@ fn main() -> ! {
     let len = entries::dataseries_read::sample(&mut log).unwrap_or_default();
     let log = &log[..len];
     for (name, entry) in FILE_READERS {
-        let inputs = FILES.iter().copied().chain([log]).flat_map(|file| [(0, file), (3, file), (0, &file[..file.len() - 9])]);
+        let inputs =
+            FILES.iter().copied().chain([log]).flat_map(|file| [(0, file), (3, file), (0, &file[..file.len() - 9])]);
         report(name, inputs.map(|(kind, file)| stack_of(*entry, file, kind, 0)));
     }
     let sample = include_bytes!("../../../../../tests/golden/filo/simple_double_rand.filo");
@@ -96,7 +110,22 @@ fn main() -> ! {
         let inputs = (0..Element::ALL.len() as u32).flat_map(|kind| (0..128).map(move |row| (kind, row)));
         report(name, inputs.map(|(kind, row)| stack_of(*entry, &sample[60..][..200], kind, row)));
     }
-    println!("goldens {}", GOLDENS.len());
+    for (name, entry) in JAY_READERS {
+        let inputs = JAYS.iter().flat_map(|(_, file)| {
+            [(0, *file), (1, *file), (2, *file), (7, *file), (0, &file[..file.len() / 2]), (0, &file[8..])]
+        });
+        report(name, inputs.map(|(kind, file)| stack_of(*entry, file, kind, 1)));
+    }
+    for (name, file) in JAYS {
+        let (mut opening, mut memory) = ([0; 512], [0; 4096]);
+        let (opening, scratch) = (&mut Scratch::new(&mut opening), &mut Scratch::new(&mut memory));
+        let sound = File::open(file, &ReadOptions::DEFAULT, opening).and_then(|file| file.verify(scratch));
+        if let Err(e) = sound {
+            println!("{name}: {e}");
+            process::exit(1);
+        }
+    }
+    println!("goldens {} and {}", GOLDENS.len(), JAYS.len());
     process::exit(0)
 }
 
