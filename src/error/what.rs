@@ -81,6 +81,11 @@ fields! {
     Bzip2Code = "bzip2 code lengths",
     Bzip2Symbol = "bzip2 symbol",
     Bzip2Checksum = "bzip2 checksum",
+    BlosclzControl = "blosclz control byte",
+    BlosclzLength = "blosclz length",
+    BlosclzLiterals = "blosclz literals",
+    BlosclzDistance = "blosclz distance",
+    ZstdFrame = "zstd frame",
 
     // FlatBuffers.
     FlatRoot = "flatbuffer root offset",

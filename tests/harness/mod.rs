@@ -11,14 +11,17 @@
 pub mod bytes;
 pub mod cell;
 pub mod codec;
+pub mod codec_blosclz;
 pub mod codec_bzip2;
 pub mod codec_host;
 pub mod codec_lz4;
 pub mod codec_lzf;
 pub mod codec_lzo;
 pub mod codec_roundtrip;
+pub mod codec_shuffle;
 pub mod codec_snappy;
 pub mod codec_zlib;
+pub mod codec_zstd;
 pub mod dataseries;
 pub mod dataseries_extent;
 pub mod dataseries_file;
@@ -53,6 +56,9 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("codec_bzip2", codec_bzip2::run),
     ("codec_roundtrip", codec_roundtrip::run),
     ("codec_host", codec_host::run),
+    ("codec_blosclz", codec_blosclz::run),
+    ("codec_zstd", codec_zstd::run),
+    ("codec_shuffle", codec_shuffle::run),
     ("flat", flat::run),
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),

@@ -1,7 +1,7 @@
 //! Byte codecs.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, bzip2, deflate, lz4, lzf, lzo, snappy};
+use pilaster::codec::{Codec, Table, bitshuffle, blosclz, bzip2, deflate, lz4, lzf, lzo, shuffle, snappy};
 use pilaster::error::Result;
 
 use crate::Call;
@@ -25,6 +25,8 @@ decoders! {
     snappy_decode = snappy;
     /// An LZO1X stream.
     lzo_decode = lzo;
+    /// A blosclz stream.
+    blosclz_decode = blosclz;
 }
 
 macro_rules! encoders {
@@ -44,6 +46,19 @@ encoders! {
     lzf_encode = lzf;
     /// A Snappy block, with the smallest table.
     snappy_encode = snappy;
+    /// A blosclz stream, with the smallest table.
+    blosclz_encode = blosclz;
+}
+
+/// Both shuffles, there and back.
+#[inline(never)]
+pub fn shuffles(call: Call<'_>) -> Result<u32> {
+    let size = call.kind as usize;
+    shuffle::shuffle(size, call.bytes, call.memory)?;
+    shuffle::unshuffle(size, call.bytes, call.memory)?;
+    bitshuffle::shuffle(size, call.bytes, call.memory)?;
+    bitshuffle::unshuffle(size, call.bytes, call.memory)?;
+    Ok(call.memory.first().copied().unwrap_or(0).into())
 }
 
 /// A zlib stream, with the workspace behind the output.

@@ -29,6 +29,9 @@ exports! {
     entry_codec_lzo_decode = entries::codec::lzo_decode;
     entry_codec_zlib_decode = entries::codec::zlib_decode;
     entry_codec_bzip2_decode = entries::codec::bzip2_decode;
+    entry_codec_blosclz_decode = entries::codec::blosclz_decode;
+    entry_codec_blosclz_encode = entries::codec::blosclz_encode;
+    entry_codec_shuffles = entries::codec::shuffles;
     entry_codec_decode = entries::codec::decode;
     entry_codec_lz4_encode = entries::codec::lz4_encode;
     entry_codec_lzf_encode = entries::codec::lzf_encode;
