@@ -110,6 +110,8 @@ pub mod hash;
 pub mod limits;
 pub mod meta;
 
+#[cfg(feature = "bcolz")]
+pub mod bcolz;
 #[cfg(feature = "dataseries")]
 pub mod dataseries;
 #[cfg(feature = "filo")]

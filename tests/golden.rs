@@ -1,6 +1,8 @@
 //! Every file under `tests/golden` with an expectation beside it reads as the original program says:
 //! row by row, and in batches through scratch memory of several sizes.
 
+#[path = "common/bcolz.rs"]
+mod bcolz;
 mod common;
 #[path = "common/dataseries.rs"]
 mod dataseries;
@@ -31,6 +33,7 @@ fn goldens() {
         let result = match golden.format.as_str() {
             "filo" => filo(&golden),
             "dataseries" => data_series(&golden),
+            "bcolz" if golden.path.is_file() => bcolz::chunk(&golden),
             format if WITHOUT_READER.contains(&format) => {
                 *passed_over.entry(golden.format).or_insert(0) += 1;
                 continue;

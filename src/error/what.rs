@@ -145,4 +145,17 @@ fields! {
     DsHash = "dataseries extent hash",
     DsIndex = "dataseries index",
     DsTrailer = "dataseries trailer",
+
+    // Blosc 1 chunks.
+    BloscChunk = "blosc chunk",
+    BloscHeader = "blosc header",
+    BloscVersion = "blosc version",
+    BloscFlags = "blosc flags",
+    BloscCodec = "blosc compressor",
+    BloscTypesize = "blosc type size",
+    BloscNbytes = "blosc decoded size",
+    BloscBlocksize = "blosc block size",
+    BloscSize = "blosc chunk size",
+    BloscStarts = "blosc block start",
+    BloscStream = "blosc stream length",
 }

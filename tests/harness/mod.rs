@@ -8,6 +8,8 @@
 
 #![allow(dead_code, reason = "each user of this directory takes a part of it")]
 
+pub mod bcolz_chunk;
+pub mod bcolz_roundtrip;
 pub mod bytes;
 pub mod cell;
 pub mod codec;
@@ -74,5 +76,7 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_roundtrip", dataseries_roundtrip::run),
     ("dataseries_log", dataseries_log::run),
     ("dataseries_recover", dataseries_recover::run),
+    ("bcolz_chunk", bcolz_chunk::run),
+    ("bcolz_roundtrip", bcolz_roundtrip::run),
     ("xml", xml::run),
 ];
