@@ -21,6 +21,9 @@ macro_rules! exports {
 }
 
 exports! {
+    entry_bcolz_chunk = entries::bcolz::chunk;
+    entry_bcolz_items = entries::bcolz::items;
+    entry_bcolz_write = entries::bcolz::write;
     entry_bytes_reader = entries::bytes::reader;
     entry_bytes_scratch = entries::bytes::scratch;
     entry_codec_lz4_decode = entries::codec::lz4_decode;

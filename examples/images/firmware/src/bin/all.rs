@@ -16,6 +16,8 @@ static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/go
 
 /// What a reader is shown: every golden, also as another type, and cut.
 const READERS: &[(&str, Entry)] = &[
+    ("bcolz_items", entries::bcolz::items),
+    ("bcolz_write", entries::bcolz::write),
     ("bytes_reader", entries::bytes::reader),
     ("bytes_scratch", entries::bytes::scratch),
     ("codec_lz4_decode", entries::codec::lz4_decode),
@@ -24,6 +26,9 @@ const READERS: &[(&str, Entry)] = &[
     ("codec_lzo_decode", entries::codec::lzo_decode),
     ("codec_zlib_decode", entries::codec::zlib_decode),
     ("codec_bzip2_decode", entries::codec::bzip2_decode),
+    ("codec_blosclz_decode", entries::codec::blosclz_decode),
+    ("codec_blosclz_encode", entries::codec::blosclz_encode),
+    ("codec_shuffles", entries::codec::shuffles),
     ("codec_decode", entries::codec::decode),
     ("codec_lz4_encode", entries::codec::lz4_encode),
     ("codec_lzf_encode", entries::codec::lzf_encode),
