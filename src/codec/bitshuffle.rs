@@ -19,7 +19,7 @@
 //! ```
 
 use super::lz::FAST;
-use super::shuffle::{TILE, join, room, split};
+use super::shuffle::{TILE, copy_rest, join, room, split};
 use crate::error::Result;
 
 /// Items of one step of the fast form: a tile of bytes of each row.
@@ -36,7 +36,7 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     if row == 0 {
         return Ok(());
     }
-    for (place, rows) in dst.chunks_exact_mut(row.wrapping_mul(8)).take(size).enumerate() {
+    for (place, rows) in dst.chunks_exact_mut(row.wrapping_mul(8).max(1)).take(size).enumerate() {
         let done = if FAST { shuffle_fast(size, place, src, rows, row) } else { 0 };
         for m in done..row {
             let mut word = [0; 8];
@@ -46,7 +46,7 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
                 *to = *from;
             }
             let word = transpose(u64::from_le_bytes(word)).to_le_bytes();
-            let bytes = rows.get_mut(m..).unwrap_or_default().iter_mut().step_by(row);
+            let bytes = rows.get_mut(m..).unwrap_or_default().iter_mut().step_by(row.max(1));
             for (to, from) in bytes.zip(word) {
                 *to = from;
             }
@@ -74,10 +74,10 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
         16 if FAST => unshuffle_by::<16>(src, dst, row),
         _ => 0,
     };
-    for (place, rows) in src.chunks_exact(row.wrapping_mul(8)).take(size).enumerate() {
+    for (place, rows) in src.chunks_exact(row.wrapping_mul(8).max(1)).take(size).enumerate() {
         for m in done..row {
             let mut word = [0; 8];
-            for (to, from) in word.iter_mut().zip(rows.get(m..).unwrap_or_default().iter().step_by(row)) {
+            for (to, from) in word.iter_mut().zip(rows.get(m..).unwrap_or_default().iter().step_by(row.max(1))) {
                 *to = *from;
             }
             let word = transpose(u64::from_le_bytes(word)).to_le_bytes();
@@ -96,9 +96,7 @@ fn row_len(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     let items = src.len().checked_div(size).unwrap_or(0);
     let row = if items.is_multiple_of(8) { items / 8 } else { 0 };
     let rest = row.wrapping_mul(8).wrapping_mul(size);
-    if let (Some(to), Some(from)) = (dst.get_mut(rest..), src.get(rest..)) {
-        to.copy_from_slice(from);
-    }
+    copy_rest(src, dst, rest);
     row
 }
 
@@ -146,9 +144,9 @@ fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize
     let mut done = 0usize;
     for out in dst.chunks_exact_mut(STEP.wrapping_mul(S)) {
         let mut planes = [[0u8; STEP]; S];
-        for (plane, rows) in planes.iter_mut().zip(src.chunks_exact(row.wrapping_mul(8))) {
+        for (plane, rows) in planes.iter_mut().zip(src.chunks_exact(row.wrapping_mul(8).max(1))) {
             let mut tile: Rows = [[0; TILE / 8]; 8];
-            for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(row)) {
+            for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(row.max(1))) {
                 let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk::<TILE>()) else { return done };
                 *tile = bytemuck::cast(*bytes);
             }
@@ -164,7 +162,7 @@ fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize
                 *tile = bytes;
             }
             match tile[..] {
-                [only] => out.copy_from_slice(only),
+                [only] => copy_rest(only, out, 0),
                 _ => join(tile, out),
             }
         }
@@ -176,7 +174,7 @@ fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize
 /// The rows of one place in the item, as many bytes of them as are whole tiles; gives back how many.
 fn shuffle_fast(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
     let mut done = 0usize;
-    for items in src.chunks_exact(STEP.wrapping_mul(size)).take(row / TILE) {
+    for items in src.chunks_exact(STEP.wrapping_mul(size).max(1)).take(row / TILE) {
         let mut plane = [0; STEP];
         for (to, from) in plane.iter_mut().zip(items.get(place..).unwrap_or_default().iter().step_by(size.max(1))) {
             *to = *from;
@@ -186,7 +184,7 @@ fn shuffle_fast(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usi
         let mut tile: Rows = bytemuck::cast(tile);
         transpose_rows(&mut tile);
         let tile: [[u8; TILE]; 8] = bytemuck::cast(tile);
-        for (row, bytes) in rows.chunks_exact_mut(row).zip(&tile) {
+        for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
             if let Some(to) = row.get_mut(done..).and_then(|row| row.first_chunk_mut()) {
                 *to = *bytes;
             }

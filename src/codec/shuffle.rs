@@ -81,10 +81,16 @@ pub(super) fn room<'d>(src: &[u8], dst: &'d mut [u8]) -> Result<&'d mut [u8]> {
 fn whole(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
     let items = if size < 2 { 0 } else { src.len().checked_div(size).unwrap_or(0) };
     let rest = items.wrapping_mul(size);
-    if let (Some(to), Some(from)) = (dst.get_mut(rest..), src.get(rest..)) {
+    copy_rest(src, dst, rest);
+    items
+}
+
+/// Copies what is behind the first `from` bytes; both are of one length.
+pub(super) fn copy_rest(src: &[u8], dst: &mut [u8], from: usize) {
+    let (Some(to), Some(from)) = (dst.get_mut(from..), src.get(from..)) else { return };
+    if to.len() == from.len() {
         to.copy_from_slice(from);
     }
-    items
 }
 
 /// As many items as are whole tiles; gives back how many they are.
@@ -179,7 +185,7 @@ fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize
     for tile in src.chunks_exact(TILE.wrapping_mul(S)).take(tiles) {
         let mut planes = [[0; TILE]; S];
         split(tile, &mut planes);
-        for (plane, bytes) in dst.chunks_exact_mut(items).zip(&planes) {
+        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(&planes) {
             if let Some(to) = plane.get_mut(done..).and_then(|plane| plane.first_chunk_mut()) {
                 *to = *bytes;
             }

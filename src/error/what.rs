@@ -107,6 +107,11 @@ fields! {
     XmlEntity = "xml reference",
     XmlText = "xml text",
 
+    // JSON.
+    Json = "json",
+    JsonNumber = "json number",
+    JsonString = "json string",
+
     // Filo.
     FiloHeader = "filo header word",
     FiloElement = "filo element type",

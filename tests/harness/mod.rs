@@ -41,6 +41,7 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod json;
 pub mod walk;
 pub mod xml;
 
@@ -78,5 +79,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_recover", dataseries_recover::run),
     ("bcolz_chunk", bcolz_chunk::run),
     ("bcolz_roundtrip", bcolz_roundtrip::run),
+    ("json", json::run),
     ("xml", xml::run),
 ];

@@ -190,7 +190,7 @@ impl<'a> Chunk<'a> {
     pub fn decode_with(&self, dst: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<usize> {
         let dst = room(dst, self.nbytes())?;
         if self.is_copy() {
-            dst.copy_from_slice(self.copied()?);
+            copy(self.copied()?, dst);
             return Ok(dst.len());
         }
         let (len, mut starts) = (dst.len(), self.starts());
@@ -222,7 +222,7 @@ impl<'a> Chunk<'a> {
         let dst = room(dst, end.wrapping_sub(start))?;
         let len = dst.len();
         if self.is_copy() {
-            dst.copy_from_slice(self.copied()?.get(start..end).unwrap_or_default());
+            copy(self.copied()?.get(start..end).unwrap_or_default(), dst);
             return Ok(len);
         }
         let size = self.blocksize().max(1);
@@ -242,7 +242,7 @@ impl<'a> Chunk<'a> {
                 let mut scratch = scratch.scope();
                 let all = scratch.take::<u8>(block)?;
                 self.block(block_start, all, &mut scratch, Codec::decode)?;
-                out.copy_from_slice(all.get(skip..skip.wrapping_add(take)).unwrap_or_default());
+                copy(all.get(skip..skip.wrapping_add(take)).unwrap_or_default(), out);
             }
             (rest, at) = (more, at.saturating_add(take));
         }
@@ -307,7 +307,7 @@ impl<'a> Chunk<'a> {
             let end = done.wrapping_add(each);
             if stream.len() == each {
                 if let Some(to) = out.get_mut(done..end) {
-                    to.copy_from_slice(stream);
+                    copy(stream, to);
                 }
             } else {
                 let ahead = end.saturating_add(AHEAD).min(out.len());
@@ -321,6 +321,13 @@ impl<'a> Chunk<'a> {
             done = end;
         }
         Ok(())
+    }
+}
+
+/// Both are of one length.
+fn copy(from: &[u8], to: &mut [u8]) {
+    if from.len() == to.len() {
+        to.copy_from_slice(from);
     }
 }
 
