@@ -17,6 +17,21 @@
 //! ```
 
 pub mod chunk;
+mod column;
+#[cfg(feature = "std")]
+mod dataset;
+mod dtype;
+mod file;
+pub mod meta;
+#[cfg(feature = "std")]
+mod part;
 mod raw;
 
+pub use column::Column;
+#[cfg(feature = "std")]
+pub use dataset::{Array, Cause, Dataset, Failure};
+pub use dtype::{Dtype, Field, Fields};
+pub use file::open_file;
+#[cfg(feature = "std")]
+pub use part::{Part, Table};
 pub use raw::{Compressor, Shuffle};

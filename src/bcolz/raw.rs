@@ -27,7 +27,7 @@ pub(crate) const CODEC_VERSION: u8 = 1;
 /// Bytes of a chunk's header.
 pub(crate) const HEADER_LEN: usize = size_of::<Header>();
 /// The largest `nbytes`: with its header a chunk is still an `i32`.
-pub(crate) const MAX_NBYTES: u32 = i32::MAX as u32 - HEADER_LEN as u32;
+pub(crate) const MAX_NBYTES: u32 = i32::MAX as u32 - 16;
 /// The largest `blocksize`.
 pub(crate) const MAX_BLOCKSIZE: u32 = 715_827_542;
 /// Shorter data are stored as a plain copy (section E.1).

@@ -205,7 +205,7 @@ mod tests {
     /// The rule of the format, word for word.
     fn by_the_rule(size: usize, rows: &[u8]) -> Vec<u8> {
         let n = rows.len() / size;
-        if n % 8 != 0 {
+        if !n.is_multiple_of(8) {
             return rows.to_vec();
         }
         let mut out = rows.to_vec();

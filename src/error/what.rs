@@ -163,4 +163,13 @@ fields! {
     BloscSize = "blosc chunk size",
     BloscStarts = "blosc block start",
     BloscStream = "blosc stream length",
+
+    // bcolz datasets.
+    BcolzFile = "bcolz file",
+    BcolzName = "bcolz column name",
+    BcolzDtype = "bcolz dtype",
+    BcolzShape = "bcolz shape",
+    BcolzChunklen = "bcolz chunklen",
+    BcolzParams = "bcolz cparams",
+    BcolzRows = "bcolz row count",
 }

@@ -228,13 +228,14 @@ impl<'a> Chunk<'a> {
         let size = self.blocksize().max(1);
         let (mut rest, mut at) = (dst, start);
         while at < end {
-            let first = at.wrapping_sub(at % size);
+            let number = at.checked_div(size).unwrap_or(0);
+            let first = number.saturating_mul(size);
             let block = self.nbytes().min(first.saturating_add(size)).wrapping_sub(first);
             let skip = at.wrapping_sub(first);
             let take = block.wrapping_sub(skip).min(rest.len());
             let Some((out, more)) = core::mem::take(&mut rest).split_at_mut_checked(take) else { break };
             let mut starts = self.starts();
-            starts.take((first / size).saturating_mul(4), What::BloscStarts)?;
+            starts.take(number.saturating_mul(4), What::BloscStarts)?;
             let block_start = starts.u32(What::BloscStarts)?;
             if take == block {
                 self.block(block_start, out, scratch, Codec::decode)?;
