@@ -9,6 +9,7 @@
 #![allow(dead_code, reason = "each user of this directory takes a part of it")]
 
 pub mod bcolz_chunk;
+pub mod bcolz_meta;
 pub mod bcolz_roundtrip;
 pub mod bytes;
 pub mod cell;
@@ -80,5 +81,6 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("bcolz_chunk", bcolz_chunk::run),
     ("bcolz_roundtrip", bcolz_roundtrip::run),
     ("json", json::run),
+    ("bcolz_meta", bcolz_meta::run),
     ("xml", xml::run),
 ];
