@@ -42,8 +42,13 @@ impl<'a> Work<'a> {
         self
     }
 
-    /// Measures all ways, and a copy of the plain bytes, and prints the line.
+    /// Measures all ways, and a copy of the plain bytes, and prints the line. Words on the command line
+    /// choose the lines whose name has one of them.
     pub fn run(mut self) {
+        let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
+        if words.peek().is_some() && !words.any(|word| self.name.contains(&word)) {
+            return;
+        }
         let (from, mut to) = (noise(self.bytes), vec![1u8; self.bytes]);
         self.ways.push(("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from)))));
 
