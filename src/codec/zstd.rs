@@ -27,8 +27,8 @@ const WINDOW: u64 = 8 << 20;
 /// have.
 ///
 /// # Errors
-/// [`Kind::Invalid`] with the offset behind which the stream is wrong or cut (`need` is 0: ruzstd's
-/// errors have no number of ours), [`Kind::Checksum`] for another checksum than the stored one,
+/// [`Kind::Invalid`] with the offset behind which the stream is wrong or cut (`need` is 0, as
+/// ruzstd's errors have no number of ours, or the size that the frame claims to have and has not), [`Kind::Checksum`] for another checksum than the stored one,
 /// [`Kind::NoRoom`] for an output longer than `dst` (`need`: at least how long).
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     let (mut rest, mut len) = (src, 0usize);
@@ -46,6 +46,8 @@ pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
             }
             Err(_) => return Err(wrong()),
         }
+        // 0 also where the frame does not say.
+        let (claimed, start) = (frames.content_size(), len);
         loop {
             let done = frames.decode_blocks(&mut rest, BlockDecodingStrategy::UptoBlocks(1)).map_err(|_| wrong())?;
             let room = dst.get_mut(len..).unwrap_or_default();
@@ -56,6 +58,9 @@ pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
             if done {
                 break;
             }
+        }
+        if claimed != 0 && claimed != len.saturating_sub(start) as u64 {
+            return Err(wrong().with_need(claimed));
         }
         if let Some(stored) = frames.get_checksum_from_data()
             && frames.get_calculated_checksum() != Some(stored)
