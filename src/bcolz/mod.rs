@@ -1,8 +1,37 @@
 //! bcolz: compressed columns in Blosc 1 chunks.
 //!
-//! | module | what |
-//! |---|---|
-//! | [`chunk`] | one Blosc 1 chunk, read and written without a heap |
+//! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in a directory of its
+//! own. Rows lie in chunks, one file each.
+//!
+//! ```text
+//! NAME/                 a table                 NAME/               an array
+//!   __rootdirs__        {"names": [..]}           __attrs__         a JSON object
+//!   __attrs__                                     meta/sizes        {"shape": [25], ..}
+//!   id/                 an array                  meta/storage      {"dtype": "int32", "chunklen": 10, ..}
+//!   price/              an array                  data/__0.blp      "blpk", and a Blosc 1 chunk
+//! ```
+//!
+//! | item | what | needs |
+//! |---|---|---|
+//! | [`chunk`] | one Blosc 1 chunk, read and written | |
+//! | [`open_file`] | the chunk of a file | |
+//! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
+//! | [`Column`] | decoded rows as a column | |
+#![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
+#![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
+//!
+//! | dtype | read as | remarks |
+//! |---|---|---|
+//! | `bool`, `int8` to `uint64`, `float16` to `float64` | bool and numbers | both byte orders |
+//! | <code>\|S5</code> | bytes | without the NUL at the end |
+//! | `<U4` | text | of UTF-32, both byte orders |
+//! | `datetime64[ns]`, every unit | timestamps | NaT is a missing value |
+//! | <code>\|V300</code> | bytes of one length | |
+//! | `[('a', '<i4'), ..]` | structs | which the original writes and cannot read; not nested, no shapes inside |
+//! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
+//! | a shape of several dimensions | lists of fixed length | |
+//!
+//! Datasets are not written yet.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::Chunk;

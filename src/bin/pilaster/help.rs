@@ -117,8 +117,9 @@ Options:
 pub const COMMON: &str = "
 What a file may not say about itself:
       --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Only Filo and
-                       DataSeries can be read so far
+                       content decides, or the extension .filo. Filo,
+                       DataSeries and bcolz can be read so far; FILE is a
+                       directory for a bcolz dataset
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
