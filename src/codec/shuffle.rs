@@ -195,11 +195,13 @@ fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize
     done
 }
 
-/// The planes of one tile of items: [`join`] backwards.
+/// The planes of one tile of items: [`join`] backwards. The tile's length is a constant in each arm, or
+/// its loop would not become vectors.
 #[inline(always)]
 pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) {
     match &mut planes[..] {
         [a, b] => {
+            let Some(items) = items.first_chunk::<{ 2 * TILE }>() else { return };
             let mut pairs = [0; TILE];
             for (pair, item) in pairs.iter_mut().zip(items.as_chunks::<2>().0) {
                 *pair = u16::from_le_bytes(*item);
@@ -207,6 +209,7 @@ pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) 
             split16(&pairs, a, b);
         }
         [a, b, c, d] => {
+            let Some(items) = items.first_chunk::<{ 4 * TILE }>() else { return };
             let mut words = [0; TILE];
             for (word, item) in words.iter_mut().zip(items.as_chunks::<4>().0) {
                 *word = u32::from_le_bytes(*item);
@@ -214,6 +217,7 @@ pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) 
             split32(&words, [a, b, c, d]);
         }
         [a, b, c, d, e, f, g, h] => {
+            let Some(items) = items.first_chunk::<{ 8 * TILE }>() else { return };
             let mut words = [0; TILE];
             for (word, item) in words.iter_mut().zip(items.as_chunks::<8>().0) {
                 *word = u64::from_le_bytes(*item);
@@ -222,6 +226,7 @@ pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) 
         }
         [a, b, c, d, e, f, g, h, more @ ..] => {
             let [i, j, k, l, m, n, o, p] = more else { return };
+            let Some(items) = items.first_chunk::<{ 16 * TILE }>() else { return };
             let (mut low, mut high) = ([0; TILE], [0; TILE]);
             for ((low, high), item) in low.iter_mut().zip(&mut high).zip(items.as_chunks::<16>().0) {
                 let (a, b) = halves(u128::from_le_bytes(*item));
@@ -255,8 +260,11 @@ fn split16(pairs: &[u16; TILE], low: &mut [u8; TILE], high: &mut [u8; TILE]) {
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
 fn split32(words: &[u32; TILE], [a, b, c, d]: [&mut [u8; TILE]; 4]) {
     let (mut low, mut high) = ([0; TILE], [0; TILE]);
-    for ((low, high), word) in low.iter_mut().zip(&mut high).zip(words) {
-        (*low, *high) = (*word as u16, (*word >> 16) as u16);
+    for (low, word) in low.iter_mut().zip(words) {
+        *low = *word as u16;
+    }
+    for (high, word) in high.iter_mut().zip(words) {
+        *high = (*word >> 16) as u16;
     }
     split16(&low, a, b);
     split16(&high, c, d);
@@ -266,8 +274,11 @@ fn split32(words: &[u32; TILE], [a, b, c, d]: [&mut [u8; TILE]; 4]) {
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
 fn split64(words: &[u64; TILE], [a, b, c, d, e, f, g, h]: [&mut [u8; TILE]; 8]) {
     let (mut low, mut high) = ([0; TILE], [0; TILE]);
-    for ((low, high), word) in low.iter_mut().zip(&mut high).zip(words) {
-        (*low, *high) = (*word as u32, (*word >> 32) as u32);
+    for (low, word) in low.iter_mut().zip(words) {
+        *low = *word as u32;
+    }
+    for (high, word) in high.iter_mut().zip(words) {
+        *high = (*word >> 32) as u32;
     }
     split32(&low, [a, b, c, d]);
     split32(&high, [e, f, g, h]);

@@ -16,8 +16,6 @@ static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/go
 
 /// What a reader is shown: every golden, also as another type, and cut.
 const READERS: &[(&str, Entry)] = &[
-    ("bcolz_items", entries::bcolz::items),
-    ("bcolz_write", entries::bcolz::write),
     ("bytes_reader", entries::bytes::reader),
     ("bytes_scratch", entries::bytes::scratch),
     ("codec_lz4_decode", entries::codec::lz4_decode),
@@ -45,6 +43,21 @@ const READERS: &[(&str, Entry)] = &[
     ("filo_read_all", entries::filo::read_all),
 ];
 
+/// What a reader of Blosc chunks is shown: blosclz and LZ4, either shuffle, split blocks, several blocks.
+const CHUNKS: &[&[u8]] = &[
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/ts3_n633_sh1.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/ts5_n1055_sh2.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/size_1024_ts4.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/size_255_ts4.blosc"),
+];
+
+/// Readers of chunks; the last writes what it takes for items.
+const OF_CHUNKS: &[(&str, Entry)] = &[
+    ("bcolz_chunk", entries::bcolz::chunk),
+    ("bcolz_items", entries::bcolz::items),
+    ("bcolz_write", entries::bcolz::write),
+];
+
 /// What a writer is shown: every element type in every encoding.
 const WRITERS: &[(&str, Entry)] = &[
     ("filo_write_ints", entries::filo_write::ints),
@@ -70,6 +83,10 @@ fn main() -> ! {
             [(kind.unwrap_or(0) as u32, *chunk), (0, *chunk), (1, &chunk[..chunk.len() / 2])]
         });
         report(name, inputs.map(|(kind, chunk)| stack_of(*entry, chunk, kind, 0)));
+    }
+    for (name, entry) in OF_CHUNKS {
+        let inputs = CHUNKS.iter().flat_map(|chunk| [*chunk, &chunk[..chunk.len() / 2]]);
+        report(name, inputs.flat_map(|chunk| (0..2).map(move |row| stack_of(*entry, chunk, row, row))));
     }
     let sample = include_bytes!("../../../../../tests/golden/filo/simple_double_rand.filo");
     for (name, entry) in WRITERS {
