@@ -27,13 +27,15 @@ use core::str::FromStr;
 
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use crate::filo;
+#[cfg(feature = "jay")]
+use crate::jay;
 
 /// The formats that can be recognised. More than can be read: see [`Format::readable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,8 +71,9 @@ impl Format {
         match self {
             Format::Filo => cfg!(feature = "filo"),
             Format::DataSeries => cfg!(feature = "dataseries"),
+            Format::Jay => cfg!(feature = "jay"),
             Format::Bcolz => cfg!(feature = "bcolz"),
-            Format::Jay | Format::Vortex => false,
+            Format::Vortex => false,
         }
     }
 
@@ -168,11 +171,14 @@ pub struct Hints {
     /// That a DataSeries file shall be read from the front, without trailer and index.
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
+    /// That of a Jay file whatever can be read is read.
+    #[cfg(feature = "jay")]
+    pub tolerant: bool,
 }
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -186,12 +192,15 @@ pub enum File<'a> {
     /// whole dataset is a directory.
     #[cfg(feature = "bcolz")]
     Bcolz(bcolz::chunk::Chunk<'a>),
+    /// A Jay file.
+    #[cfg(feature = "jay")]
+    Jay(jay::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, types
-    /// and index of a DataSeries file.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
+    /// Jay file (which takes some meanwhile), types and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
@@ -217,6 +226,11 @@ impl<'a> File<'a> {
             Format::Bcolz if bytes.starts_with(b"blpk") => bcolz::open_file(bytes).map(File::Bcolz),
             #[cfg(feature = "bcolz")]
             Format::Bcolz => bcolz::chunk::Chunk::open(bytes).map(File::Bcolz),
+            #[cfg(feature = "jay")]
+            Format::Jay => {
+                let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
+                jay::File::open(bytes, &options, scratch).map(File::Jay)
+            }
             other => Err(other.unreadable()),
         }
     }
@@ -231,6 +245,8 @@ impl<'a> File<'a> {
             File::DataSeries(_) => Format::DataSeries,
             #[cfg(feature = "bcolz")]
             File::Bcolz(_) => Format::Bcolz,
+            #[cfg(feature = "jay")]
+            File::Jay(_) => Format::Jay,
         }
     }
 
@@ -247,6 +263,8 @@ impl<'a> File<'a> {
             File::DataSeries(file) => file.need(),
             #[cfg(feature = "bcolz")]
             File::Bcolz(chunk) => Ok((chunk.nbytes() as u64).saturating_add(chunk.scratch_len() as u64)),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => Ok(file.verify_need()),
         }
     }
 
@@ -267,6 +285,8 @@ impl<'a> File<'a> {
                 let all = scratch.take::<u8>(chunk.nbytes())?;
                 chunk.decode(all, &mut scratch).map(|_| ())
             }
+            #[cfg(feature = "jay")]
+            File::Jay(file) => file.verify(scratch),
         }
     }
 }
@@ -326,8 +346,8 @@ mod tests {
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
         let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
-        let e = open(b"JAY1\0\0\0\0", Format::Jay).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::JayFile));
+        let e = open(b"VTXF", Format::Vortex).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VortexFile));
         let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }

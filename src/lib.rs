@@ -118,5 +118,7 @@ pub mod bcolz;
 pub mod dataseries;
 #[cfg(feature = "filo")]
 pub mod filo;
+#[cfg(feature = "jay")]
+pub mod jay;
 
 pub use error::{Error, Result};

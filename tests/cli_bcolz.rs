@@ -107,5 +107,15 @@ fn calls_that_make_no_sense() {
     assert!(bad(2, &["verify", "--no-index", path]).contains("not for bcolz"));
     assert!(bad(2, &["cat", "--table", "x", path]).contains("--table"));
     assert!(bad(2, &["cat", "--columns", "nope", path]).contains("there is no column \"nope\""));
-    assert!(bad(2, &["convert", path, "/tmp/never"]).contains("only DataSeries files"));
+    assert!(bad(2, &["convert", path, "never.bcolz"]).contains("bcolz cannot be written so far"));
+}
+
+/// A table of bcolz becomes a Jay file with the same rows.
+#[test]
+fn convert_to_another_format() {
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_to.jay");
+    let target = target.to_str().unwrap();
+    let source = "tests/golden/bcolz/ctable_changed";
+    assert!(good(&["convert", source, target]).contains("bytes of jay"));
+    assert_eq!(good(&["cat", "--json-lines", target]), good(&["cat", "--json-lines", source]));
 }

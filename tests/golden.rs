@@ -9,6 +9,8 @@ mod dataseries;
 #[path = "common/expect.rs"]
 mod expect;
 mod harness;
+#[path = "common/jay.rs"]
+mod jay;
 
 use std::collections::BTreeMap;
 use std::io::{self, Write as _};
@@ -22,7 +24,7 @@ use pilaster::column::{Column as _, Part, Type, Unit};
 use pilaster::filo::{Element, Vector};
 
 /// Formats whose goldens lie here for other tests; this one has no reader for them yet.
-const WITHOUT_READER: &[&str] = &["jay", "vortex"];
+const WITHOUT_READER: &[&str] = &["vortex"];
 
 #[test]
 fn goldens() {
@@ -35,6 +37,7 @@ fn goldens() {
             "dataseries" => data_series(&golden),
             "bcolz" if golden.path.is_file() => bcolz::chunk(&golden),
             "bcolz" => bcolz::dataset(&golden),
+            "jay" => jay::read(&golden),
             format if WITHOUT_READER.contains(&format) => {
                 *passed_over.entry(golden.format).or_insert(0) += 1;
                 continue;
@@ -48,7 +51,7 @@ fn goldens() {
     for (format, count) in passed_over {
         writeln!(io::stderr(), "NO READER YET for {count} goldens of {format}").unwrap();
     }
-    assert!(read >= 177, "only {read} goldens found");
+    assert!(read >= 245, "only {read} goldens found");
     assert!(wrong.is_empty(), "{} of {read} goldens:\n{}", wrong.len(), wrong.join("\n"));
 }
 

@@ -14,6 +14,7 @@
 //! ```
 
 pub mod bitpack;
+pub mod flags;
 pub mod line;
 pub mod pack;
 pub mod range;

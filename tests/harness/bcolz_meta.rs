@@ -73,7 +73,8 @@ fn rows(text: &str, items: &[u8]) {
     assert_eq!(pairs.ty(), Type::FixedList(2));
     let child = pairs.child(0).expect("items");
     assert_eq!((child.rows(), child.ty()), (count as u64 / 2 * 2, column.ty()));
-    assert!(pairs.child(1).is_err() && Column::new(dtype, &inner, count as u64 + 1, items).is_err());
+    let more = Column::new(dtype, &inner, count as u64 / 2 + 1, &items[..count / 2 * 2 * size]);
+    assert!(pairs.child(1).is_err() && more.is_err());
 }
 
 fn walk(column: &Column<'_>) {

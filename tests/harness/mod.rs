@@ -42,6 +42,11 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod jay_file;
+pub mod jay_meta;
+pub mod jay_roundtrip;
+pub mod jay_strings;
+pub mod jay_tail;
 pub mod json;
 pub mod walk;
 pub mod xml;
@@ -82,5 +87,10 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("bcolz_roundtrip", bcolz_roundtrip::run),
     ("json", json::run),
     ("bcolz_meta", bcolz_meta::run),
+    ("jay_tail", jay_tail::run),
+    ("jay_meta", jay_meta::run),
+    ("jay_strings", jay_strings::run),
+    ("jay_file", jay_file::run),
+    ("jay_roundtrip", jay_roundtrip::run),
     ("xml", xml::run),
 ];

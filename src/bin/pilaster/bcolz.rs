@@ -4,6 +4,7 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
+use pilaster::any::Format;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table};
 use pilaster::bytes::Scratch;
@@ -15,6 +16,7 @@ use crate::Failure;
 use crate::args::{Command, Task};
 use crate::cat;
 use crate::cell::Cell;
+use crate::convert;
 use crate::dump::{Tape, facts};
 use crate::json::{self, Style};
 use crate::walk::batches;
@@ -46,8 +48,15 @@ pub fn run(task: &Task, dir: &Path, out: &mut impl Write) -> Result<(), Failure>
             let (kind, chunks) = (kind(&dataset), dataset.arrays().iter().map(Array::chunks).sum::<u64>());
             Ok(writeln!(out, "{}: ok, {rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}", task.source)?)
         }
-        Command::Convert(_) | Command::Recover(_) => {
-            Err(Failure::Usage(format!("{}: only DataSeries files are converted and recovered so far", task.source)))
+        Command::Convert(how) => {
+            // First, so that what is wrong is said by its file.
+            dataset.verify()?;
+            let to = convert::target(Format::Bcolz, how);
+            let len = convert::table(dataset.table(), how, to, room(&dataset)?)?;
+            Ok(writeln!(out, "{}: {len} bytes of {to}", how.target.display())?)
+        }
+        Command::Recover(_) => {
+            Err(Failure::Usage(format!("{}: only DataSeries files are recovered so far", task.source)))
         }
     }
 }

@@ -10,13 +10,16 @@ use crate::Failure;
 use crate::args::{Text, To};
 use crate::csv::Csv;
 use crate::dataseries;
+use crate::jay;
 use crate::json::Lines;
-use crate::open::part_room;
+use crate::open::{Input, part_room};
 use crate::walk::{self, Choice};
 
-pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(input: &Input, file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {
-        File::Filo(_) if how.table.is_some() => Err(Failure::Usage("--table is for files with tables".to_owned())),
+        File::Filo(_) | File::Jay(_) if how.table.is_some() => {
+            Err(Failure::Usage("--table is for files with tables".to_owned()))
+        }
         File::Bcolz(_) => {
             Err(Failure::Usage("a chunk does not say what its items are; `dump` shows its digest".to_owned()))
         }
@@ -25,6 +28,7 @@ pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Fail
             let name = dataseries::table(series, how.table.as_deref())?;
             table(&mut series.table(&name)?, part_room(file)?, how, true, out)
         }
+        File::Jay(frame) => table(&mut jay::Readable::new(*frame, input)?.table(), part_room(file)?, how, false, out),
     }
 }
 

@@ -14,6 +14,7 @@ use crate::Failure;
 use crate::bcolz;
 use crate::cell::Cell;
 use crate::dataseries;
+use crate::jay;
 use crate::json::{self, Style};
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
@@ -27,7 +28,11 @@ const ENDS: u64 = 20;
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     // First, so that nothing is printed about a damaged file.
     let room = part_room(file)?;
-    file.verify(&mut Scratch::new(&mut vec![0; room]))?;
+    match file {
+        // What can be read is asked for, and the rest is said.
+        File::Jay(frame) => jay::verify(input, frame)?,
+        _ => file.verify(&mut Scratch::new(&mut vec![0; room]))?,
+    }
     write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
     match file {
         File::Filo(vector) => {
@@ -45,6 +50,14 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             write!(out, "\n ]")?;
         }
         File::Bcolz(chunk) => bcolz::dump_chunk(chunk, out)?,
+        File::Jay(frame) => {
+            let readable = jay::Readable::new(*frame, input)?;
+            writeln!(out, " \"nrows\": {},", frame.rows())?;
+            write!(out, " \"columns\": [")?;
+            columns(&mut readable.table(), &readable.heads()?, room, "\n  ", out)?;
+            writeln!(out, "\n ],")?;
+            facts(&readable.facts()?, out)?;
+        }
         File::DataSeries(series) => {
             dataseries::tables(series, room, out)?;
             writeln!(out, ",")?;

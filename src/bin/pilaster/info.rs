@@ -12,6 +12,7 @@ use crate::Failure;
 use crate::bcolz;
 use crate::dataseries;
 use crate::dump::filo_name;
+use crate::jay;
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
 use crate::walk::batches;
@@ -26,6 +27,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             columns(&mut filo::Table::new(*vector), 0, out)
         }
         File::Bcolz(chunk) => bcolz::info_chunk(chunk, out),
+        File::Jay(frame) => jay::info(frame, input, out),
         File::DataSeries(series) => {
             dataseries::info(series, input.bytes.len(), out)?;
             let room = part_room(file)?;

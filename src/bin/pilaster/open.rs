@@ -20,7 +20,9 @@ pub struct Input {
     /// Its last part, or `-`.
     pub name: String,
     pub bytes: Vec<u8>,
-    format: Format,
+    /// Whether what can be read is asked for.
+    pub tolerant: bool,
+    pub format: Format,
 }
 
 impl Input {
@@ -34,7 +36,7 @@ impl Input {
             }
         };
         let format = format(task, &bytes, &name)?;
-        Ok(Input { path: task.source.to_string(), name, bytes, format })
+        Ok(Input { path: task.source.to_string(), name, bytes, tolerant: task.tolerant, format })
     }
 
     /// Opens it, in `memory` of as many bytes as [`room`](Self::room) says.
@@ -53,9 +55,16 @@ impl Input {
             let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
             return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
         }
-        let hints = Hints { element: task.element, sequential: task.sequential };
-        File::open(&self.bytes, self.format, &hints, &mut Scratch::new(memory)).map_err(|e| match e.what() {
+        if self.format != Format::Jay && task.tolerant {
+            return Err(Failure::Usage(format!("--tolerant is for Jay files; {} is {}", task.source, self.format)));
+        }
+        File::open(&self.bytes, self.format, &hints(task), &mut Scratch::new(memory)).map_err(|e| match e.what() {
             _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+            What::JayTail | What::JayMeta | What::JayColumns | What::JayKeys | What::JayName | What::JayBuffer
+                if !task.tolerant =>
+            {
+                Failure::Input(format!("{e} (--tolerant reads what can be read)"))
+            }
             What::DsTrailer | What::DsIndex => Failure::Input(format!("{e} (--no-index reads it from the front)")),
             _ => e.into(),
         })
@@ -63,7 +72,7 @@ impl Input {
 
     /// How much memory opening takes: what the file has unpacked, and nobody knows before.
     pub fn room(&self, task: &Task) -> usize {
-        let hints = Hints { element: task.element, sequential: task.sequential };
+        let hints = hints(task);
         let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
         let mut room = 1 << 16;
         loop {
@@ -74,6 +83,10 @@ impl Input {
             }
         }
     }
+}
+
+const fn hints(task: &Task) -> Hints {
+    Hints { element: task.element, sequential: task.sequential, tolerant: task.tolerant }
 }
 
 /// Memory for one unpacked part of `file`.
@@ -114,7 +127,9 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
 
 fn unreadable(format: Format) -> Failure {
     let what = format.unreadable().what().name();
-    Failure::Input(format!("this is a {what}, and this version reads Filo vectors, DataSeries files and bcolz"))
+    Failure::Input(format!(
+        "this is a {what}, and this version reads Filo vectors, DataSeries and Jay files, and bcolz"
+    ))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

@@ -7,11 +7,17 @@ use pilaster::bytes::Scratch;
 
 use crate::Failure;
 use crate::dataseries;
+use crate::jay;
 use crate::open::{Input, part_room};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
+    if let File::Jay(frame) = file {
+        jay::verify(input, frame)?;
+    }
+    // Room for two parts, which are checked side by side.
+    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?.saturating_mul(2)]))?;
     match file {
+        File::Jay(frame) => jay::verified(input, frame, out)?,
         File::Filo(vector) => writeln!(
             out,
             "{}: ok, {} rows, {} bytes, filo {} as {}",
