@@ -8,7 +8,7 @@ use std::hint::black_box;
 
 use common::{Random, Work, heading, noise};
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
+use pilaster::codec::{Codec, Table, bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
 
 const LEN: usize = 64 << 10;
 
@@ -25,6 +25,29 @@ fn main() {
     heading("encode with a heap");
     for (name, bytes) in &data {
         encode_on_a_host(name, bytes);
+    }
+    heading("shuffle");
+    for size in [1, 2, 4, 8, 16, 12] {
+        filters(size);
+    }
+}
+
+/// Both shuffles, there and back.
+fn filters(size: usize) {
+    let bytes = noise(LEN);
+    let mut out = vec![0; LEN];
+    type Filter = fn(usize, &[u8], &mut [u8]) -> pilaster::Result<()>;
+    let all: [(&str, Filter); 4] = [
+        ("unshuffle", shuffle::unshuffle),
+        ("shuffle", shuffle::shuffle),
+        ("bits, unshuffle", bitshuffle::unshuffle),
+        ("bits, shuffle", bitshuffle::shuffle),
+    ];
+    for (name, filter) in all {
+        Work::new(format!("{name}, items of {size}"), LEN / size, LEN, || {
+            filter(size, black_box(&bytes), black_box(&mut out)).expect("room");
+        })
+        .run();
     }
 }
 
@@ -133,6 +156,11 @@ fn encode(name: &str, bytes: &[u8]) {
         let _ = black_box(::lzf::compress(black_box(bytes)));
     })
     .run();
+    let n = blosclz::encode(bytes, &mut out, &mut table).expect("room");
+    Work::new(format!("blosclz, {name}, to {:.3}", ratio(n)), len, len, || {
+        let _ = black_box(blosclz::encode(black_box(bytes), black_box(&mut out), &mut table));
+    })
+    .run();
     let n = snappy::encode(bytes, &mut out, &mut table).expect("room");
     let mut rival = vec![0; snap::raw::max_compress_len(len)];
     let mut encoder = snap::raw::Encoder::new();
@@ -146,7 +174,7 @@ fn encode(name: &str, bytes: &[u8]) {
 }
 
 fn encode_on_a_host(name: &str, bytes: &[u8]) {
-    for codec in [Codec::Lz4Hc, Codec::Lzo, Codec::Zlib, Codec::Bzip2] {
+    for codec in [Codec::Lz4Hc, Codec::Lzo, Codec::Zlib, Codec::Bzip2, Codec::Zstd] {
         let mut out = vec![0; codec.max_len(bytes.len())];
         let title = format!("{codec:?}, level 9, {name}");
         Work::new(title, bytes.len(), bytes.len(), || {

@@ -25,7 +25,9 @@
 use core::fmt;
 use core::str::FromStr;
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
+#[cfg(feature = "bcolz")]
+use crate::bcolz;
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
@@ -70,7 +72,8 @@ impl Format {
             Format::Filo => cfg!(feature = "filo"),
             Format::DataSeries => cfg!(feature = "dataseries"),
             Format::Jay => cfg!(feature = "jay"),
-            Format::Bcolz | Format::Vortex => false,
+            Format::Bcolz => cfg!(feature = "bcolz"),
+            Format::Vortex => false,
         }
     }
 
@@ -175,7 +178,7 @@ pub struct Hints {
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -185,12 +188,16 @@ pub enum File<'a> {
     /// A DataSeries file.
     #[cfg(feature = "dataseries")]
     DataSeries(dataseries::AnyFile<'a>),
+    /// One Blosc 1 chunk, with the header of a bcolz file or bare. What its bytes mean it does not say: a
+    /// whole dataset is a directory.
+    #[cfg(feature = "bcolz")]
+    Bcolz(bcolz::chunk::Chunk<'a>),
     /// A Jay file.
     #[cfg(feature = "jay")]
     Jay(jay::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
 impl<'a> File<'a> {
     /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
     /// Jay file (which takes some meanwhile), types and index of a DataSeries file.
@@ -215,6 +222,10 @@ impl<'a> File<'a> {
                 };
                 Ok(File::DataSeries(file))
             }
+            #[cfg(feature = "bcolz")]
+            Format::Bcolz if bytes.starts_with(b"blpk") => bcolz::open_file(bytes).map(File::Bcolz),
+            #[cfg(feature = "bcolz")]
+            Format::Bcolz => bcolz::chunk::Chunk::open(bytes).map(File::Bcolz),
             #[cfg(feature = "jay")]
             Format::Jay => {
                 let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
@@ -232,6 +243,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Format::Filo,
             #[cfg(feature = "dataseries")]
             File::DataSeries(_) => Format::DataSeries,
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(_) => Format::Bcolz,
             #[cfg(feature = "jay")]
             File::Jay(_) => Format::Jay,
         }
@@ -248,6 +261,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Ok(0),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.need(),
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk) => Ok((chunk.nbytes() as u64).saturating_add(chunk.scratch_len() as u64)),
             #[cfg(feature = "jay")]
             File::Jay(file) => Ok(file.verify_need()),
         }
@@ -264,6 +279,12 @@ impl<'a> File<'a> {
             File::Filo(vector) => vector.verify(),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.verify(scratch).map(|_| ()),
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk) => {
+                let mut scratch = scratch.scope();
+                let all = scratch.take::<u8>(chunk.nbytes())?;
+                chunk.decode(all, &mut scratch).map(|_| ())
+            }
             #[cfg(feature = "jay")]
             File::Jay(file) => file.verify(scratch),
         }

@@ -1,6 +1,8 @@
 //! Every file under `tests/golden` with an expectation beside it reads as the original program says:
 //! row by row, and in batches through scratch memory of several sizes.
 
+#[path = "common/bcolz.rs"]
+mod bcolz;
 mod common;
 #[path = "common/dataseries.rs"]
 mod dataseries;
@@ -22,7 +24,7 @@ use pilaster::column::{Column as _, Part, Type, Unit};
 use pilaster::filo::{Element, Vector};
 
 /// Formats whose goldens lie here for other tests; this one has no reader for them yet.
-const WITHOUT_READER: &[&str] = &["vortex", "bcolz"];
+const WITHOUT_READER: &[&str] = &["vortex"];
 
 #[test]
 fn goldens() {
@@ -33,6 +35,8 @@ fn goldens() {
         let result = match golden.format.as_str() {
             "filo" => filo(&golden),
             "dataseries" => data_series(&golden),
+            "bcolz" if golden.path.is_file() => bcolz::chunk(&golden),
+            "bcolz" => bcolz::dataset(&golden),
             "jay" => jay::read(&golden),
             format if WITHOUT_READER.contains(&format) => {
                 *passed_over.entry(golden.format).or_insert(0) += 1;

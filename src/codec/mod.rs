@@ -5,12 +5,17 @@
 //! | [`lz4`] | LZ4 blocks | without a heap | with a [`Table`]; thoroughly with `alloc` |
 //! | [`lzf`] | LZF streams | without a heap | with a [`Table`] |
 //! | [`snappy`] | Snappy blocks | without a heap | with a [`Table`] |
+//! | [`blosclz`] | blosclz streams | without a heap | with a [`Table`] |
 #![cfg_attr(feature = "lzo", doc = "| [`lzo`] | LZO1X streams | without a heap | with `alloc` |")]
 #![cfg_attr(not(feature = "lzo"), doc = "| `lzo` | LZO1X streams | feature `lzo` | |")]
 #![cfg_attr(feature = "deflate", doc = "| [`deflate`] | zlib streams | in lent memory | with `alloc` |")]
 #![cfg_attr(not(feature = "deflate"), doc = "| `deflate` | zlib streams | feature `deflate` | |")]
 #![cfg_attr(feature = "bzip2", doc = "| [`bzip2`] | bzip2 streams | in lent memory | with `alloc` |")]
 #![cfg_attr(not(feature = "bzip2"), doc = "| `bzip2` | bzip2 streams | feature `bzip2` | |")]
+#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | with `alloc` | with `alloc` |")]
+#![cfg_attr(not(feature = "zstd"), doc = "| `zstd` | Zstandard frames | feature `zstd` | |")]
+//!
+//! [`shuffle`] and [`bitshuffle`] sort bytes and bits so that a codec finds more; they change no length.
 //!
 //! Every decoder stops at the end of its destination, takes all of its input or says that some is
 //! left over, and works in proportion to the two. What the destination held before is never read.
@@ -30,6 +35,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+pub mod bitshuffle;
+pub mod blosclz;
 #[cfg(feature = "bzip2")]
 pub mod bzip2;
 #[cfg(feature = "deflate")]
@@ -40,7 +47,10 @@ pub mod lz4;
 pub mod lzf;
 #[cfg(feature = "lzo")]
 pub mod lzo;
+pub mod shuffle;
 pub mod snappy;
+#[cfg(feature = "zstd")]
+pub mod zstd;
 
 pub use greedy::Table;
 
@@ -68,21 +78,35 @@ pub enum Codec {
     Zlib,
     /// bzip2; needs the feature `bzip2`.
     Bzip2,
+    /// [`blosclz`].
+    Blosclz,
+    /// Zstandard; needs the feature `zstd`, and with it a heap.
+    Zstd,
 }
 
 impl Codec {
     /// Each of them.
-    pub const ALL: [Codec; 7] =
-        [Codec::Lz4, Codec::Lz4Hc, Codec::Lzf, Codec::Snappy, Codec::Lzo, Codec::Zlib, Codec::Bzip2];
+    pub const ALL: [Codec; 9] = [
+        Codec::Lz4,
+        Codec::Lz4Hc,
+        Codec::Lzf,
+        Codec::Snappy,
+        Codec::Lzo,
+        Codec::Zlib,
+        Codec::Bzip2,
+        Codec::Blosclz,
+        Codec::Zstd,
+    ];
 
     /// Whether this build has it.
     #[must_use]
     pub const fn supported(self) -> bool {
         match self {
-            Codec::Lz4 | Codec::Lz4Hc | Codec::Lzf | Codec::Snappy => true,
+            Codec::Lz4 | Codec::Lz4Hc | Codec::Lzf | Codec::Snappy | Codec::Blosclz => true,
             Codec::Lzo => cfg!(feature = "lzo"),
             Codec::Zlib => cfg!(feature = "deflate"),
             Codec::Bzip2 => cfg!(feature = "bzip2"),
+            Codec::Zstd => cfg!(feature = "zstd"),
         }
     }
 
@@ -114,13 +138,16 @@ impl Codec {
             Codec::Lz4 | Codec::Lz4Hc => lz4::decode(src, dst),
             Codec::Lzf => lzf::decode(src, dst),
             Codec::Snappy => snappy::decode(src, dst),
+            Codec::Blosclz => blosclz::decode(src, dst),
             #[cfg(feature = "lzo")]
             Codec::Lzo => lzo::decode(src, dst),
             #[cfg(feature = "deflate")]
             Codec::Zlib => deflate::decode(src, dst, scratch),
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::decode(src, dst, scratch),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2")))]
+            #[cfg(feature = "zstd")]
+            Codec::Zstd => zstd::decode(src, dst),
+            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
             _ => Err(self.unsupported()),
         }
     }
@@ -132,13 +159,16 @@ impl Codec {
             Codec::Lz4 | Codec::Lz4Hc => lz4::max_len(n),
             Codec::Lzf => lzf::max_len(n),
             Codec::Snappy => snappy::max_len(n),
+            Codec::Blosclz => blosclz::max_len(n),
             #[cfg(feature = "lzo")]
             Codec::Lzo => lzo::max_len(n),
             #[cfg(feature = "deflate")]
             Codec::Zlib => deflate::max_len(n),
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::max_len(n),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2")))]
+            #[cfg(feature = "zstd")]
+            Codec::Zstd => zstd::max_len(n),
+            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
             _ => n,
         }
     }
@@ -157,13 +187,16 @@ impl Codec {
             Codec::Lz4Hc => lz4::encode_hc(src, dst, level),
             Codec::Lzf => lzf::encode(src, dst, &mut host_table()),
             Codec::Snappy => snappy::encode(src, dst, &mut host_table()),
+            Codec::Blosclz => blosclz::encode(src, dst, &mut host_table()),
             #[cfg(feature = "lzo")]
             Codec::Lzo => lzo::encode(src, dst),
             #[cfg(feature = "deflate")]
             Codec::Zlib => deflate::encode(src, dst, level),
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::encode(src, dst, level),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2")))]
+            #[cfg(feature = "zstd")]
+            Codec::Zstd => zstd::encode(src, dst),
+            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
             _ => Err(self.unsupported()),
         }
     }

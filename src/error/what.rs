@@ -81,6 +81,11 @@ fields! {
     Bzip2Code = "bzip2 code lengths",
     Bzip2Symbol = "bzip2 symbol",
     Bzip2Checksum = "bzip2 checksum",
+    BlosclzControl = "blosclz control byte",
+    BlosclzLength = "blosclz length",
+    BlosclzLiterals = "blosclz literals",
+    BlosclzDistance = "blosclz distance",
+    ZstdFrame = "zstd frame",
 
     // FlatBuffers.
     FlatRoot = "flatbuffer root offset",
@@ -101,6 +106,11 @@ fields! {
     XmlMaxAttributes = "limit of xml attributes",
     XmlEntity = "xml reference",
     XmlText = "xml text",
+
+    // JSON.
+    Json = "json",
+    JsonNumber = "json number",
+    JsonString = "json string",
 
     // Filo.
     FiloHeader = "filo header word",
@@ -140,6 +150,28 @@ fields! {
     DsHash = "dataseries extent hash",
     DsIndex = "dataseries index",
     DsTrailer = "dataseries trailer",
+
+    // Blosc 1 chunks.
+    BloscChunk = "blosc chunk",
+    BloscHeader = "blosc header",
+    BloscVersion = "blosc version",
+    BloscFlags = "blosc flags",
+    BloscCodec = "blosc compressor",
+    BloscTypesize = "blosc type size",
+    BloscNbytes = "blosc decoded size",
+    BloscBlocksize = "blosc block size",
+    BloscSize = "blosc chunk size",
+    BloscStarts = "blosc block start",
+    BloscStream = "blosc stream length",
+
+    // bcolz datasets.
+    BcolzFile = "bcolz file",
+    BcolzName = "bcolz column name",
+    BcolzDtype = "bcolz dtype",
+    BcolzShape = "bcolz shape",
+    BcolzChunklen = "bcolz chunklen",
+    BcolzParams = "bcolz cparams",
+    BcolzRows = "bcolz row count",
 
     // Jay.
     JayHead = "jay signature",

@@ -3,7 +3,7 @@
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
+use pilaster::codec::{Codec, Table, blosclz, lz4, lzf, snappy};
 use pilaster::error::Kind;
 
 /// How much of the input is encoded.
@@ -30,6 +30,12 @@ pub fn run(data: &[u8]) {
         bytes,
         |dst| snappy::encode(bytes, dst, &mut small),
         |dst| snappy::encode(bytes, dst, &mut large),
+    );
+    both(
+        Codec::Blosclz,
+        bytes,
+        |dst| blosclz::encode(bytes, dst, &mut small),
+        |dst| blosclz::encode(bytes, dst, &mut large),
     );
 }
 

@@ -8,17 +8,23 @@
 
 #![allow(dead_code, reason = "each user of this directory takes a part of it")]
 
+pub mod bcolz_chunk;
+pub mod bcolz_meta;
+pub mod bcolz_roundtrip;
 pub mod bytes;
 pub mod cell;
 pub mod codec;
+pub mod codec_blosclz;
 pub mod codec_bzip2;
 pub mod codec_host;
 pub mod codec_lz4;
 pub mod codec_lzf;
 pub mod codec_lzo;
 pub mod codec_roundtrip;
+pub mod codec_shuffle;
 pub mod codec_snappy;
 pub mod codec_zlib;
+pub mod codec_zstd;
 pub mod dataseries;
 pub mod dataseries_extent;
 pub mod dataseries_file;
@@ -41,6 +47,7 @@ pub mod jay_meta;
 pub mod jay_roundtrip;
 pub mod jay_strings;
 pub mod jay_tail;
+pub mod json;
 pub mod walk;
 pub mod xml;
 
@@ -58,6 +65,9 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("codec_bzip2", codec_bzip2::run),
     ("codec_roundtrip", codec_roundtrip::run),
     ("codec_host", codec_host::run),
+    ("codec_blosclz", codec_blosclz::run),
+    ("codec_zstd", codec_zstd::run),
+    ("codec_shuffle", codec_shuffle::run),
     ("flat", flat::run),
     ("filo_vector", filo_vector::run),
     ("filo_dirty", filo_dirty::run),
@@ -73,6 +83,10 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_roundtrip", dataseries_roundtrip::run),
     ("dataseries_log", dataseries_log::run),
     ("dataseries_recover", dataseries_recover::run),
+    ("bcolz_chunk", bcolz_chunk::run),
+    ("bcolz_roundtrip", bcolz_roundtrip::run),
+    ("json", json::run),
+    ("bcolz_meta", bcolz_meta::run),
     ("jay_tail", jay_tail::run),
     ("jay_meta", jay_meta::run),
     ("jay_strings", jay_strings::run),

@@ -20,25 +20,27 @@ pub fn run(input: &Input, file: &File<'_>, how: &Text, out: &mut impl Write) -> 
         File::Filo(_) | File::Jay(_) if how.table.is_some() => {
             Err(Failure::Usage("--table is for files with tables".to_owned()))
         }
-        File::Filo(vector) => table(&mut filo::Table::new(*vector), file, how, false, out),
+        File::Bcolz(_) => {
+            Err(Failure::Usage("a chunk does not say what its items are; `dump` shows its digest".to_owned()))
+        }
+        File::Filo(vector) => table(&mut filo::Table::new(*vector), part_room(file)?, how, false, out),
         File::DataSeries(series) => {
             let name = dataseries::table(series, how.table.as_deref())?;
-            table(&mut series.table(&name)?, file, how, true, out)
+            table(&mut series.table(&name)?, part_room(file)?, how, true, out)
         }
-        File::Jay(frame) => table(&mut jay::Readable::new(*frame, input)?.table(), file, how, false, out),
+        File::Jay(frame) => table(&mut jay::Readable::new(*frame, input)?.table(), part_room(file)?, how, false, out),
     }
 }
 
-/// `texts`: byte strings are shown as text where they are.
-fn table<T: Table>(
+/// The rows of a table whose parts take `room` bytes. `texts`: byte strings are shown as text where they are.
+pub fn table<T: Table>(
     table: &mut T,
-    file: &File<'_>,
+    room: usize,
     how: &Text,
     texts: bool,
     out: &mut impl Write,
 ) -> Result<(), Failure> {
     let choice = Choice { rows: &how.rows, columns: how.columns.as_deref(), time: &how.time };
-    let room = part_room(file)?;
     match how.to {
         To::Csv => walk::rows(table, choice, room, &mut Csv::new(out, how.header, &how.missing, texts)),
         To::JsonLines => walk::rows(table, choice, room, &mut Lines::new(out, texts)),

@@ -45,6 +45,9 @@ pub fn run(input: &Input, file: &File<'_>, how: &Convert, to: Format, out: &mut 
             let name = crate::dataseries::table(series, how.table.as_deref())?;
             table(series.table(&name)?, how, to, room)?
         }
+        File::Bcolz(_) => {
+            return Err(Failure::Usage("a chunk does not say what its items are, so it has no rows".to_owned()));
+        }
         File::Jay(frame) => {
             let readable = Readable::new(*frame, input)?;
             // The key goes where all of its columns go.
@@ -61,7 +64,8 @@ pub fn run(input: &Input, file: &File<'_>, how: &Convert, to: Format, out: &mut 
     )?)
 }
 
-fn table<T: Table>(table: T, how: &Convert, to: Format, room: usize) -> Result<u64, Failure> {
+/// The rows of a table whose parts take `room` bytes; how many bytes are written.
+pub fn table<T: Table>(table: T, how: &Convert, to: Format, room: usize) -> Result<u64, Failure> {
     let mut picked = Picked::new(table, how.columns.as_deref(), how.stored_times, room)?;
     // A row may take more than any guess.
     let mut batch = BATCH_ROOM;

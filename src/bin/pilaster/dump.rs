@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::Failure;
+use crate::bcolz;
 use crate::cell::Cell;
 use crate::dataseries;
 use crate::jay;
@@ -48,6 +49,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             columns(&mut filo::Table::new(*vector), &heads, room, "\n  ", out)?;
             write!(out, "\n ]")?;
         }
+        File::Bcolz(chunk) => bcolz::dump_chunk(chunk, out)?,
         File::Jay(frame) => {
             let readable = jay::Readable::new(*frame, input)?;
             writeln!(out, " \"nrows\": {},", frame.rows())?;
@@ -67,7 +69,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
 }
 
 /// Prints what is particular to a format.
-fn facts(facts: &[(&'static str, Value)], out: &mut impl Write) -> Result<(), Failure> {
+pub fn facts(facts: &[(&'static str, Value)], out: &mut impl Write) -> Result<(), Failure> {
     write!(out, " \"facts\": {{")?;
     for (k, (key, value)) in facts.iter().enumerate() {
         write!(out, "{}\"{key}\": {value}", if k > 0 { ", " } else { "" })?;
@@ -192,7 +194,7 @@ fn type_name<C: Column>(column: &C, file: &File<'_>) -> pilaster::Result<String>
 }
 
 /// The values of one column as they go by.
-struct Tape {
+pub struct Tape {
     rows: u64,
     done: u64,
     hash: Sha256,
@@ -202,7 +204,7 @@ struct Tape {
 }
 
 impl Tape {
-    fn new(rows: u64) -> Self {
+    pub fn new(rows: u64) -> Self {
         Tape {
             rows,
             done: 0,
@@ -214,7 +216,7 @@ impl Tape {
     }
 
     /// Takes the next value.
-    fn put(&mut self, text: &str, out: &mut impl Write) -> Result<(), Failure> {
+    pub fn put(&mut self, text: &str, out: &mut impl Write) -> Result<(), Failure> {
         if self.done > 0 {
             self.hash.update("\n");
         }
@@ -237,7 +239,7 @@ impl Tape {
     }
 
     /// Prints what is known at the end only.
-    fn end(self, out: &mut impl Write) -> Result<(), Failure> {
+    pub fn end(self, out: &mut impl Write) -> Result<(), Failure> {
         let digest: String = self.hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
         if self.rows <= SHOWN {
             write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;

@@ -9,6 +9,7 @@ use pilaster::filo::raw::Packing;
 use pilaster::filo::{self, Vector};
 
 use crate::Failure;
+use crate::bcolz;
 use crate::dataseries;
 use crate::dump::filo_name;
 use crate::jay;
@@ -25,6 +26,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             filo(vector, &input.bytes, out)?;
             columns(&mut filo::Table::new(*vector), 0, out)
         }
+        File::Bcolz(chunk) => bcolz::info_chunk(chunk, out),
         File::Jay(frame) => jay::info(frame, input, out),
         File::DataSeries(series) => {
             dataseries::info(series, input.bytes.len(), out)?;

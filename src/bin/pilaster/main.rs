@@ -7,6 +7,7 @@
 //! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
+//! | `bcolz` | the commands on a bcolz dataset, which is a directory, and on a chunk |
 //! | `dataseries`, `jay` | what `dump` and `info` say of a file of that format alone |
 //! | `rewrite` | the commands that write files: `recover`, `convert` of a DataSeries file to another |
 //! | `convert`, `pick` | `convert` between formats, over `pilaster::column` alone; a choice of columns |
@@ -35,6 +36,7 @@
 )]
 
 mod args;
+mod bcolz;
 mod cat;
 mod cell;
 mod convert;
@@ -105,6 +107,9 @@ fn main() -> ExitCode {
 }
 
 fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
+    if let Some(dir) = open::dataset(task) {
+        return bcolz::run(task, dir, out);
+    }
     let input = open::Input::load(task)?;
     // A damaged file need not open.
     if let Command::Recover(how) = &task.command {

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::{self, Read};
+use std::path::Path;
 
 use pilaster::any::{self, File, Format, Hints};
 use pilaster::bytes::Scratch;
@@ -30,9 +31,6 @@ impl Input {
         let (name, bytes) = match &task.source {
             Source::Stdin => ("-".to_owned(), read(io::stdin().lock())?),
             Source::Path(path) => {
-                if any::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
-                    return Err(unreadable(Format::Bcolz));
-                }
                 let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 (name, read(fs::File::open(path).map_err(|e| Failure::Input(e.to_string()))?)?)
             }
@@ -99,6 +97,14 @@ pub fn part_room(file: &File<'_>) -> Result<usize, Failure> {
         .map_err(|_| Failure::Input(format!("{need} bytes are needed to unpack it")))
 }
 
+/// The directory of a bcolz dataset, if that is what the task is about.
+pub fn dataset(task: &Task) -> Option<&Path> {
+    match &task.source {
+        Source::Path(path) if any::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) => Some(path),
+        _ => None,
+    }
+}
+
 fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     from.read_to_end(&mut bytes).map_err(|e| Failure::Input(e.to_string()))?;
@@ -121,7 +127,9 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
 
 fn unreadable(format: Format) -> Failure {
     let what = format.unreadable().what().name();
-    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors, DataSeries and Jay files"))
+    Failure::Input(format!(
+        "this is a {what}, and this version reads Filo vectors, DataSeries and Jay files, and bcolz"
+    ))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

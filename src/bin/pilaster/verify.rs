@@ -27,6 +27,9 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             vector.encoding(),
             vector.element()
         )?,
+        File::Bcolz(chunk) => {
+            writeln!(out, "{}: ok, {} bytes from {}, bcolz chunk", input.path, chunk.nbytes(), input.bytes.len())?;
+        }
         File::DataSeries(series) => {
             let (mut rows, mut extents) = (0u64, 0u64);
             for ty in series.types().iter() {

@@ -1,7 +1,7 @@
 //! Byte codecs.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
+use pilaster::codec::{Codec, Table, bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
 #[cfg(feature = "codecs")]
 use pilaster::codec::{bzip2, deflate, lzo};
 use pilaster::error::Result;
@@ -31,6 +31,8 @@ decoders! {
 decoders! {
     /// An LZO1X stream.
     lzo_decode = lzo;
+    /// A blosclz stream.
+    blosclz_decode = blosclz;
 }
 
 macro_rules! encoders {
@@ -50,6 +52,19 @@ encoders! {
     lzf_encode = lzf;
     /// A Snappy block, with the smallest table.
     snappy_encode = snappy;
+    /// A blosclz stream, with the smallest table.
+    blosclz_encode = blosclz;
+}
+
+/// Both shuffles, there and back.
+#[inline(never)]
+pub fn shuffles(call: Call<'_>) -> Result<u32> {
+    let size = call.kind as usize;
+    shuffle::shuffle(size, call.bytes, call.memory)?;
+    shuffle::unshuffle(size, call.bytes, call.memory)?;
+    bitshuffle::shuffle(size, call.bytes, call.memory)?;
+    bitshuffle::unshuffle(size, call.bytes, call.memory)?;
+    Ok(call.memory.first().copied().unwrap_or(0).into())
 }
 
 #[cfg(feature = "codecs")]

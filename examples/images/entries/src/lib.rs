@@ -5,6 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod bcolz;
 pub mod bytes;
 pub mod codec;
 pub mod dataseries_read;

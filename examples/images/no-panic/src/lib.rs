@@ -21,6 +21,9 @@ macro_rules! exports {
 }
 
 exports! {
+    entry_bcolz_chunk = entries::bcolz::chunk;
+    entry_bcolz_items = entries::bcolz::items;
+    entry_bcolz_write = entries::bcolz::write;
     entry_bytes_reader = entries::bytes::reader;
     entry_bytes_scratch = entries::bytes::scratch;
     entry_codec_lz4_decode = entries::codec::lz4_decode;
@@ -29,6 +32,9 @@ exports! {
     entry_codec_lzo_decode = entries::codec::lzo_decode;
     entry_codec_zlib_decode = entries::codec::zlib_decode;
     entry_codec_bzip2_decode = entries::codec::bzip2_decode;
+    entry_codec_blosclz_decode = entries::codec::blosclz_decode;
+    entry_codec_blosclz_encode = entries::codec::blosclz_encode;
+    entry_codec_shuffles = entries::codec::shuffles;
     entry_codec_decode = entries::codec::decode;
     entry_codec_lz4_encode = entries::codec::lz4_encode;
     entry_codec_lzf_encode = entries::codec::lzf_encode;

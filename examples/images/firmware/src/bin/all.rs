@@ -37,6 +37,9 @@ const READERS: &[(&str, Entry)] = &[
     ("codec_lzo_decode", entries::codec::lzo_decode),
     ("codec_zlib_decode", entries::codec::zlib_decode),
     ("codec_bzip2_decode", entries::codec::bzip2_decode),
+    ("codec_blosclz_decode", entries::codec::blosclz_decode),
+    ("codec_blosclz_encode", entries::codec::blosclz_encode),
+    ("codec_shuffles", entries::codec::shuffles),
     ("codec_decode", entries::codec::decode),
     ("codec_lz4_encode", entries::codec::lz4_encode),
     ("codec_lzf_encode", entries::codec::lzf_encode),
@@ -51,6 +54,21 @@ const READERS: &[(&str, Entry)] = &[
     ("filo_dictionary", entries::filo::dictionary),
     ("filo_verify", entries::filo::verify),
     ("filo_read_all", entries::filo::read_all),
+];
+
+/// What a reader of Blosc chunks is shown: blosclz and LZ4, either shuffle, split blocks, several blocks.
+const CHUNKS: &[&[u8]] = &[
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/ts3_n633_sh1.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/ts5_n1055_sh2.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/size_1024_ts4.blosc"),
+    include_bytes!("../../../../../tests/golden/bcolz/chunks/size_255_ts4.blosc"),
+];
+
+/// Readers of chunks; the last writes what it takes for items.
+const OF_CHUNKS: &[(&str, Entry)] = &[
+    ("bcolz_chunk", entries::bcolz::chunk),
+    ("bcolz_items", entries::bcolz::items),
+    ("bcolz_write", entries::bcolz::write),
 ];
 
 /// What a DataSeries reader is shown: files of the original program in either byte order, and a log.
@@ -96,6 +114,10 @@ fn main() -> ! {
             [(kind.unwrap_or(0) as u32, *chunk), (0, *chunk), (1, &chunk[..chunk.len() / 2])]
         });
         report(name, inputs.map(|(kind, chunk)| stack_of(*entry, chunk, kind, 0)));
+    }
+    for (name, entry) in OF_CHUNKS {
+        let inputs = CHUNKS.iter().flat_map(|chunk| [*chunk, &chunk[..chunk.len() / 2]]);
+        report(name, inputs.flat_map(|chunk| (0..2).map(move |row| stack_of(*entry, chunk, row, row))));
     }
     let mut log = [0; 2048];
     let len = entries::dataseries_read::sample(&mut log).unwrap_or_default();

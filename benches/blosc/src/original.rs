@@ -1,0 +1,40 @@
+//! c-blosc, through its calls without global state, on one thread.
+
+use std::ffi::CString;
+
+use pilaster::bcolz::Shuffle;
+use pilaster::bcolz::chunk::Params;
+
+/// A chunk of `src`, written by c-blosc.
+pub fn encode(src: &[u8], params: &Params, dst: &mut [u8]) -> usize {
+    let name = CString::new(params.compressor.name()).expect("a name");
+    let shuffle = match params.shuffle {
+        Shuffle::None => 0,
+        Shuffle::Byte => 1,
+        Shuffle::Bit => 2,
+    };
+    // SAFETY: both pointers are valid for the lengths beside them.
+    let len = unsafe {
+        blosc_src::blosc_compress_ctx(
+            params.level.into(),
+            shuffle,
+            params.typesize.into(),
+            src.len(),
+            src.as_ptr().cast(),
+            dst.as_mut_ptr().cast(),
+            dst.len(),
+            name.as_ptr(),
+            params.blocksize.unwrap_or(0) as usize,
+            1,
+        )
+    };
+    usize::try_from(len).ok().filter(|len| *len > 0).unwrap_or_else(|| panic!("{params:?}: {len}"))
+}
+
+/// What c-blosc makes of a chunk; `None` is an error of it. It believes the chunk's own length, so that
+/// has to be checked before.
+pub fn decode(chunk: &[u8], dst: &mut [u8]) -> Option<usize> {
+    // SAFETY: both pointers are valid for their lengths, and the caller has checked that of the chunk.
+    let len = unsafe { blosc_src::blosc_decompress_ctx(chunk.as_ptr().cast(), dst.as_mut_ptr().cast(), dst.len(), 1) };
+    usize::try_from(len).ok()
+}

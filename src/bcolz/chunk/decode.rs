@@ -1,0 +1,337 @@
+//! Chunks, read.
+
+use core::ops::Range;
+
+use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, Shuffle, flag};
+use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::codec::{Codec, bitshuffle, blosclz, lz4, shuffle};
+use crate::error::{Error, Kind, Result, What};
+
+/// How a stream is decoded: codec, stream, destination, temporaries. [`Codec::decode`] knows all codecs
+/// of the build.
+pub type Streams = fn(Codec, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
+
+/// [`Streams`] of blosclz and LZ4 alone: what fits into a small image. The others are
+/// [`Kind::Unsupported`].
+///
+/// # Errors
+/// Those of the codecs.
+pub fn small(codec: Codec, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> Result<usize> {
+    match codec {
+        Codec::Blosclz => blosclz::decode(src, dst),
+        Codec::Lz4 => lz4::decode(src, dst),
+        _ => Err(Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(codec as u64)),
+    }
+}
+
+/// A fast decoder writes ahead of its output's end; with so much room it may do so to the end.
+const AHEAD: usize = 128;
+
+/// A chunk whose header and size are checked; its blocks are, when they are decoded.
+#[derive(Clone, Copy, Debug)]
+pub struct Chunk<'a> {
+    /// Header and all.
+    bytes: &'a [u8],
+    flags: u8,
+    typesize: u8,
+    /// Decoded size, and that of a block: both fit an `i32`.
+    nbytes: u32,
+    blocksize: u32,
+}
+
+impl<'a> Chunk<'a> {
+    /// Opens `bytes`, which are one chunk.
+    ///
+    /// # Errors
+    /// Those of [`split_from`](Self::split_from), and [`Kind::Trailing`] for bytes behind the chunk.
+    pub fn open(bytes: &'a [u8]) -> Result<Self> {
+        let mut r = Reader::<LittleEndian>::new(bytes);
+        let chunk = Chunk::split_from(&mut r)?;
+        r.end(What::BloscChunk)?;
+        Ok(chunk)
+    }
+
+    /// Takes the chunk that lies in front of the bytes of `r`.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if there are fewer bytes than the chunk says; [`Kind::Unsupported`] for another
+    /// version, an unknown codec or an unknown version of it; [`Kind::Invalid`] for sizes that cannot be.
+    pub fn split_from(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
+        let (at, whole) = (r.at(), *r);
+        let header = r.view::<Header>(What::BloscHeader)?;
+        let wrong = |kind, what, field: u64, value: u32| {
+            Err(Error::new(kind, what, at.saturating_add(field)).with_need(value.into()))
+        };
+        if header.version != raw::VERSION {
+            return wrong(Kind::Unsupported, What::BloscVersion, 0, header.version.into());
+        }
+        let (nbytes, blocksize, ctbytes) = (header.nbytes.get(), header.blocksize.get(), header.ctbytes.get());
+        if (ctbytes as usize) < HEADER_LEN {
+            return wrong(Kind::Invalid, What::BloscSize, 12, ctbytes);
+        }
+        *r = whole;
+        let bytes = r.take(ctbytes as usize, What::BloscChunk)?;
+        let (flags, typesize) = (header.flags, header.typesize);
+        let chunk = Chunk { bytes, flags, typesize, nbytes, blocksize };
+        if nbytes == 0 {
+            // The original looks no further.
+            return Ok(Chunk { flags: flags | flag::COPY, typesize: typesize.max(1), blocksize: 1, ..chunk });
+        }
+        if flags & flag::RESERVED != 0 {
+            return wrong(Kind::Invalid, What::BloscFlags, 2, flags.into());
+        }
+        if typesize == 0 {
+            return wrong(Kind::Invalid, What::BloscTypesize, 3, 0);
+        }
+        if nbytes > raw::MAX_NBYTES {
+            return wrong(Kind::Invalid, What::BloscNbytes, 4, nbytes);
+        }
+        if blocksize == 0 || blocksize > nbytes || blocksize > raw::MAX_BLOCKSIZE {
+            return wrong(Kind::Invalid, What::BloscBlocksize, 8, blocksize);
+        }
+        if chunk.is_copy() {
+            if u64::from(ctbytes) != u64::from(nbytes).saturating_add(HEADER_LEN as u64) {
+                return wrong(Kind::Invalid, What::BloscSize, 12, ctbytes);
+            }
+            return Ok(chunk);
+        }
+        Compressor::of_flags(flags).map_err(|e| e.moved(at))?;
+        if header.codec_version != raw::CODEC_VERSION {
+            return wrong(Kind::Unsupported, What::BloscCodec, 1, header.codec_version.into());
+        }
+        let table = u64::from(chunk.blocks()).saturating_mul(4);
+        if table > (bytes.len() as u64).saturating_sub(HEADER_LEN as u64) {
+            return Err(Error::new(Kind::Truncated, What::BloscStarts, at.saturating_add(16)).with_need(table));
+        }
+        Ok(chunk)
+    }
+
+    /// Bytes that it decodes to.
+    #[must_use]
+    pub const fn nbytes(&self) -> usize {
+        self.nbytes as usize
+    }
+
+    /// Bytes of an item, as far as the shuffles are concerned: 1 to 255.
+    #[must_use]
+    pub const fn typesize(&self) -> usize {
+        self.typesize as usize
+    }
+
+    /// Bytes that a block decodes to; the last one may have fewer.
+    #[must_use]
+    pub const fn blocksize(&self) -> usize {
+        self.blocksize as usize
+    }
+
+    /// How many blocks.
+    #[must_use]
+    pub const fn blocks(&self) -> u32 {
+        self.nbytes.div_ceil(if self.blocksize == 0 { 1 } else { self.blocksize })
+    }
+
+    /// Its own size, with the header.
+    #[must_use]
+    pub const fn ctbytes(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether the bytes lie in it as they are, whatever shuffle and compressor it names.
+    #[must_use]
+    pub const fn is_copy(&self) -> bool {
+        self.flags & flag::COPY != 0
+    }
+
+    /// What was done to the items.
+    #[must_use]
+    pub const fn shuffle(&self) -> Shuffle {
+        Shuffle::of_flags(self.flags, self.typesize)
+    }
+
+    /// The compressor that its flags name. [`Compressor::Lz4hc`] says [`Compressor::Lz4`] here.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for an unknown one, which a plain copy may have.
+    pub fn compressor(&self) -> Result<Compressor> {
+        Compressor::of_flags(self.flags)
+    }
+
+    /// Scratch that [`decode`](Self::decode) takes: a block, and what the codec takes.
+    #[must_use]
+    pub fn scratch_len(&self) -> usize {
+        let codec = match self.compressor() {
+            Ok(compressor) if !self.is_copy() => compressor.codec().workspace_len(self.blocksize()),
+            _ => return 0,
+        };
+        let block = if self.shuffle() == Shuffle::None { 0 } else { self.blocksize() };
+        block.saturating_add(codec)
+    }
+
+    /// Scratch that [`decode_range`](Self::decode_range) takes: a block more.
+    #[must_use]
+    pub fn range_scratch_len(&self) -> usize {
+        if self.is_copy() { 0 } else { self.scratch_len().saturating_add(self.blocksize()) }
+    }
+
+    /// Decodes all into `dst`; gives back how many bytes: [`nbytes`](Self::nbytes). A longer `dst` stays
+    /// as it is behind them.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`] for a shorter `dst` or too little scratch; what is wrong with a block, at its
+    /// offset in the chunk.
+    pub fn decode(&self, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+        self.decode_with(dst, scratch, Codec::decode)
+    }
+
+    /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`].
+    ///
+    /// # Errors
+    /// Those of [`decode`](Self::decode).
+    pub fn decode_with(&self, dst: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<usize> {
+        let dst = room(dst, self.nbytes())?;
+        if self.is_copy() {
+            copy(self.copied()?, dst);
+            return Ok(dst.len());
+        }
+        let (len, mut starts) = (dst.len(), self.starts());
+        for out in dst.chunks_mut(self.blocksize().max(1)) {
+            self.block(starts.u32(What::BloscStarts)?, out, scratch, streams)?;
+        }
+        Ok(len)
+    }
+
+    /// Decodes some items, from the blocks that hold them.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there are not so many; those of [`decode`](Self::decode).
+    pub fn decode_items(&self, items: Range<usize>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+        let byte = |item: usize| item.saturating_mul(self.typesize());
+        self.decode_range(byte(items.start)..byte(items.end), dst, scratch)
+    }
+
+    /// Decodes some of the bytes, from the blocks that hold them; gives back how many.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there are not so many; those of [`decode`](Self::decode).
+    pub fn decode_range(&self, bytes: Range<usize>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+        let Range { start, end } = bytes;
+        if start > end || end > self.nbytes() {
+            let e = Error::new(Kind::OutOfRange, What::BloscNbytes, start.max(end) as u64);
+            return Err(e.with_need(self.nbytes.into()));
+        }
+        let dst = room(dst, end.wrapping_sub(start))?;
+        let len = dst.len();
+        if self.is_copy() {
+            copy(self.copied()?.get(start..end).unwrap_or_default(), dst);
+            return Ok(len);
+        }
+        let size = self.blocksize().max(1);
+        let (mut rest, mut at) = (dst, start);
+        while at < end {
+            let number = at.checked_div(size).unwrap_or(0);
+            let first = number.saturating_mul(size);
+            let block = self.nbytes().min(first.saturating_add(size)).wrapping_sub(first);
+            let skip = at.wrapping_sub(first);
+            let take = block.wrapping_sub(skip).min(rest.len());
+            let Some((out, more)) = core::mem::take(&mut rest).split_at_mut_checked(take) else { break };
+            let mut starts = self.starts();
+            starts.take(number.saturating_mul(4), What::BloscStarts)?;
+            let block_start = starts.u32(What::BloscStarts)?;
+            if take == block {
+                self.block(block_start, out, scratch, Codec::decode)?;
+            } else {
+                let mut scratch = scratch.scope();
+                let all = scratch.take::<u8>(block)?;
+                self.block(block_start, all, &mut scratch, Codec::decode)?;
+                copy(all.get(skip..skip.wrapping_add(take)).unwrap_or_default(), out);
+            }
+            (rest, at) = (more, at.saturating_add(take));
+        }
+        Ok(len)
+    }
+
+    /// What a plain copy holds.
+    fn copied(&self) -> Result<&'a [u8]> {
+        let mut r = Reader::<LittleEndian>::new(self.bytes);
+        r.take(HEADER_LEN, What::BloscHeader)?;
+        r.take(self.nbytes(), What::BloscChunk)
+    }
+
+    /// The table of block starts; what follows it is of no meaning there.
+    fn starts(&self) -> Reader<'a, LittleEndian> {
+        Reader::new_at(self.bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)
+    }
+
+    /// Decodes the block that begins at `start` and fills `out`.
+    fn block(&self, start: u32, out: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<()> {
+        let typesize = self.typesize();
+        let items = out.len().checked_div(typesize).unwrap_or(0);
+        let filter = match self.shuffle() {
+            Shuffle::Bit if items == 0 || !items.is_multiple_of(8) => Shuffle::None,
+            filter => filter,
+        };
+        if filter == Shuffle::None {
+            return self.streams(start, out, scratch, streams);
+        }
+        let mut scratch = scratch.scope();
+        let sorted = scratch.take::<u8>(out.len())?;
+        self.streams(start, sorted, &mut scratch, streams)?;
+        match filter {
+            Shuffle::Bit => bitshuffle::unshuffle(typesize, sorted, out),
+            _ => shuffle::unshuffle(typesize, sorted, out),
+        }
+    }
+
+    /// Decodes the streams of the block that begins at `start`, one after the other.
+    fn streams(&self, start: u32, out: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<()> {
+        let codec = self.compressor()?.codec();
+        let partial = out.len() < self.blocksize();
+        let split = self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && !partial;
+        let count = if split { self.typesize() } else { 1 };
+        let each = out.len().checked_div(count).unwrap_or(0);
+        if each.wrapping_mul(count) != out.len() {
+            return Err(Error::new(Kind::Invalid, What::BloscBlocksize, 8).with_need(self.blocksize.into()));
+        }
+        let Some(rest) = self.bytes.get(start as usize..) else {
+            return Err(Error::new(Kind::Invalid, What::BloscStarts, HEADER_LEN as u64).with_need(start.into()));
+        };
+        let mut r = Reader::<LittleEndian>::new_at(rest, start.into());
+        let mut done = 0usize;
+        for _ in 0..count {
+            let at = r.at();
+            let wrong = |need: usize| Err(Error::new(Kind::Invalid, What::BloscStream, at).with_need(need as u64));
+            let len = r.u32(What::BloscStream)?;
+            if len == 0 || i32::try_from(len).is_err() {
+                return wrong(len as usize);
+            }
+            let stream = r.take(len as usize, What::BloscStream)?;
+            let end = done.wrapping_add(each);
+            if stream.len() == each {
+                if let Some(to) = out.get_mut(done..end) {
+                    copy(stream, to);
+                }
+            } else {
+                let ahead = end.saturating_add(AHEAD).min(out.len());
+                match streams(codec, stream, out.get_mut(done..ahead).unwrap_or_default(), scratch) {
+                    Ok(len) if len == each => {}
+                    Ok(len) => return wrong(len),
+                    Err(e) if e.kind() == Kind::NoRoom && e.what() == What::Destination => return wrong(each),
+                    Err(e) => return Err(e.moved(at.saturating_add(4))),
+                }
+            }
+            done = end;
+        }
+        Ok(())
+    }
+}
+
+/// Both are of one length.
+fn copy(from: &[u8], to: &mut [u8]) {
+    if from.len() == to.len() {
+        to.copy_from_slice(from);
+    }
+}
+
+fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
+    dst.get_mut(..len).ok_or(Error::new(Kind::NoRoom, What::Destination, 0).with_need(len as u64))
+}

@@ -1,0 +1,259 @@
+//! Chunks, written.
+
+use zerocopy::IntoBytes;
+
+use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, MIN_NBYTES, Shuffle, flag};
+use crate::bytes::Scratch;
+use crate::codec::{Table, bitshuffle, blosclz, lz4, shuffle, snappy};
+use crate::error::{Error, Kind, Result, What};
+
+/// How a chunk is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Params {
+    /// What its streams are compressed by.
+    pub compressor: Compressor,
+    /// 1, fast, to 9, small, where the compressor has levels; 0 is a plain copy. It also sets the size
+    /// of a block.
+    pub level: u8,
+    /// What is done to the items before.
+    pub shuffle: Shuffle,
+    /// Bytes of an item; 0 counts as 1.
+    pub typesize: u8,
+    /// Bytes of a block; `None` takes what the original would take.
+    pub blocksize: Option<u32>,
+}
+
+impl Params {
+    /// Those of bcolz: blosclz at level 5, bytes shuffled, for items of one byte.
+    pub const DEFAULT: Params =
+        Params { compressor: Compressor::Blosclz, level: 5, shuffle: Shuffle::Byte, typesize: 1, blocksize: None };
+
+    /// Section E.2: the size of a block for `nbytes` bytes, above 0.
+    fn blocksize(&self, nbytes: u32) -> u32 {
+        const BASE: u32 = 32 << 10;
+        let typesize = u32::from(self.typesize.max(1));
+        if nbytes < typesize {
+            return 1;
+        }
+        let mut size = nbytes;
+        if let Some(forced) = self.blocksize {
+            size = forced.max(128);
+        } else if nbytes >= BASE {
+            size = BASE;
+            if self.compressor.thorough() {
+                size = size.wrapping_mul(2);
+            }
+            size = match self.level {
+                0 => size / 4,
+                1 => size / 2,
+                2 => size,
+                3 => size.wrapping_mul(2),
+                4 | 5 => size.wrapping_mul(4),
+                _ => size.wrapping_mul(8),
+            };
+            if self.level >= 9 && self.compressor.thorough() {
+                size = size.wrapping_mul(2);
+            }
+        }
+        if self.level > 0 && !self.compressor.unsplit() && raw::splits(self.typesize.max(1), size) {
+            size = size.min(256 << 10).saturating_mul(typesize).clamp(64 << 10, 1 << 20);
+        }
+        let size = size.min(nbytes).min(raw::MAX_BLOCKSIZE);
+        size.wrapping_sub(size.checked_rem(typesize).unwrap_or(0)).max(1)
+    }
+
+    fn flags(&self, blocksize: u32) -> u8 {
+        let whole = self.compressor.unsplit() || !raw::splits(self.typesize.max(1), blocksize);
+        let never = if whole { flag::NEVER_SPLIT } else { 0 };
+        self.compressor.id() << flag::CODEC_SHIFT | never | self.shuffle.flag()
+    }
+}
+
+impl Default for Params {
+    fn default() -> Self {
+        Params::DEFAULT
+    }
+}
+
+/// The most that `n` bytes take as a chunk.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(HEADER_LEN)
+}
+
+/// Slots of the match finder's table: 32 KiB on 64-bit hosts, 2 KiB elsewhere.
+const SLOTS: usize = if cfg!(target_pointer_width = "64") { 16_384 } else { 1024 };
+
+/// Scratch that [`encode`] takes for `n` bytes: a block if they are shuffled, and the match finder's table.
+#[must_use]
+pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
+    let block = match params.shuffle {
+        Shuffle::None => 0,
+        _ => params.blocksize(u32::try_from(n).unwrap_or(u32::MAX)) as usize,
+    };
+    SLOTS.saturating_mul(2).saturating_add(1).saturating_add(block)
+}
+
+/// Encodes `src` as one chunk; gives back how many bytes it takes.
+///
+/// ([`max_len`] is enough for `dst`. With less, a chunk that compresses may fit.)
+///
+/// # Errors
+/// [`Kind::NoRoom`] if the chunk does not fit (`need`: what is enough) or for too little scratch;
+/// [`Kind::Limit`] for more bytes than a chunk can hold; [`Kind::Unsupported`] for a compressor whose
+/// feature is off, or that needs a heap where there is none.
+pub fn encode(src: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let nbytes = match u32::try_from(src.len()) {
+        Ok(nbytes) if nbytes <= raw::MAX_NBYTES => nbytes,
+        _ => return Err(Error::new(Kind::Limit, What::BloscNbytes, 0).with_need(raw::MAX_NBYTES.into())),
+    };
+    let blocksize = params.blocksize(nbytes);
+    let flags = params.flags(blocksize);
+    if params.level > 0 && src.len() >= MIN_NBYTES {
+        let room = dst.len().min(max_len(src.len()));
+        let mut out = Out { bytes: dst.get_mut(..room).unwrap_or_default(), at: HEADER_LEN };
+        match blocks(src, params, blocksize, &mut out, scratch) {
+            Ok(()) => {
+                let len = out.at;
+                header(dst, params, flags, [nbytes, blocksize], len)?;
+                return Ok(len);
+            }
+            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::Destination => {}
+            Err(e) => return Err(e),
+        }
+    }
+    let len = max_len(src.len());
+    match dst.get_mut(HEADER_LEN..len) {
+        Some(to) => to.copy_from_slice(src),
+        None => return Err(no_room(src)),
+    }
+    header(dst, params, flags | flag::COPY, [nbytes, blocksize], len)?;
+    Ok(len)
+}
+
+fn header(dst: &mut [u8], params: &Params, flags: u8, [nbytes, blocksize]: [u32; 2], len: usize) -> Result<()> {
+    let header = Header {
+        version: raw::VERSION,
+        codec_version: raw::CODEC_VERSION,
+        flags,
+        typesize: params.typesize.max(1),
+        nbytes: nbytes.into(),
+        blocksize: blocksize.into(),
+        ctbytes: low32(len).into(),
+    };
+    let room = Error::new(Kind::NoRoom, What::Destination, 0).with_need(HEADER_LEN as u64);
+    dst.first_chunk_mut::<HEADER_LEN>().ok_or(room)?.copy_from_slice(header.as_bytes());
+    Ok(())
+}
+
+/// Block starts and blocks. [`Kind::NoRoom`]: they do not pay, or do not fit.
+fn blocks(src: &[u8], params: &Params, blocksize: u32, out: &mut Out<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
+    let size = blocksize.max(1) as usize;
+    let table = src.len().div_ceil(size).saturating_mul(4);
+    let mut start_at = out.at;
+    out.take(table).ok_or_else(|| no_room(src))?;
+    let split = params.flags(blocksize) & flag::NEVER_SPLIT == 0;
+    let typesize = usize::from(params.typesize.max(1));
+    let mut scratch = scratch.scope();
+    let mut streams = Encoder::new(params, &mut scratch)?;
+    let sorted = scratch.take::<u8>(if params.shuffle == Shuffle::None { 0 } else { size.min(src.len()) })?;
+    for block in src.chunks(size) {
+        let start = low32(out.at).to_le_bytes();
+        out.put(start_at, &start);
+        start_at = start_at.wrapping_add(4);
+        let block = match (params.shuffle, sorted.get_mut(..block.len())) {
+            (Shuffle::Byte, Some(sorted)) => {
+                shuffle::shuffle(typesize, block, sorted)?;
+                sorted
+            }
+            (Shuffle::Bit, Some(sorted)) => {
+                bitshuffle::shuffle(typesize, block, sorted)?;
+                sorted
+            }
+            _ => block,
+        };
+        let count = if split && block.len() == size { typesize } else { 1 };
+        let each = block.len().checked_div(count).unwrap_or(0).max(1);
+        for stream in block.chunks_exact(each) {
+            let len_at = out.at;
+            out.take(4).ok_or_else(|| no_room(src))?;
+            let room = out.bytes.len().wrapping_sub(out.at).min(stream.len().wrapping_sub(1));
+            let to = out.bytes.get_mut(out.at..out.at.wrapping_add(room)).unwrap_or_default();
+            let len = match streams.encode(stream, to) {
+                // A stream of its own length would count as stored.
+                Ok(len) if len > 0 => {
+                    out.at = out.at.wrapping_add(len);
+                    len
+                }
+                Err(e) if e.kind() != Kind::NoRoom => return Err(e),
+                _ => {
+                    let at = out.at;
+                    out.take(stream.len()).ok_or_else(|| no_room(src))?;
+                    out.put(at, stream);
+                    stream.len()
+                }
+            };
+            out.put(len_at, &low32(len).to_le_bytes());
+        }
+    }
+    Ok(())
+}
+
+/// The destination, filled from the front.
+struct Out<'o> {
+    bytes: &'o mut [u8],
+    at: usize,
+}
+
+impl Out<'_> {
+    /// Moves on by `n` bytes, if there are so many.
+    fn take(&mut self, n: usize) -> Option<()> {
+        self.at = self.at.checked_add(n).filter(|end| *end <= self.bytes.len())?;
+        Some(())
+    }
+
+    /// Puts bytes where [`take`](Self::take) made room.
+    fn put(&mut self, at: usize, from: &[u8]) {
+        if let Some(to) = self.bytes.get_mut(at..).and_then(|to| to.get_mut(..from.len())) {
+            to.copy_from_slice(from);
+        }
+    }
+}
+
+/// The compressor of one chunk, with its table.
+struct Encoder<'s> {
+    #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "levels belong to encoders with a heap"))]
+    level: u8,
+    compressor: Compressor,
+    table: &'s mut Table<SLOTS>,
+}
+
+impl<'s> Encoder<'s> {
+    fn new(params: &Params, scratch: &mut Scratch<'s>) -> Result<Self> {
+        Ok(Encoder { level: params.level, compressor: params.compressor, table: Table::take(scratch)? })
+    }
+
+    fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize> {
+        match self.compressor {
+            Compressor::Blosclz => blosclz::encode(src, dst, self.table),
+            Compressor::Lz4 => lz4::encode(src, dst, self.table),
+            Compressor::Snappy => snappy::encode(src, dst, self.table),
+            #[cfg(feature = "alloc")]
+            other => other.codec().encode(src, dst, self.level.min(9)),
+            #[cfg(not(feature = "alloc"))]
+            other => Err(Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(other.id().into())),
+        }
+    }
+}
+
+/// Sizes of a chunk, which are below 2^31.
+#[allow(clippy::cast_possible_truncation, reason = "bounded by MAX_NBYTES and the header")]
+const fn low32(n: usize) -> u32 {
+    n as u32
+}
+
+#[cold]
+fn no_room(src: &[u8]) -> Error {
+    Error::new(Kind::NoRoom, What::Destination, 0).with_need(max_len(src.len()) as u64)
+}

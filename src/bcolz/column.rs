@@ -1,0 +1,331 @@
+//! Decoded rows as a column.
+
+use core::ops::Range;
+
+use super::dtype::Dtype;
+use crate::bytes::{Bits, Scratch};
+use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::error::{Error, Kind, Result, What};
+
+/// Rows of an array, decoded: items one behind the other, as the file has them.
+///
+/// Rows of more than one dimension are [`Type::FixedList`]s inside each other, records are
+/// [`Type::Struct`]s.
+#[derive(Clone, Copy, Debug)]
+pub struct Column<'p> {
+    data: &'p [u8],
+    /// Bytes from one item to the next, and to the item's first byte.
+    stride: u32,
+    at: u32,
+    rows: u64,
+    inner: &'p [u64],
+    dtype: Dtype<'p>,
+    /// Where each object lies.
+    objects: &'p [Span],
+}
+
+impl<'p> Column<'p> {
+    /// `rows` rows of items of `dtype`, each row of as many as `inner` says (a shape without its first
+    /// length; empty for one item).
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if `data` has another length, [`Kind::Misuse`] for objects, which have no length.
+    pub fn new(dtype: Dtype<'p>, inner: &'p [u64], rows: u64, data: &'p [u8]) -> Result<Self> {
+        if dtype == Dtype::Object {
+            return Err(Error::new(Kind::Misuse, What::BcolzDtype, 0));
+        }
+        let items = inner.iter().try_fold(rows, |product, length| product.checked_mul(*length));
+        let bytes = items.and_then(|items| items.checked_mul(dtype.size().into()));
+        if bytes != Some(data.len() as u64) {
+            return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(data.len() as u64));
+        }
+        Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[] })
+    }
+
+    /// A row for each of the objects that lie in `data`.
+    #[cfg(feature = "std")]
+    pub(super) const fn of_objects(objects: &'p [Span], data: &'p [u8]) -> Self {
+        let rows = objects.len() as u64;
+        Column { data, stride: 1, at: 0, rows, inner: &[], dtype: Dtype::Object, objects }
+    }
+
+    /// The type of its items.
+    #[must_use]
+    pub const fn dtype(&self) -> Dtype<'p> {
+        self.dtype
+    }
+
+    /// How many of `rows` a batch takes, and their bytes. Strings are spans of 32 bits.
+    fn window(&self, rows: &Range<u64>) -> Result<(usize, &'p [u8])> {
+        let missing = || Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.rows);
+        if rows.start > rows.end || rows.end > self.rows {
+            return Err(missing());
+        }
+        let stride = u64::from(self.stride.max(1));
+        let len = rows.end.saturating_sub(rows.start).min(u64::from(u32::MAX).checked_div(stride).unwrap_or(0));
+        if !self.inner.is_empty() || self.dtype == Dtype::Object {
+            return Ok((usize::try_from(len).map_err(|_| missing())?, &[]));
+        }
+        let [from, to] = [rows.start, rows.start.saturating_add(len)].map(|row| row.saturating_mul(stride));
+        let (Ok(from), Ok(to)) = (usize::try_from(from), usize::try_from(to)) else { return Err(missing()) };
+        let bytes = self.data.get(from..to).ok_or_else(missing)?;
+        Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
+    }
+
+    /// Items as native numbers: the data themselves if they are that already, else gathered.
+    fn numbers<'s, T: bytemuck::Pod, const N: usize>(
+        &self,
+        bytes: &'p [u8],
+        big: bool,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<&'s [T]>
+    where
+        'p: 's,
+    {
+        let native = N == 1 || big == cfg!(target_endian = "big");
+        if native
+            && self.stride as usize == N
+            && let Ok(values) = bytemuck::try_cast_slice::<u8, T>(bytes)
+        {
+            return Ok(values);
+        }
+        let values = scratch.take::<T>(len)?;
+        let cells = bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(N);
+        for (to, item) in cells.zip(bytes.chunks_exact(self.stride.max(1) as usize)) {
+            let Some(from) = item.get(self.at as usize..).and_then(|item| item.first_chunk::<N>()) else { break };
+            let Some(to) = to.first_chunk_mut::<N>() else { break };
+            *to = *from;
+            if !native {
+                to.reverse();
+            }
+        }
+        Ok(values)
+    }
+
+    /// The bytes of each item.
+    fn items(&self, bytes: &'p [u8]) -> impl Iterator<Item = &'p [u8]> + use<'p> {
+        let (at, size) = (self.at as usize, self.dtype.size() as usize);
+        bytes
+            .chunks_exact(self.stride.max(1) as usize)
+            .map(move |item| item.get(at..).and_then(|item| item.get(..size)).unwrap_or_default())
+    }
+
+    fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
+        let bits = scratch.take::<u8>(len.div_ceil(8))?;
+        bits.fill(0);
+        for (i, item) in self.items(bytes).enumerate() {
+            if let (Some(bit), true) = (bits.get_mut(i / 8), item != [0]) {
+                *bit |= 1 << (i % 8);
+            }
+        }
+        Bits::new(bits, 0, len)
+    }
+
+    /// Byte strings, without the NUL at their ends.
+    fn bytes<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    where
+        'p: 's,
+    {
+        let spans = scratch.take::<Span>(len)?;
+        let mut at = self.at;
+        for (span, item) in spans.iter_mut().zip(self.items(bytes)) {
+            let used = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+            *span = Span { at, len: low32(used) };
+            at = at.saturating_add(self.stride);
+        }
+        Ok(VarBytes { data: bytes, spans: Spans::Each(spans) })
+    }
+
+    /// Text as UTF-8, without the NUL at its ends.
+    fn texts<'s>(
+        &self,
+        first: u64,
+        bytes: &'p [u8],
+        big: bool,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<VarBytes<'s>> {
+        let spans = scratch.take::<Span>(len)?;
+        let data = scratch.take::<u8>(len.saturating_mul(self.dtype.size() as usize))?;
+        let mut used = 0usize;
+        for (i, (span, item)) in spans.iter_mut().zip(self.items(bytes)).enumerate() {
+            let start = used;
+            let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
+            for unit in item.as_chunks::<4>().0.iter().take(last) {
+                let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
+                let wrong =
+                    || Error::new(Kind::Invalid, What::Text, first.saturating_add(i as u64)).with_need(code.into());
+                let c = char::from_u32(code).ok_or_else(wrong)?;
+                // A character takes no more bytes than it had.
+                let Some(to) = data.get_mut(used..).and_then(|to| to.get_mut(..c.len_utf8())) else { break };
+                c.encode_utf8(to);
+                used = used.saturating_add(c.len_utf8());
+            }
+            *span = Span { at: low32(start), len: low32(used.saturating_sub(start)) };
+        }
+        Ok(VarBytes { data, spans: Spans::Each(spans) })
+    }
+
+    fn fixed<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    where
+        'p: 's,
+    {
+        let size = self.dtype.size();
+        let spans = Spans::Stride { count: len, len: size };
+        if self.stride == size {
+            return Ok(VarBytes { data: bytes, spans });
+        }
+        let data = scratch.take::<u8>(len.saturating_mul(size as usize))?;
+        for (to, item) in data.chunks_exact_mut(size.max(1) as usize).zip(self.items(bytes)) {
+            for (to, from) in to.iter_mut().zip(item) {
+                *to = *from;
+            }
+        }
+        Ok(VarBytes { data, spans })
+    }
+
+    fn number<'s>(
+        &self,
+        prim: Prim,
+        big: bool,
+        bytes: &'p [u8],
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Values<'s, Self>>
+    where
+        'p: 's,
+    {
+        Ok(match prim {
+            Prim::I8 => Values::I8(self.numbers::<i8, 1>(bytes, big, len, scratch)?),
+            Prim::I16 => Values::I16(self.numbers::<i16, 2>(bytes, big, len, scratch)?),
+            Prim::I32 => Values::I32(self.numbers::<i32, 4>(bytes, big, len, scratch)?),
+            Prim::I64 => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
+            Prim::U8 => Values::U8(self.numbers::<u8, 1>(bytes, big, len, scratch)?),
+            Prim::U16 => Values::U16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
+            Prim::U32 => Values::U32(self.numbers::<u32, 4>(bytes, big, len, scratch)?),
+            Prim::U64 => Values::U64(self.numbers::<u64, 8>(bytes, big, len, scratch)?),
+            Prim::F16 => Values::F16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
+            Prim::F32 => Values::F32(self.numbers::<f32, 4>(bytes, big, len, scratch)?),
+            Prim::F64 => Values::F64(self.numbers::<f64, 8>(bytes, big, len, scratch)?),
+        })
+    }
+}
+
+impl<'p> column::Column for Column<'p> {
+    fn ty(&self) -> Type {
+        match self.inner.first() {
+            // A longer one has more bytes than a part can hold.
+            Some(length) => Type::FixedList(u32::try_from(*length).unwrap_or(u32::MAX)),
+            None => self.dtype.ty(),
+        }
+    }
+
+    fn nullable(&self) -> bool {
+        self.inner.is_empty() && matches!(self.dtype, Dtype::Time { .. })
+    }
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn child(&self, k: usize) -> Result<Self> {
+        let missing = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
+        if let Some((length, inner)) = self.inner.split_first() {
+            let rows = self.rows.saturating_mul(*length);
+            return if k == 0 { Ok(Column { inner, rows, ..*self }) } else { Err(missing) };
+        }
+        let Dtype::Struct(fields) = self.dtype else { return Err(missing) };
+        let field = fields.iter().nth(k).ok_or(missing)?;
+        Ok(Column { dtype: field.dtype, at: self.at.saturating_add(field.at), ..*self })
+    }
+
+    fn child_name(&self, k: usize) -> Result<&str> {
+        let missing = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
+        match self.dtype {
+            Dtype::Struct(fields) if self.inner.is_empty() => {
+                fields.iter().nth(k).map(|field| field.name).ok_or(missing)
+            }
+            _ => Err(missing),
+        }
+    }
+
+    fn need(&self, rows: Range<u64>) -> Result<u64> {
+        self.window(&rows)?;
+        let len = rows.end.saturating_sub(rows.start);
+        if !self.inner.is_empty() {
+            return Ok(0);
+        }
+        Ok(match self.dtype {
+            Dtype::Bool => len.div_ceil(8),
+            Dtype::Number { prim, .. } => number_cost(prim.size(), len),
+            Dtype::Time { .. } => number_cost(8, len).saturating_add(len.div_ceil(8)),
+            Dtype::Bytes(_) => Scratch::cost::<Span>(len),
+            Dtype::Text { .. } => {
+                Scratch::cost::<Span>(len).saturating_add(len.saturating_mul(self.dtype.size().into()))
+            }
+            Dtype::Void(size) if self.stride != size => len.saturating_mul(size.into()),
+            Dtype::Void(_) | Dtype::Struct(_) | Dtype::Object => 0,
+        })
+    }
+
+    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's,
+    {
+        let first = rows.start;
+        let (len, bytes) = self.window(&rows)?;
+        let mut validity = Validity::All;
+        let values = match (self.inner.first(), self.dtype) {
+            (Some(size), _) => {
+                let ranges = Ranges::Stride { first: first.saturating_mul(*size), size: *size, count: len };
+                Values::Nested { rows: ranges, of: *self }
+            }
+            (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),
+            (None, Dtype::Number { prim, big }) => self.number(prim, big, bytes, len, scratch)?,
+            (None, Dtype::Time { big, .. }) => {
+                let values = self.numbers::<i64, 8>(bytes, big, len, scratch)?;
+                validity = times(values, scratch)?;
+                Values::I64(values)
+            }
+            (None, Dtype::Bytes(_)) => Values::Bytes(self.bytes(bytes, len, scratch)?),
+            (None, Dtype::Text { big, .. }) => Values::Utf8(self.texts(first, bytes, big, len, scratch)?),
+            (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),
+            (None, Dtype::Struct(_)) => {
+                Values::Nested { rows: Ranges::Stride { first, size: 1, count: len }, of: *self }
+            }
+            (None, Dtype::Object) => {
+                let from = usize::try_from(first).unwrap_or(usize::MAX);
+                let spans = self.objects.get(from..).and_then(|spans| spans.get(..len)).unwrap_or_default();
+                Values::Bytes(VarBytes { data: self.data, spans: Spans::Each(spans) })
+            }
+        };
+        Ok(Batch { first, len, values, validity })
+    }
+}
+
+/// What gathered numbers take.
+const fn number_cost(size: usize, len: u64) -> u64 {
+    if len == 0 { 0 } else { len.saturating_mul(size as u64).saturating_add(size as u64).saturating_sub(1) }
+}
+
+/// Which times are times: all but the least number.
+fn times<'s>(values: &[i64], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
+    if !values.contains(&i64::MIN) {
+        return Ok(Validity::All);
+    }
+    let bits = scratch.take::<u8>(values.len().div_ceil(8))?;
+    bits.fill(0);
+    for (bits, values) in bits.iter_mut().zip(values.chunks(8)) {
+        for (i, value) in values.iter().enumerate() {
+            *bits |= u8::from(*value != i64::MIN) << (i & 7);
+        }
+    }
+    Bits::new(bits, 0, values.len()).map(Validity::Bits)
+}
+
+/// A length inside of a window, which has fewer than 2^32 bytes.
+#[allow(clippy::cast_possible_truncation, reason = "windows are bounded")]
+const fn low32(n: usize) -> u32 {
+    n as u32
+}

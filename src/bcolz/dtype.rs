@@ -1,0 +1,393 @@
+//! Types of items, as numpy spells them (section A.3).
+
+use core::str::FromStr;
+
+use crate::column::{Prim, Type, Unit};
+use crate::error::{Error, Kind, Result, What};
+
+/// Bytes that an item may have.
+const MAX_ITEM: u32 = 1 << 24;
+
+/// The type of an item.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Dtype<'a> {
+    /// `bool`: a byte, 0 or 1.
+    Bool,
+    /// `int32`, `<f8`, `>u2`.
+    Number {
+        /// Which number.
+        prim: Prim,
+        /// Whether its most significant byte comes first.
+        big: bool,
+    },
+    /// `|S5`: so many bytes; NUL at the end do not count.
+    Bytes(u32),
+    /// `<U4`: so many UTF-32 characters; NUL at the end do not count.
+    Text {
+        /// How many characters.
+        chars: u32,
+        /// Whether their most significant byte comes first.
+        big: bool,
+    },
+    /// `datetime64[ns]`: 64-bit units since 1970-01-01; the least number is no time.
+    Time {
+        /// The unit.
+        unit: Unit,
+        /// Whether its most significant byte comes first.
+        big: bool,
+    },
+    /// `|V300`: so many bytes.
+    Void(u32),
+    /// `[('a', '<i4'), ('b', '<f8')]`: packed records.
+    Struct(Fields<'a>),
+    /// `object`: a Python pickle of any length, which is never looked into.
+    Object,
+}
+
+impl<'a> Dtype<'a> {
+    /// Reads the text of a type.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for what numpy knows and this crate does not, or nobody; `at` is the offset
+    /// in the text. [`Kind::Limit`] for items of more than 16 MiB.
+    pub fn parse(text: &'a str) -> Result<Self> {
+        match text.as_bytes().first() {
+            Some(b'[') => Fields::parse(text).map(Dtype::Struct),
+            _ => Dtype::scalar(text),
+        }
+    }
+
+    fn scalar(text: &'a str) -> Result<Self> {
+        let unknown = Error::new(Kind::Unsupported, What::BcolzDtype, 0);
+        let little = |prim| Ok(Dtype::Number { prim, big: false });
+        match text {
+            "bool" => return Ok(Dtype::Bool),
+            "object" => return Ok(Dtype::Object),
+            _ => {}
+        }
+        if let Some(prim) = PRIMS.into_iter().find(|prim| prim.name() == text) {
+            return little(prim);
+        }
+        if let Some(rest) = text.strip_prefix("datetime64") {
+            return unit(rest).map(|unit| Dtype::Time { unit, big: false }).ok_or(unknown);
+        }
+        let (big, code) = match text.split_at_checked(1) {
+            Some((">", code)) => (true, code),
+            Some(("<" | "|" | "=", code)) => (false, code),
+            _ => (false, text),
+        };
+        let (kind, size) = code.split_at_checked(1).ok_or(unknown)?;
+        if kind == "M" {
+            let unit = size.strip_prefix('8').and_then(unit).ok_or(unknown)?;
+            return Ok(Dtype::Time { unit, big });
+        }
+        if let ("?", "") | ("b", "1") = (kind, size) {
+            return Ok(Dtype::Bool);
+        }
+        if let ("O", "" | "8" | "4") = (kind, size) {
+            return Ok(Dtype::Object);
+        }
+        if !size.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(unknown);
+        }
+        let size = u32::from_str(size).ok().filter(|size| *size > 0).ok_or(unknown)?;
+        if size > MAX_ITEM / 4 {
+            return Err(Error::new(Kind::Limit, What::BcolzDtype, 1).with_need((MAX_ITEM / 4).into()));
+        }
+        let prim = match (kind, size) {
+            ("S" | "a", _) => return Ok(Dtype::Bytes(size)),
+            ("U", _) => return Ok(Dtype::Text { chars: size, big }),
+            ("V", _) => return Ok(Dtype::Void(size)),
+            ("i", 1) => Prim::I8,
+            ("i", 2) => Prim::I16,
+            ("i", 4) => Prim::I32,
+            ("i", 8) => Prim::I64,
+            ("u", 1) => Prim::U8,
+            ("u", 2) => Prim::U16,
+            ("u", 4) => Prim::U32,
+            ("u", 8) => Prim::U64,
+            ("f", 2) => Prim::F16,
+            ("f", 4) => Prim::F32,
+            ("f", 8) => Prim::F64,
+            _ => return Err(unknown),
+        };
+        Ok(Dtype::Number { prim, big })
+    }
+
+    /// Bytes of an item; 0 for an object, of which each has its own.
+    #[must_use]
+    pub const fn size(&self) -> u32 {
+        match self {
+            Dtype::Bool => 1,
+            #[allow(clippy::cast_possible_truncation, reason = "1 to 8")]
+            Dtype::Number { prim, .. } => prim.size() as u32,
+            Dtype::Bytes(n) | Dtype::Void(n) => *n,
+            Dtype::Text { chars, .. } => chars.saturating_mul(4),
+            Dtype::Time { .. } => 8,
+            Dtype::Struct(fields) => fields.size,
+            Dtype::Object => 0,
+        }
+    }
+
+    /// The size of an item that its chunks are shuffled by when they are written (section A.3).
+    #[must_use]
+    pub fn typesize(&self) -> u8 {
+        match self {
+            Dtype::Bytes(_) | Dtype::Object => 1,
+            Dtype::Text { .. } => 4,
+            other => u8::try_from(other.size()).unwrap_or(1),
+        }
+    }
+
+    /// What the items mean.
+    #[must_use]
+    pub const fn ty(&self) -> Type {
+        match self {
+            Dtype::Bool => Type::Bool,
+            Dtype::Number { prim, .. } => Type::Prim(*prim),
+            Dtype::Bytes(_) => Type::Bytes,
+            Dtype::Text { .. } => Type::Utf8,
+            Dtype::Time { unit, .. } => Type::Timestamp(*unit),
+            Dtype::Void(n) => Type::FixedBytes(*n),
+            Dtype::Struct(fields) => Type::Struct(fields.count),
+            Dtype::Object => Type::Opaque,
+        }
+    }
+}
+
+/// All numbers.
+const PRIMS: [Prim; 11] = [
+    Prim::I8,
+    Prim::I16,
+    Prim::I32,
+    Prim::I64,
+    Prim::U8,
+    Prim::U16,
+    Prim::U32,
+    Prim::U64,
+    Prim::F16,
+    Prim::F32,
+    Prim::F64,
+];
+
+/// `[ns]`.
+fn unit(text: &str) -> Option<Unit> {
+    let name = text.strip_prefix('[')?.strip_suffix(']')?;
+    let all = [
+        Unit::Year,
+        Unit::Month,
+        Unit::Week,
+        Unit::Day,
+        Unit::Hour,
+        Unit::Minute,
+        Unit::Second,
+        Unit::Milli,
+        Unit::Micro,
+        Unit::Nano,
+        Unit::Pico,
+        Unit::Femto,
+        Unit::Atto,
+    ];
+    all.into_iter().find(|unit| unit.name() == name)
+}
+
+/// The fields of a record, checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fields<'a> {
+    /// Between the brackets.
+    text: &'a str,
+    count: u32,
+    size: u32,
+}
+
+/// A field of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type: neither a record nor an object.
+    pub dtype: Dtype<'a>,
+    /// Its first byte in the record.
+    pub at: u32,
+}
+
+impl<'a> Fields<'a> {
+    fn parse(text: &'a str) -> Result<Self> {
+        let inside = text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+        let inside = inside.ok_or(Error::new(Kind::Unsupported, What::BcolzDtype, 0))?;
+        let mut walk = Walk { rest: inside, at: 0 };
+        let (mut count, mut size) = (0u32, 0u32);
+        loop {
+            let at = text.len().saturating_sub(walk.rest.len()) as u64;
+            match walk.field() {
+                Ok(Some(field)) => {
+                    count = count.saturating_add(1);
+                    size = field.at.saturating_add(field.dtype.size());
+                }
+                Ok(None) if count > 0 => break,
+                _ => return Err(Error::new(Kind::Unsupported, What::BcolzDtype, at)),
+            }
+            if size > MAX_ITEM {
+                return Err(Error::new(Kind::Limit, What::BcolzDtype, at).with_need(MAX_ITEM.into()));
+            }
+        }
+        Ok(Fields { text: inside, count, size })
+    }
+
+    /// How many.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there is none, which no type has.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// All fields, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let mut walk = Walk { rest: self.text, at: 0 };
+        // Checked when the type was read.
+        core::iter::from_fn(move || walk.field().ok().flatten())
+    }
+}
+
+/// A walk over the text of fields: Python tuples of two strings each.
+struct Walk<'a> {
+    rest: &'a str,
+    at: u32,
+}
+
+impl<'a> Walk<'a> {
+    fn field(&mut self) -> Result<Option<Field<'a>>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let unknown = Error::new(Kind::Unsupported, What::BcolzDtype, 0);
+        let mut parts = || {
+            self.take("(")?;
+            let name = self.quoted()?;
+            self.take(", ")?;
+            let text = self.quoted()?;
+            self.take(")")?;
+            if !self.rest.is_empty() {
+                self.take(", ")?;
+                // A comma must be followed by something.
+                (!self.rest.is_empty()).then_some(())?;
+            }
+            Some((name, text))
+        };
+        let (name, text) = parts().ok_or(unknown)?;
+        let dtype = Dtype::scalar(text)?;
+        if dtype == Dtype::Object {
+            return Err(unknown);
+        }
+        let field = Field { name, dtype, at: self.at };
+        self.at = self.at.saturating_add(dtype.size());
+        Ok(Some(field))
+    }
+
+    fn take(&mut self, what: &str) -> Option<()> {
+        self.rest = self.rest.strip_prefix(what)?;
+        Some(())
+    }
+
+    /// A string without escapes, in either kind of quotes.
+    fn quoted(&mut self) -> Option<&'a str> {
+        let (quote, rest) = self.rest.split_at_checked(1)?;
+        if quote != "'" && quote != "\"" {
+            return None;
+        }
+        let (inside, rest) = rest.split_once(quote)?;
+        if inside.contains('\\') {
+            return None;
+        }
+        self.rest = rest;
+        Some(inside)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::vec::Vec;
+
+    #[test]
+    fn types_of_the_text() {
+        for (text, size, typesize, ty) in [
+            ("bool", 1, 1, "bool"),
+            ("|b1", 1, 1, "bool"),
+            ("int64", 8, 8, "int64"),
+            ("float16", 2, 2, "float16"),
+            (">i4", 4, 4, "int32"),
+            (">f8", 8, 8, "float64"),
+            ("<u2", 2, 2, "uint16"),
+            ("|S5", 5, 1, "bytes"),
+            ("S300", 300, 1, "bytes"),
+            ("<U4", 16, 4, "string"),
+            (">U1", 4, 4, "string"),
+            ("datetime64[ns]", 8, 8, "timestamp[ns]"),
+            (">M8[D]", 8, 8, "timestamp[D]"),
+            ("|V300", 300, 1, "fixed_bytes(300)"),
+            ("|V255", 255, 255, "fixed_bytes(255)"),
+            ("object", 0, 1, "object"),
+            ("[('a', '<i4'), ('b', '<f8'), (\"it's\", '<U3')]", 24, 24, "struct(3)"),
+        ] {
+            let dtype = Dtype::parse(text).unwrap_or_else(|e| panic!("{text}: {e}"));
+            assert_eq!(
+                (dtype.size(), dtype.typesize(), format!("{}", dtype.ty())),
+                (size, typesize, ty.into()),
+                "{text}"
+            );
+        }
+        assert_eq!(Dtype::parse(">i4"), Ok(Dtype::Number { prim: Prim::I32, big: true }));
+    }
+
+    #[test]
+    fn fields_lie_packed() {
+        let Ok(Dtype::Struct(fields)) = Dtype::parse("[('a', '|b1'), ('ж', '>f8'), ('', '|S3')]") else { panic!() };
+        let got: Vec<_> = fields.iter().map(|field| (field.name, field.at, field.dtype.size())).collect();
+        assert_eq!(got, [("a", 0, 1), ("ж", 1, 8), ("", 9, 3)]);
+        assert_eq!((fields.len(), fields.is_empty()), (3, false));
+    }
+
+    #[test]
+    fn what_is_not_understood() {
+        for text in [
+            "",
+            "i",
+            "int",
+            "int128",
+            "complex64",
+            "timedelta64[ns]",
+            "datetime64",
+            "datetime64[10ms]",
+            "<i3",
+            "|S0",
+            "|S",
+            "<U-1",
+            "<U+1",
+            "é4",
+            "[]",
+            "[",
+            "[('a', '<i4')",
+            "[('a', '<i4'),]",
+            "[('a', '<i4'), ]",
+            "[('m', '<i4', (3,))]",
+            "[('a', [('b', '<i4')])]",
+            "[('a', '|O')]",
+            "[('a\\n', '<i4')]",
+            "{'names': ['a']}",
+            "[('a', '<i4')('b', '<i4')]",
+        ] {
+            assert_eq!(Dtype::parse(text).map_err(|e| e.kind()), Err(Kind::Unsupported), "{text}");
+        }
+        for text in ["|S4294967295", "<U1073741824", "|V4194305"] {
+            assert_eq!(Dtype::parse(text).map_err(|e| e.kind()), Err(Kind::Limit), "{text}");
+        }
+        assert!(Dtype::parse("|S99999999999").is_err());
+    }
+}

@@ -1,0 +1,348 @@
+//! The metadata files of a dataset (sections A.1 and A.5), each read from its bytes.
+
+use super::chunk::Params;
+use super::{Compressor, Dtype, Shuffle};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+use crate::limits::Limits;
+use crate::meta::json::{Event, Json};
+
+/// Dimensions that an array of numpy may have.
+pub const MAX_DIMENSIONS: usize = 32;
+
+/// The lengths of an array in every dimension; the first is its rows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shape {
+    lengths: [u64; MAX_DIMENSIONS],
+    count: usize,
+}
+
+impl Shape {
+    /// Of lengths, the first the rows.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for none, [`Kind::Limit`] for more than [`MAX_DIMENSIONS`].
+    pub fn new(lengths: &[u64]) -> Result<Self> {
+        let mut shape = Shape { lengths: [0; MAX_DIMENSIONS], count: lengths.len() };
+        match shape.lengths.get_mut(..lengths.len()) {
+            Some(to) if !lengths.is_empty() => to.copy_from_slice(lengths),
+            Some(_) => return Err(Error::new(Kind::Invalid, What::BcolzShape, 0)),
+            None => return Err(too_many_dimensions(0)),
+        }
+        Ok(shape)
+    }
+
+    /// All lengths.
+    #[must_use]
+    pub fn lengths(&self) -> &[u64] {
+        self.lengths.get(..self.count).unwrap_or_default()
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        let [rows, ..] = self.lengths;
+        rows
+    }
+
+    /// The lengths behind that of the rows.
+    #[must_use]
+    pub fn inner(&self) -> &[u64] {
+        self.lengths().get(1..).unwrap_or_default()
+    }
+
+    /// Items of a row.
+    ///
+    /// # Errors
+    /// [`Kind::Overflow`].
+    pub fn items(&self) -> Result<u64> {
+        let product = self.inner().iter().try_fold(1u64, |product, length| product.checked_mul(*length));
+        product.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))
+    }
+
+    /// The same with another number of rows.
+    #[must_use]
+    pub const fn with_rows(mut self, rows: u64) -> Self {
+        let [first, ..] = &mut self.lengths;
+        *first = rows;
+        self
+    }
+}
+
+/// `meta/sizes`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sizes {
+    /// The lengths of the array.
+    pub shape: Shape,
+    /// Decoded bytes; not relied on.
+    pub nbytes: u64,
+    /// Bytes of its chunks; not relied on, as the original counts a last buffer that may not be there.
+    pub cbytes: u64,
+}
+
+impl Sizes {
+    /// Reads the file.
+    ///
+    /// # Errors
+    /// What is wrong with the JSON; [`Kind::Invalid`] without a shape; [`Kind::Limit`].
+    pub fn parse(bytes: &[u8]) -> Result<Self> {
+        let mut json = Json::new(bytes);
+        let (mut shape, mut nbytes, mut cbytes) = (None, 0, 0);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match key.as_str() {
+                Some("shape") => shape = Some(lengths(&mut json)?),
+                Some("nbytes") => nbytes = json.u64()?,
+                Some("cbytes") => cbytes = json.u64()?,
+                _ => json.skip()?,
+            }
+        }
+        json.end()?;
+        let shape = shape.ok_or(Error::new(Kind::Invalid, What::BcolzShape, 0))?;
+        if shape.rows() > Limits::DEFAULT.max_rows {
+            return Err(Error::new(Kind::Limit, What::MaxRows, 0).with_need(Limits::DEFAULT.max_rows));
+        }
+        Ok(Sizes { shape, nbytes, cbytes })
+    }
+}
+
+fn lengths(json: &mut Json<'_>) -> Result<Shape> {
+    let (mut lengths, mut count) = ([0; MAX_DIMENSIONS], 0usize);
+    json.array()?;
+    while let Some(length) = json.item_u64()? {
+        *lengths.get_mut(count).ok_or_else(|| too_many_dimensions(json.at()))? = length;
+        count = count.saturating_add(1);
+    }
+    Shape::new(lengths.get(..count).unwrap_or_default())
+}
+
+#[cold]
+fn too_many_dimensions(at: u64) -> Error {
+    Error::new(Kind::Limit, What::BcolzShape, at).with_need(MAX_DIMENSIONS as u64)
+}
+
+/// `meta/storage`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Storage<'a> {
+    /// The text of the type.
+    pub dtype_text: &'a str,
+    /// The type of an item.
+    pub dtype: Dtype<'a>,
+    /// Rows of a chunk, at least 1.
+    pub chunklen: u64,
+    /// Rows that its writer expected.
+    pub expectedlen: u64,
+    /// How new chunks are written.
+    pub params: Params,
+    /// Decimal digits that floats were rounded to before; 0 for all.
+    pub quantize: i64,
+    /// What rows without a value have, as JSON.
+    pub dflt: &'a [u8],
+}
+
+impl<'a> Storage<'a> {
+    /// Reads the file. A type whose text has escapes is decoded into `scratch`.
+    ///
+    /// # Errors
+    /// What is wrong with the JSON or the type; [`Kind::Invalid`] without a type or rows of a chunk;
+    /// [`Kind::Unsupported`] for an unknown compressor; [`Kind::NoRoom`].
+    pub fn parse(bytes: &'a [u8], scratch: &mut Scratch<'a>) -> Result<Self> {
+        let mut json = Json::new(bytes);
+        let (mut dtype_text, mut chunklen, mut expectedlen) = (None, 0, 0);
+        let (mut params, mut quantize, mut dflt) = (Params::DEFAULT, 0, &b"0"[..]);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            match key.as_str() {
+                Some("dtype") => dtype_text = Some(json.string()?.decode(scratch)?),
+                Some("chunklen") => chunklen = json.u64()?,
+                Some("expectedlen") => expectedlen = json.u64()?,
+                Some("cparams") => (params, quantize) = cparams(&mut json)?,
+                Some("dflt") => {
+                    let from = json.at();
+                    json.skip()?;
+                    let range = usize::try_from(from).unwrap_or(0)..usize::try_from(json.at()).unwrap_or(0);
+                    dflt = bytes.get(range).unwrap_or_default().trim_ascii();
+                }
+                _ => json.skip()?,
+            }
+        }
+        json.end()?;
+        let dtype_text = dtype_text.ok_or(Error::new(Kind::Invalid, What::BcolzDtype, 0))?;
+        let dtype = Dtype::parse(dtype_text)?;
+        if chunklen == 0 {
+            return Err(Error::new(Kind::Invalid, What::BcolzChunklen, 0));
+        }
+        params.typesize = dtype.typesize();
+        Ok(Storage { dtype_text, dtype, chunklen, expectedlen, params, quantize, dflt })
+    }
+}
+
+/// `cparams`: shuffle may be a number or, in older files, a truth; a compressor without a name is blosclz.
+fn cparams(json: &mut Json<'_>) -> Result<(Params, i64)> {
+    let (mut params, mut quantize) = (Params::DEFAULT, 0);
+    json.object()?;
+    while let Some(key) = json.key()? {
+        let at = json.at();
+        let wrong = |what| Error::new(Kind::Unsupported, what, at);
+        match key.as_str() {
+            Some("clevel") => {
+                let level = u8::try_from(json.u64()?).ok().filter(|level| *level <= 9);
+                params.level = level.ok_or(wrong(What::BcolzParams))?;
+            }
+            Some("shuffle") => {
+                params.shuffle = match json.next()? {
+                    Some(Event::Bool(false) | Event::Number("0")) => Shuffle::None,
+                    Some(Event::Bool(true) | Event::Number("1")) => Shuffle::Byte,
+                    Some(Event::Number("2")) => Shuffle::Bit,
+                    _ => return Err(wrong(What::BcolzParams)),
+                }
+            }
+            Some("cname") => {
+                let name = json.string()?;
+                let known = Compressor::ALL.into_iter().find(|one| name == *one.name());
+                params.compressor = known.ok_or(wrong(What::BloscCodec))?;
+            }
+            Some("quantize") => {
+                quantize = match json.next()? {
+                    Some(Event::Number(number)) => number.parse().map_err(|_| wrong(What::BcolzParams))?,
+                    Some(Event::Null) => 0,
+                    _ => return Err(wrong(What::BcolzParams)),
+                }
+            }
+            _ => json.skip()?,
+        }
+    }
+    Ok((params, quantize))
+}
+
+/// `__rootdirs__`: hands the names of the columns out, in their order, each checked by [`check_name`].
+///
+/// # Errors
+/// What is wrong with the JSON; [`Kind::Invalid`] for a name that is none; [`Kind::Limit`] for too many;
+/// [`Kind::NoRoom`] for a name with escapes; those of `each`.
+pub fn names<'a>(
+    bytes: &'a [u8],
+    scratch: &mut Scratch<'a>,
+    mut each: impl FnMut(&'a str) -> Result<()>,
+) -> Result<()> {
+    let mut json = Json::new(bytes);
+    let mut found = false;
+    json.object()?;
+    while let Some(key) = json.key()? {
+        if key.as_str() != Some("names") || found {
+            json.skip()?;
+            continue;
+        }
+        found = true;
+        let mut count = 0u32;
+        json.array()?;
+        while let Some(name) = json.item_string()? {
+            count = count.saturating_add(1);
+            if count > Limits::DEFAULT.max_columns {
+                let e = Error::new(Kind::Limit, What::MaxColumns, json.at());
+                return Err(e.with_need(Limits::DEFAULT.max_columns.into()));
+            }
+            let name = name.decode(scratch)?;
+            check_name(name)?;
+            each(name)?;
+        }
+    }
+    json.end()?;
+    if found { Ok(()) } else { Err(Error::new(Kind::Invalid, What::BcolzName, 0)) }
+}
+
+/// Whether a column may have this name: one that stays inside of its table's directory.
+///
+/// # Errors
+/// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL; `at` is
+/// the offset of the first wrong character.
+pub fn check_name(name: &str) -> Result<()> {
+    let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BcolzName, at as u64));
+    match name.find(['/', '\\', '\0']) {
+        Some(at) => wrong(at),
+        None if matches!(name, "" | "." | "..") => wrong(0),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::String;
+    use std::vec::Vec;
+
+    fn storage(text: &str) -> Result<Storage<'_>> {
+        Storage::parse(text.as_bytes(), &mut Scratch::new(&mut []))
+    }
+
+    #[test]
+    fn sizes() {
+        let sizes = Sizes::parse(b"{\"shape\": [20, 6, 4], \"nbytes\": 3840, \"cbytes\": 4450}\n").unwrap();
+        assert_eq!((sizes.shape.lengths(), sizes.nbytes, sizes.cbytes), (&[20, 6, 4][..], 3840, 4450));
+        assert_eq!((sizes.shape.rows(), sizes.shape.inner(), sizes.shape.items()), (20, &[6, 4][..], Ok(24)));
+        assert_eq!(Sizes::parse(b"{}").unwrap_err().what(), What::BcolzShape);
+        assert_eq!(Sizes::parse(b"{\"shape\": 25}").unwrap_err().kind(), Kind::WrongType);
+        assert_eq!(Sizes::parse(b"{\"shape\": []}").unwrap_err().what(), What::BcolzShape);
+        assert_eq!(Sizes::parse(b"{\"shape\": [-1]}").unwrap_err().kind(), Kind::WrongType);
+        assert_eq!(Sizes::parse(b"{\"shape\": [2000000000000]}").unwrap_err().what(), What::MaxRows);
+        let many = std::format!("{{\"shape\": [{}]}}", ["1"; 33].join(","));
+        assert_eq!(Sizes::parse(many.as_bytes()).unwrap_err().kind(), Kind::Limit);
+        let huge = Sizes::parse(b"{\"shape\": [1, 9999999999, 9999999999]}").unwrap();
+        assert_eq!(huge.shape.items().unwrap_err().kind(), Kind::Overflow);
+    }
+
+    #[test]
+    fn storage_new_and_old() {
+        let text = r#"{"dtype": "int32", "cparams": {"clevel": 7, "shuffle": 2, "cname": "zstd", "quantize": 3},
+            "chunklen": 10, "expectedlen": 25, "dflt": NaN , "unknown": [{}]}"#;
+        let new = storage(text).unwrap();
+        let params =
+            Params { compressor: Compressor::Zstd, level: 7, shuffle: Shuffle::Bit, typesize: 4, blocksize: None };
+        assert_eq!((new.params, new.quantize, new.chunklen, new.expectedlen), (params, 3, 10, 25));
+        assert_eq!((new.dtype_text, new.dflt), ("int32", &b"NaN"[..]));
+        let old = storage(r#"{"dtype": "|S5", "cparams": {"shuffle": true, "clevel": 5}, "chunklen": 1}"#).unwrap();
+        assert_eq!((old.params, old.dflt), (Params::DEFAULT, &b"0"[..]));
+        let mut memory = [0; 64];
+        let bytes = br#"{"dtype": "[('\u00e9', '<i4')]", "chunklen": 1, "dflt": [0, ""]}"#;
+        let escaped = Storage::parse(bytes, &mut Scratch::new(&mut memory)).unwrap();
+        assert_eq!((escaped.dtype_text, escaped.dflt), ("[('é', '<i4')]", &b"[0, \"\"]"[..]));
+    }
+
+    #[test]
+    fn storage_that_is_wrong() {
+        for (text, kind, what) in [
+            ("", Kind::Truncated, What::Json),
+            (r#"{"chunklen": 1}"#, Kind::Invalid, What::BcolzDtype),
+            (r#"{"dtype": "int32"}"#, Kind::Invalid, What::BcolzChunklen),
+            (r#"{"dtype": "int32", "chunklen": 0}"#, Kind::Invalid, What::BcolzChunklen),
+            (r#"{"dtype": "int33", "chunklen": 1}"#, Kind::Unsupported, What::BcolzDtype),
+            (r#"{"cparams": {"cname": "lzma"}}"#, Kind::Unsupported, What::BloscCodec),
+            (r#"{"cparams": {"clevel": 10}}"#, Kind::Unsupported, What::BcolzParams),
+            (r#"{"cparams": {"shuffle": 3}}"#, Kind::Unsupported, What::BcolzParams),
+        ] {
+            let e = storage(text).unwrap_err();
+            assert_eq!((e.kind(), e.what()), (kind, what), "{text}");
+        }
+    }
+
+    #[test]
+    fn names_stay_inside() {
+        let all = |text: &str| {
+            let (mut memory, mut all) = ([0; 64], Vec::new());
+            let mut scratch = Scratch::new(&mut memory);
+            names(text.as_bytes(), &mut scratch, |name| {
+                all.push(String::from(name));
+                Ok(())
+            })
+            .map(|()| all)
+        };
+        assert_eq!(all(r#"{"names": ["id", "pr\u00e9", "a b", "..."]}"#).unwrap(), ["id", "pré", "a b", "..."]);
+        assert_eq!(all(r#"{"names": []}"#).unwrap(), [""; 0]);
+        for name in ["", ".", "..", "../x", "/x", "a/b", r"a\\b", r"\u0000", r"\u002e\u002e", r"..\u002fx"] {
+            let e = all(&std::format!(r#"{{"names": ["ok", "{name}"]}}"#)).unwrap_err();
+            assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::BcolzName), "{name}");
+        }
+        assert_eq!(all("{}").unwrap_err().what(), What::BcolzName);
+        assert_eq!(all(r#"{"names": [1]}"#).unwrap_err().kind(), Kind::WrongType);
+    }
+}

@@ -1,0 +1,66 @@
+//! bcolz: compressed columns in Blosc 1 chunks.
+//!
+//! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in a directory of its
+//! own. Rows lie in chunks, one file each.
+//!
+//! ```text
+//! NAME/                 a table                 NAME/               an array
+//!   __rootdirs__        {"names": [..]}           __attrs__         a JSON object
+//!   __attrs__                                     meta/sizes        {"shape": [25], ..}
+//!   id/                 an array                  meta/storage      {"dtype": "int32", "chunklen": 10, ..}
+//!   price/              an array                  data/__0.blp      "blpk", and a Blosc 1 chunk
+//! ```
+//!
+//! | item | what | needs |
+//! |---|---|---|
+//! | [`chunk`] | one Blosc 1 chunk, read and written | |
+//! | [`open_file`] | the chunk of a file | |
+//! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
+//! | [`Column`] | decoded rows as a column | |
+#![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
+#![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
+//!
+//! | dtype | read as | remarks |
+//! |---|---|---|
+//! | `bool`, `int8` to `uint64`, `float16` to `float64` | bool and numbers | both byte orders |
+//! | <code>\|S5</code> | bytes | without the NUL at the end |
+//! | `<U4` | text | of UTF-32, both byte orders |
+//! | `datetime64[ns]`, every unit | timestamps | NaT is a missing value |
+//! | <code>\|V300</code> | bytes of one length | |
+//! | `[('a', '<i4'), ..]` | structs | which the original writes and cannot read; not nested, no shapes inside |
+//! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
+//! | a shape of several dimensions | lists of fixed length | |
+//!
+//! Datasets are not written yet.
+//!
+//! ```
+//! use pilaster::bcolz::chunk::Chunk;
+//! use pilaster::bytes::Scratch;
+//!
+//! // A plain copy of three bytes.
+//! let bytes = b"\x02\x01\x13\x01\x03\0\0\0\x03\0\0\0\x13\0\0\0abc";
+//! let mut dst = [0; 3];
+//! Chunk::open(bytes)?.decode(&mut dst, &mut Scratch::new(&mut []))?;
+//! assert_eq!(dst, *b"abc");
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+pub mod chunk;
+mod column;
+#[cfg(feature = "std")]
+mod dataset;
+mod dtype;
+mod file;
+pub mod meta;
+#[cfg(feature = "std")]
+mod part;
+mod raw;
+
+pub use column::Column;
+#[cfg(feature = "std")]
+pub use dataset::{Array, Cause, Dataset, Failure};
+pub use dtype::{Dtype, Field, Fields};
+pub use file::open_file;
+#[cfg(feature = "std")]
+pub use part::{Part, Table};
+pub use raw::{Compressor, Shuffle};

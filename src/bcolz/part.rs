@@ -1,0 +1,200 @@
+//! The rows of a dataset, part by part.
+
+use core::ops::Range;
+
+use super::dataset::{Array, Dataset, Failure, Files, too_large};
+use super::{Column, Dtype};
+use crate::bytes::Scratch;
+use crate::column::{self, Span};
+use crate::error::{Error, Kind, Result, What};
+
+/// The rows of a dataset.
+#[derive(Debug)]
+pub struct Table<'d> {
+    dataset: &'d Dataset,
+    /// The row that comes next; none behind the last part.
+    next: Option<u64>,
+    part_rows: u64,
+    files: Files,
+    failed: Option<Failure>,
+}
+
+/// Where the items of an array lie in a part's memory, and where its first span is, if they are objects.
+#[derive(Clone, Copy, Debug, bytemuck::Pod, bytemuck::Zeroable)]
+#[repr(C)]
+pub(super) struct Slot {
+    at: u64,
+    len: u64,
+    spans: u64,
+}
+
+impl<'d> Table<'d> {
+    pub(super) fn new(dataset: &'d Dataset) -> Self {
+        Table { dataset, next: Some(0), part_rows: dataset.part_rows(), files: Files::default(), failed: None }
+    }
+
+    /// The file that the last error of [`next_part`](column::Table::next_part) is about, if it was one.
+    #[must_use]
+    pub const fn failed(&self) -> Option<&Failure> {
+        self.failed.as_ref()
+    }
+
+    fn part<'p>(&mut self, rows: Range<u64>, outer: &mut Scratch<'p>) -> Result<Part<'p>>
+    where
+        Self: 'p,
+    {
+        let arrays = self.dataset.arrays();
+        let len = rows.end.saturating_sub(rows.start);
+        let slots = outer.take::<Slot>(arrays.len())?;
+        let (mut end, mut spans) = (0u64, 0u64);
+        for (slot, array) in slots.iter_mut().zip(arrays) {
+            let bytes = if array.row > 0 {
+                len.checked_mul(array.row).ok_or_else(|| too_large(len))?
+            } else {
+                self.objects(array, rows.clone())?
+            };
+            *slot = Slot { at: end, len: bytes, spans };
+            // The next one begins aligned.
+            end =
+                end.checked_add(bytes).and_then(|end| end.checked_next_multiple_of(8)).ok_or_else(|| too_large(end))?;
+            spans = spans.saturating_add(if array.row > 0 { 0 } else { len });
+        }
+        let count = |n: u64| usize::try_from(n).map_err(|_| too_large(n));
+        let spans = outer.take::<Span>(count(spans)?)?;
+        let data: &mut [u8] = bytemuck::cast_slice_mut(outer.take::<u64>(count(end / 8)?)?);
+        for (slot, array) in slots.iter().zip(arrays) {
+            let to = range(slot.at, slot.len).and_then(|range| data.get_mut(range)).unwrap_or_default();
+            if array.row > 0 {
+                self.items(array, rows.clone(), to)?;
+            } else {
+                let spans = range(slot.spans, len).and_then(|range| spans.get_mut(range)).unwrap_or_default();
+                self.pickles(array, rows.start, spans, to)?;
+            }
+        }
+        Ok(Part { arrays, slots, spans, data, rows: len })
+    }
+
+    /// Keeps what a failure is about.
+    fn note<T>(&mut self, number: u64, done: Result<T, Failure>) -> Result<T> {
+        done.map_err(|failure| {
+            let e = failure.error(number);
+            self.failed = Some(failure);
+            e
+        })
+    }
+
+    /// Rows of an array, from the chunks that hold them.
+    fn items(&mut self, array: &Array, rows: Range<u64>, mut to: &mut [u8]) -> Result<()> {
+        let mut row = rows.start;
+        while row < rows.end {
+            let number = row.checked_div(array.chunklen()).unwrap_or(0);
+            let skip = row.saturating_sub(number.saturating_mul(array.chunklen()));
+            let take = array.chunk_rows(number).saturating_sub(skip).min(rows.end.saturating_sub(row)).max(1);
+            let bytes = usize::try_from(take.saturating_mul(array.row)).unwrap_or(usize::MAX);
+            let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(bytes) else { break };
+            let done = self.files.decode(array, number, skip.saturating_mul(array.row), now);
+            self.note(number, done)?;
+            (to, row) = (rest, row.saturating_add(take));
+        }
+        Ok(())
+    }
+
+    /// Bytes of all objects of `rows`.
+    fn objects(&mut self, array: &Array, rows: Range<u64>) -> Result<u64> {
+        let mut sum = 0u64;
+        for row in rows {
+            let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes() as u64);
+            sum = sum.saturating_add(self.note(row, nbytes)?);
+        }
+        // Spans have 32 bits.
+        if sum > u32::MAX.into() { Err(too_large(sum)) } else { Ok(sum) }
+    }
+
+    /// The objects of an array from row `first` on, one behind the other.
+    fn pickles(&mut self, array: &Array, first: u64, spans: &mut [Span], mut to: &mut [u8]) -> Result<()> {
+        let mut at = 0u32;
+        for (row, span) in (first..).zip(spans) {
+            let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes());
+            let nbytes = self.note(row, nbytes)?;
+            let changed = Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(nbytes as u64);
+            let (now, rest) = core::mem::take(&mut to).split_at_mut_checked(nbytes).ok_or(changed)?;
+            let done = self.files.decode(array, row, 0, now);
+            self.note(row, done)?;
+            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| changed)? };
+            at = at.saturating_add(span.len);
+            to = rest;
+        }
+        Ok(())
+    }
+}
+
+fn range(at: u64, len: u64) -> Option<Range<usize>> {
+    Some(usize::try_from(at).ok()?..usize::try_from(at.checked_add(len)?).ok()?)
+}
+
+impl column::Table for Table<'_> {
+    type Part<'p>
+        = Part<'p>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Part<'p>>>
+    where
+        Self: 'p,
+    {
+        self.failed = None;
+        let Some(first) = self.next else { return Ok(None) };
+        let end = first.saturating_add(self.part_rows).min(self.dataset.rows());
+        let part = self.part(first..end, outer)?;
+        self.next = Some(end).filter(|end| *end < self.dataset.rows());
+        Ok(Some(part))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.next = Some(0);
+        Ok(())
+    }
+}
+
+/// Rows of a dataset, decoded. Also one of no rows has a part.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'p> {
+    arrays: &'p [Array],
+    slots: &'p [Slot],
+    spans: &'p [Span],
+    data: &'p [u8],
+    rows: u64,
+}
+
+impl Part<'_> {
+    #[cold]
+    fn no_column(&self, k: usize) -> Error {
+        Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.arrays.len() as u64)
+    }
+}
+
+impl<'p> column::Part for Part<'p> {
+    type Col = Column<'p>;
+
+    fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    fn width(&self) -> usize {
+        self.arrays.len()
+    }
+
+    fn name(&self, k: usize) -> Result<&str> {
+        self.arrays.get(k).map(Array::name).ok_or_else(|| self.no_column(k))
+    }
+
+    fn column(&self, k: usize) -> Result<Column<'p>> {
+        let (Some(array), Some(slot)) = (self.arrays.get(k), self.slots.get(k)) else { return Err(self.no_column(k)) };
+        let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
+        if array.dtype() == Dtype::Object {
+            let spans = range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default();
+            return Ok(Column::of_objects(spans, data));
+        }
+        Column::new(array.dtype(), array.shape().inner(), self.rows, data)
+    }
+}

@@ -1,0 +1,179 @@
+//! Every number of the wire format, once, for both directions.
+
+use zerocopy::byteorder::little_endian::U32;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout, Unaligned};
+
+use crate::codec::Codec;
+use crate::error::{Error, Kind, Result, What};
+
+/// The header of a Blosc 1 chunk (section C.1).
+#[derive(Clone, Copy, Debug, FromBytes, IntoBytes, Immutable, KnownLayout, Unaligned)]
+#[repr(C)]
+pub(crate) struct Header {
+    pub version: u8,
+    /// Of the codec's own format.
+    pub codec_version: u8,
+    pub flags: u8,
+    pub typesize: u8,
+    pub nbytes: U32,
+    pub blocksize: U32,
+    pub ctbytes: U32,
+}
+
+/// The first byte of every chunk.
+pub(crate) const VERSION: u8 = 2;
+/// The second byte of a chunk that is not a plain copy.
+pub(crate) const CODEC_VERSION: u8 = 1;
+/// Bytes of a chunk's header.
+pub(crate) const HEADER_LEN: usize = size_of::<Header>();
+/// The largest `nbytes`: with its header a chunk is still an `i32`.
+pub(crate) const MAX_NBYTES: u32 = i32::MAX as u32 - 16;
+/// The largest `blocksize`.
+pub(crate) const MAX_BLOCKSIZE: u32 = 715_827_542;
+/// Shorter data are stored as a plain copy (section E.1).
+pub(crate) const MIN_NBYTES: usize = 128;
+
+/// Bits of `flags`; the codec is above them.
+pub(crate) mod flag {
+    pub const BYTE_SHUFFLE: u8 = 0x01;
+    pub const COPY: u8 = 0x02;
+    pub const BIT_SHUFFLE: u8 = 0x04;
+    pub const RESERVED: u8 = 0x08;
+    pub const NEVER_SPLIT: u8 = 0x10;
+    pub const CODEC_SHIFT: u32 = 5;
+}
+
+/// Whether full blocks are split into one stream for each byte of an item, as far as the sizes say
+/// (section C.4).
+pub(crate) const fn splits(typesize: u8, blocksize: u32) -> bool {
+    match blocksize.checked_div(typesize as u32) {
+        Some(items) => typesize <= 16 && items >= 128,
+        None => false,
+    }
+}
+
+/// A compressor, as parameters name it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Compressor {
+    /// blosclz: what old files without a name mean.
+    #[default]
+    Blosclz,
+    /// LZ4.
+    Lz4,
+    /// LZ4, written by its thorough encoder.
+    Lz4hc,
+    /// Snappy.
+    Snappy,
+    /// zlib; needs the feature `deflate`.
+    Zlib,
+    /// Zstandard; needs the feature `zstd`.
+    Zstd,
+}
+
+impl Compressor {
+    /// Each of them.
+    pub const ALL: [Compressor; 6] = [
+        Compressor::Blosclz,
+        Compressor::Lz4,
+        Compressor::Lz4hc,
+        Compressor::Snappy,
+        Compressor::Zlib,
+        Compressor::Zstd,
+    ];
+
+    /// Its name in `cname`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Compressor::Blosclz => "blosclz",
+            Compressor::Lz4 => "lz4",
+            Compressor::Lz4hc => "lz4hc",
+            Compressor::Snappy => "snappy",
+            Compressor::Zlib => "zlib",
+            Compressor::Zstd => "zstd",
+        }
+    }
+
+    /// The one with this name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Compressor::ALL.into_iter().find(|one| one.name() == name)
+    }
+
+    /// The codec of its streams.
+    #[must_use]
+    pub const fn codec(self) -> Codec {
+        match self {
+            Compressor::Blosclz => Codec::Blosclz,
+            Compressor::Lz4 => Codec::Lz4,
+            Compressor::Lz4hc => Codec::Lz4Hc,
+            Compressor::Snappy => Codec::Snappy,
+            Compressor::Zlib => Codec::Zlib,
+            Compressor::Zstd => Codec::Zstd,
+        }
+    }
+
+    /// Its number in the flags of a chunk: LZ4 and its thorough form share one.
+    pub(crate) const fn id(self) -> u8 {
+        match self {
+            Compressor::Blosclz => 0,
+            Compressor::Lz4 | Compressor::Lz4hc => 1,
+            Compressor::Snappy => 2,
+            Compressor::Zlib => 3,
+            Compressor::Zstd => 4,
+        }
+    }
+
+    /// The one whose number the flags of a chunk hold; of two, the plain one.
+    pub(crate) fn of_flags(flags: u8) -> Result<Self> {
+        let id = flags >> flag::CODEC_SHIFT;
+        let unknown = Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(id.into());
+        Compressor::ALL.into_iter().find(|one| one.id() == id).ok_or(unknown)
+    }
+
+    /// Whether its blocks are written unsplit by choice (section E.3).
+    pub(crate) const fn unsplit(self) -> bool {
+        matches!(self, Compressor::Zstd)
+    }
+
+    /// Whether it is slow enough for larger blocks (section E.2).
+    pub(crate) const fn thorough(self) -> bool {
+        matches!(self, Compressor::Lz4hc | Compressor::Zlib | Compressor::Zstd)
+    }
+}
+
+/// What is done to the items of a block before it is compressed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Shuffle {
+    /// Nothing.
+    None,
+    /// Their bytes are sorted by place.
+    #[default]
+    Byte,
+    /// Their bits are sorted by place.
+    Bit,
+}
+
+impl Shuffle {
+    /// What the flags of a chunk ask for; with both bits set, bytes, unless they are all of the item.
+    pub(crate) const fn of_flags(flags: u8, typesize: u8) -> Self {
+        if flags & flag::BYTE_SHUFFLE != 0 && typesize > 1 {
+            Shuffle::Byte
+        } else if flags & flag::BIT_SHUFFLE != 0 {
+            Shuffle::Bit
+        } else {
+            Shuffle::None
+        }
+    }
+
+    /// Its bit in the flags of a chunk.
+    pub(crate) const fn flag(self) -> u8 {
+        match self {
+            Shuffle::None => 0,
+            Shuffle::Byte => flag::BYTE_SHUFFLE,
+            Shuffle::Bit => flag::BIT_SHUFFLE,
+        }
+    }
+}

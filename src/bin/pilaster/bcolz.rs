@@ -1,0 +1,255 @@
+//! The commands on a bcolz dataset, which is a directory, and on a chunk.
+
+use std::fs;
+use std::io::Write;
+use std::path::Path;
+
+use pilaster::any::Format;
+use pilaster::bcolz::chunk::Chunk;
+use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _, Table as _, Type};
+use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::Failure;
+use crate::args::{Command, Task};
+use crate::cat;
+use crate::cell::Cell;
+use crate::convert;
+use crate::dump::{Tape, facts};
+use crate::json::{self, Style};
+use crate::walk::batches;
+
+impl From<pilaster::bcolz::Failure> for Failure {
+    fn from(failure: pilaster::bcolz::Failure) -> Self {
+        Failure::Input(failure.to_string())
+    }
+}
+
+/// A command on the dataset in `dir`.
+pub fn run(task: &Task, dir: &Path, out: &mut impl Write) -> Result<(), Failure> {
+    if task.element.is_some() || task.sequential {
+        return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", task.source)));
+    }
+    let dataset = Dataset::open(dir)?;
+    match &task.command {
+        Command::Info => info(&dataset, out),
+        Command::Cat(how) if how.table.is_some() => Err(Failure::Usage("--table is for files with tables".to_owned())),
+        Command::Cat(how) => {
+            let mut table = dataset.table();
+            let done = cat::table(&mut table, room(&dataset)?, how, true, out);
+            done.map_err(|e| which(e, &table))
+        }
+        Command::Dump => dump(&dataset, out),
+        Command::Verify => {
+            dataset.verify()?;
+            let (rows, columns) = (dataset.rows(), dataset.arrays().len());
+            let (kind, chunks) = (kind(&dataset), dataset.arrays().iter().map(Array::chunks).sum::<u64>());
+            Ok(writeln!(out, "{}: ok, {rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}", task.source)?)
+        }
+        Command::Convert(how) => {
+            // First, so that what is wrong is said by its file.
+            dataset.verify()?;
+            let to = convert::target(Format::Bcolz, how);
+            let len = convert::table(dataset.table(), how, to, room(&dataset)?)?;
+            Ok(writeln!(out, "{}: {len} bytes of {to}", how.target.display())?)
+        }
+        Command::Recover(_) => {
+            Err(Failure::Usage(format!("{}: only DataSeries files are recovered so far", task.source)))
+        }
+    }
+}
+
+/// An error of a part is about a file, and names it.
+fn which(failure: Failure, table: &Table<'_>) -> Failure {
+    match table.failed() {
+        Some(file) => Failure::Input(file.to_string()),
+        None => failure,
+    }
+}
+
+/// Memory for a part.
+fn room(dataset: &Dataset) -> Result<usize, Failure> {
+    let need = dataset.need()?;
+    usize::try_from(need.saturating_add(64)).map_err(|_| Failure::Input(format!("{need} bytes are needed")))
+}
+
+fn kind(dataset: &Dataset) -> &'static str {
+    if dataset.is_table() { "ctable" } else { "carray" }
+}
+
+fn info(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
+    writeln!(out, "file      {}", dataset.dir().display())?;
+    writeln!(out, "format    bcolz {}", kind(dataset))?;
+    writeln!(out, "rows      {}", dataset.rows())?;
+    let attrs = String::from_utf8_lossy(dataset.attrs());
+    writeln!(out, "attrs     {}", attrs.trim())?;
+    let widths = |text: fn(&Array) -> String, least: usize| {
+        dataset.arrays().iter().map(|array| text(array).chars().count()).fold(least, usize::max)
+    };
+    let (name, dtype) = (widths(|array| array.name().to_owned(), 6), widths(|array| array.dtype_text().to_owned(), 5));
+    let [shape, chunklen, chunks, stored, unpacked] = ["shape", "chunklen", "chunks", "stored", "unpacked"];
+    write!(out, "\n{:name$}  {:dtype$}  {shape:<12}  {chunklen:>8}  {chunks:>6}  ", "column", "dtype")?;
+    writeln!(out, "{:<18}  {stored:>12}  {unpacked:>12}  {:>5}", "new chunks", "ratio")?;
+    for array in dataset.arrays() {
+        let mut bytes = 0u64;
+        for number in 0..array.chunks() {
+            let path = array.chunk_path(number);
+            let len = fs::metadata(&path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?.len();
+            bytes = bytes.saturating_add(len);
+        }
+        let shape = array.shape().lengths().iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
+        let items = array.shape().items()?.saturating_mul(array.dtype().size().into());
+        let unpacked = array.shape().rows().saturating_mul(items);
+        let params = array.params();
+        let how = format!("{} {} {}", params.compressor.name(), params.level, shuffle(params.shuffle));
+        write!(out, "{:name$}  {:dtype$}  {shape:<12}  ", array.name(), array.dtype_text())?;
+        write!(out, "{:>8}  {:>6}  {how:<18}  {bytes:>12}  ", array.chunklen(), array.chunks())?;
+        match array.dtype() {
+            // Only its chunks know how long each object is.
+            Dtype::Object => writeln!(out, "{:>12}  {:>5}", "-", "-")?,
+            _ => writeln!(out, "{unpacked:>12}  {:>5.3}", bytes as f64 / (unpacked as f64).max(1.0))?,
+        }
+    }
+    Ok(())
+}
+
+const fn shuffle(shuffle: Shuffle) -> &'static str {
+    match shuffle {
+        Shuffle::None => "no shuffle",
+        Shuffle::Byte => "bytes",
+        Shuffle::Bit => "bits",
+    }
+}
+
+fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
+    // First, so that nothing is printed about a damaged dataset.
+    dataset.verify()?;
+    let name = dataset.dir().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    writeln!(out, "{{\n \"file\": {}, \"format\": \"bcolz\",\n \"nrows\": {},", Value::from(name), dataset.rows())?;
+    let mut known = vec![("kind", Value::from(kind(dataset)))];
+    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
+        && !attrs.is_empty()
+    {
+        known.push(("attrs", attrs.into()));
+    }
+    facts(&known, out)?;
+    write!(out, ",\n \"columns\": [")?;
+    for (k, array) in dataset.arrays().iter().enumerate() {
+        write!(out, "{}\n  ", if k > 0 { "," } else { "" })?;
+        let Dtype::Struct(fields) = array.dtype() else {
+            leaf(dataset, (k, None), array.name(), array.dtype_text(), array.dtype(), out)?;
+            continue;
+        };
+        write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(array.name()))?;
+        for (f, field) in fields.iter().enumerate() {
+            write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
+            leaf(dataset, (k, Some(f)), field.name, &spelled(field.dtype), field.dtype, out)?;
+        }
+        write!(out, "]}}")?;
+    }
+    Ok(writeln!(out, "\n ]\n}}")?)
+}
+
+/// The values of column `k`, or of its field `f`: of all dimensions, one behind the other.
+fn leaf(
+    dataset: &Dataset,
+    (k, f): (usize, Option<usize>),
+    name: &str,
+    spelling: &str,
+    dtype: Dtype<'_>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let shape = dataset.arrays().get(k).map(|array| *array.shape());
+    let items = shape.map_or(Ok(1), |shape| shape.items())?;
+    let lengths = shape.as_ref().map_or(&[][..], |shape| shape.lengths());
+    write!(out, "{{\"name\": {}, \"type\": \"{}\", ", Value::from(name), type_name(dtype.ty()))?;
+    write!(out, "\"dtype\": {}, \"shape\": {}, \"nullable\": false", Value::from(spelling), json!(lengths))?;
+    let mut tape = Tape::new(dataset.rows().saturating_mul(items));
+    let mut memory = vec![0; room(dataset)?];
+    let (mut scratch, mut table, mut text) = (Scratch::new(&mut memory), dataset.table(), String::new());
+    loop {
+        let mut outer = scratch.scope();
+        let part = match table.next_part(&mut outer) {
+            Ok(part) => part,
+            Err(e) => return Err(which(e.into(), &table)),
+        };
+        let Some(part) = part else { break };
+        let mut column: Column<'_> = part.column(k)?;
+        while let Type::FixedList(_) = column.ty() {
+            column = column.child(0)?;
+        }
+        if let Some(f) = f {
+            column = column.child(f)?;
+        }
+        batches(&column, 0..column.rows(), |batch| {
+            for i in 0..batch.len {
+                text.clear();
+                let cell = Cell::at(batch, i).and_then(|cell| json::value(&mut text, &column, &cell, Style::Exact));
+                cell.map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+                tape.put(&text, out)?;
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+    tape.end(out)?;
+    Ok(write!(out, "}}")?)
+}
+
+/// The name that the expectations have for a type.
+fn type_name(ty: Type) -> String {
+    match ty {
+        Type::Timestamp(unit) => format!("datetime64[{}]", unit.name()),
+        Type::FixedBytes(_) => "bytes".to_owned(),
+        ty => ty.to_string(),
+    }
+}
+
+/// How numpy spells the type of a field.
+fn spelled(dtype: Dtype<'_>) -> String {
+    let order = |big: bool| if big { ">" } else { "<" };
+    match dtype {
+        Dtype::Number { prim, big: true } => {
+            let name = prim.name();
+            format!(">{}{}", name.get(..1).unwrap_or_default(), prim.size())
+        }
+        Dtype::Bytes(n) => format!("|S{n}"),
+        Dtype::Void(n) => format!("|V{n}"),
+        Dtype::Text { chars, big } => format!("{}U{chars}", order(big)),
+        Dtype::Time { unit, big: true } => format!(">M8[{}]", unit.name()),
+        other => type_name(other.ty()),
+    }
+}
+
+/// `dump` of a chunk: its size, its digest, its header.
+pub fn dump_chunk(chunk: &Chunk<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let all = decoded(chunk)?;
+    let digest: String = Sha256::digest(&all).iter().map(|byte| format!("{byte:02x}")).collect();
+    writeln!(out, " \"kind\": \"blosc1_chunk\", \"nbytes\": {}, \"sha256\": \"{digest}\",", chunk.nbytes())?;
+    let is = |shuffle| u8::from(chunk.shuffle() == shuffle);
+    let header = json!({
+        "codec": chunk.compressor().ok().map(|compressor| compressor.name()),
+        "byte_shuffle": is(Shuffle::Byte), "memcpyed": u8::from(chunk.is_copy()), "bit_shuffle": is(Shuffle::Bit),
+        "typesize": chunk.typesize(), "nbytes": chunk.nbytes(), "blocksize": chunk.blocksize(),
+        "ctbytes": chunk.ctbytes(), "nblocks": chunk.blocks(),
+    });
+    Ok(write!(out, " \"header\": {header}")?)
+}
+
+fn decoded(chunk: &Chunk<'_>) -> Result<Vec<u8>, Failure> {
+    let (mut all, mut memory) = (vec![0; chunk.nbytes()], vec![0; chunk.scratch_len()]);
+    chunk.decode(&mut all, &mut Scratch::new(&mut memory))?;
+    Ok(all)
+}
+
+/// `info` of a chunk.
+pub fn info_chunk(chunk: &Chunk<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    let codec = chunk.compressor().map_or("unknown", |compressor| compressor.name());
+    let how = if chunk.is_copy() { ", a plain copy" } else { "" };
+    writeln!(out, "codec     {codec}{how}")?;
+    writeln!(out, "shuffle   {}, items of {} bytes", shuffle(chunk.shuffle()), chunk.typesize())?;
+    writeln!(out, "blocks    {} of {} bytes", chunk.blocks(), chunk.blocksize())?;
+    let ratio = chunk.ctbytes() as f64 / (chunk.nbytes() as f64).max(1.0);
+    Ok(writeln!(out, "unpacked  {} bytes, ratio {ratio:.3}", chunk.nbytes())?)
+}

@@ -1,0 +1,252 @@
+//! Bit shuffle: the bits of all items sorted by their place in the item (Blosc 1, section C.5).
+//!
+//! Bit `k` of byte `j` of all items makes row `8 * j + k`, eight items to a byte, the first in the
+//! lowest bit. Only a number of items that is a multiple of eight is sorted; any other number stays as
+//! it is, and so do bytes behind the last whole item.
+//!
+//! ```
+//! use pilaster::codec::bitshuffle;
+//!
+//! let items = [1, 1, 1, 1, 0, 0, 0, 3];
+//! let mut rows = [0; 8];
+//! bitshuffle::shuffle(1, &items, &mut rows)?;
+//! assert_eq!(rows, [0b1000_1111, 0b1000_0000, 0, 0, 0, 0, 0, 0]);
+//!
+//! let mut back = [0; 8];
+//! bitshuffle::unshuffle(1, &rows, &mut back)?;
+//! assert_eq!(back, items);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::lz::FAST;
+use super::shuffle::{TILE, copy_rest, join, room, split};
+use crate::error::Result;
+
+/// Items of one step of the fast form: a tile of bytes of each row.
+const STEP: usize = 8 * TILE;
+
+/// Sorts the bits of items of `size` bytes by their place.
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
+/// as it is.
+pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let dst = room(src, dst)?;
+    let row = row_len(size, src, dst);
+    if row == 0 {
+        return Ok(());
+    }
+    for (place, rows) in dst.chunks_exact_mut(row.wrapping_mul(8).max(1)).take(size).enumerate() {
+        let done = if FAST { shuffle_fast(size, place, src, rows, row) } else { 0 };
+        for m in done..row {
+            let mut word = [0; 8];
+            let first = m.wrapping_mul(8).wrapping_mul(size).wrapping_add(place);
+            let bytes = src.get(first..).unwrap_or_default().iter().step_by(size.max(1));
+            for (to, from) in word.iter_mut().zip(bytes) {
+                *to = *from;
+            }
+            let word = transpose(u64::from_le_bytes(word)).to_le_bytes();
+            let bytes = rows.get_mut(m..).unwrap_or_default().iter_mut().step_by(row.max(1));
+            for (to, from) in bytes.zip(word) {
+                *to = from;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Undoes [`shuffle`].
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
+/// as it is.
+pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let dst = room(src, dst)?;
+    let row = row_len(size, src, dst);
+    if row == 0 {
+        return Ok(());
+    }
+    let done = match size {
+        1 if FAST => unshuffle_by::<1>(src, dst, row),
+        2 if FAST => unshuffle_by::<2>(src, dst, row),
+        4 if FAST => unshuffle_by::<4>(src, dst, row),
+        8 if FAST => unshuffle_by::<8>(src, dst, row),
+        16 if FAST => unshuffle_by::<16>(src, dst, row),
+        _ => 0,
+    };
+    for (place, rows) in src.chunks_exact(row.wrapping_mul(8).max(1)).take(size).enumerate() {
+        for m in done..row {
+            let mut word = [0; 8];
+            for (to, from) in word.iter_mut().zip(rows.get(m..).unwrap_or_default().iter().step_by(row.max(1))) {
+                *to = *from;
+            }
+            let word = transpose(u64::from_le_bytes(word)).to_le_bytes();
+            let first = m.wrapping_mul(8).wrapping_mul(size).wrapping_add(place);
+            let bytes = dst.get_mut(first..).unwrap_or_default().iter_mut().step_by(size.max(1));
+            for (to, from) in bytes.zip(word) {
+                *to = from;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Copies what stays as it is; gives back how many bytes each row has.
+fn row_len(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
+    let items = src.len().checked_div(size).unwrap_or(0);
+    let row = if items.is_multiple_of(8) { items / 8 } else { 0 };
+    let rest = row.wrapping_mul(8).wrapping_mul(size);
+    copy_rest(src, dst, rest);
+    row
+}
+
+/// Swaps rows and columns of eight times eight bits. Its own inverse.
+const fn transpose(mut x: u64) -> u64 {
+    let mut t = (x ^ (x >> 7)) & 0x00aa_00aa_00aa_00aa;
+    x ^= t ^ (t << 7);
+    t = (x ^ (x >> 14)) & 0x0000_cccc_0000_cccc;
+    x ^= t ^ (t << 14);
+    t = (x ^ (x >> 28)) & 0x0000_0000_f0f0_f0f0;
+    x ^ t ^ (t << 28)
+}
+
+/// Eight rows of a tile, as words whose bytes are in any order.
+type Rows = [[u64; TILE / 8]; 8];
+
+/// [`transpose`] for each byte place of eight rows at once, between the rows. Its own inverse.
+#[inline(always)]
+fn transpose_rows(rows: &mut Rows) {
+    let [a, b, c, d, e, f, g, h] = rows;
+    for (x, y) in [(&mut *a, &mut *e), (&mut *b, &mut *f), (&mut *c, &mut *g), (&mut *d, &mut *h)] {
+        swap::<4>(x, y, 0x0f0f_0f0f_0f0f_0f0f);
+    }
+    for (x, y) in [(&mut *a, &mut *c), (&mut *b, &mut *d), (&mut *e, &mut *g), (&mut *f, &mut *h)] {
+        swap::<2>(x, y, 0x3333_3333_3333_3333);
+    }
+    for (x, y) in [(a, b), (c, d), (e, f), (g, h)] {
+        swap::<1>(x, y, 0x5555_5555_5555_5555);
+    }
+}
+
+/// Swaps the upper bits of `x` with the lower bits of `y`, in groups of `BY`.
+#[inline(always)]
+fn swap<const BY: u32>(x: &mut [u64; TILE / 8], y: &mut [u64; TILE / 8], low: u64) {
+    for (x, y) in x.iter_mut().zip(y) {
+        let t = ((*x >> BY) ^ *y) & low;
+        *y ^= t;
+        *x ^= t << BY;
+    }
+}
+
+/// As many bytes of the rows as are whole tiles; gives back how many.
+#[inline(never)]
+fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
+    let mut done = 0usize;
+    for out in dst.chunks_exact_mut(STEP.wrapping_mul(S)) {
+        let mut planes = [[0u8; STEP]; S];
+        for (plane, rows) in planes.iter_mut().zip(src.chunks_exact(row.wrapping_mul(8).max(1))) {
+            let mut tile: Rows = [[0; TILE / 8]; 8];
+            for (tile, row) in tile.iter_mut().zip(rows.chunks_exact(row.max(1))) {
+                let Some(bytes) = row.get(done..).and_then(|row| row.first_chunk::<TILE>()) else { return done };
+                *tile = bytemuck::cast(*bytes);
+            }
+            transpose_rows(&mut tile);
+            let tile: &[[u8; TILE]; 8] = bytemuck::cast_ref(&tile);
+            join(tile.each_ref(), plane);
+        }
+        for (k, out) in out.chunks_exact_mut(TILE.wrapping_mul(S)).enumerate() {
+            let at = k.wrapping_mul(TILE);
+            let mut tile = [&[0; TILE]; S];
+            for (tile, plane) in tile.iter_mut().zip(&planes) {
+                let Some(bytes) = plane.get(at..).and_then(|plane| plane.first_chunk()) else { return done };
+                *tile = bytes;
+            }
+            match tile[..] {
+                [only] => copy_rest(only, out, 0),
+                _ => join(tile, out),
+            }
+        }
+        done = done.wrapping_add(TILE);
+    }
+    done
+}
+
+/// The rows of one place in the item, as many bytes of them as are whole tiles; gives back how many.
+fn shuffle_fast(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
+    let mut done = 0usize;
+    for items in src.chunks_exact(STEP.wrapping_mul(size).max(1)).take(row / TILE) {
+        let mut plane = [0; STEP];
+        for (to, from) in plane.iter_mut().zip(items.get(place..).unwrap_or_default().iter().step_by(size.max(1))) {
+            *to = *from;
+        }
+        let mut tile = [[0; TILE]; 8];
+        split(&plane, &mut tile);
+        let mut tile: Rows = bytemuck::cast(tile);
+        transpose_rows(&mut tile);
+        let tile: [[u8; TILE]; 8] = bytemuck::cast(tile);
+        for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
+            if let Some(to) = row.get_mut(done..).and_then(|row| row.first_chunk_mut()) {
+                *to = *bytes;
+            }
+        }
+        done = done.wrapping_add(TILE);
+    }
+    done
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use crate::error::{Kind, What};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// The rule of the format, word for word.
+    fn by_the_rule(size: usize, rows: &[u8]) -> Vec<u8> {
+        let n = rows.len() / size;
+        if !n.is_multiple_of(8) {
+            return rows.to_vec();
+        }
+        let mut out = rows.to_vec();
+        out[..n * size].fill(0);
+        for (r, row) in rows[..n * size].chunks_exact((n / 8).max(1)).enumerate() {
+            for (m, byte) in row.iter().enumerate() {
+                for b in 0..8 {
+                    out[(8 * m + b) * size + r / 8] |= (byte >> b & 1) << (r % 8);
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn every_size_and_leftover() {
+        for size in (1..=17usize).chain([32, 33, 255]) {
+            for items in [0, 1, 7, 8, 9, 16, 64, 72, 504, 512, 520, 1024, 1544, 1545] {
+                for rest in [0, 1, size - 1] {
+                    let rows = check::noise(items * size + rest);
+                    let expected = by_the_rule(size, &rows);
+                    let mut out = vec![0xee; rows.len() + 3];
+                    unshuffle(size, &rows, &mut out).unwrap();
+                    assert!(out[..rows.len()] == expected, "{items} of {size} and {rest}");
+                    assert_eq!(out[rows.len()..], [0xee; 3]);
+                    let mut back = vec![0xee; rows.len()];
+                    shuffle(size, &expected, &mut back).unwrap();
+                    assert!(back == rows, "back: {items} of {size} and {rest}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_size_and_too_little_room() {
+        for f in [shuffle, unshuffle] {
+            let mut out = [0; 16];
+            f(0, &[7; 16], &mut out).unwrap();
+            assert_eq!(out, [7; 16], "items of no bytes stay as they are");
+            let e = f(4, &[0; 9], &mut [0; 8]).unwrap_err();
+            assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Destination, 9));
+        }
+    }
+}

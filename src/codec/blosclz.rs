@@ -1,0 +1,343 @@
+//! Blosclz streams, as Blosc 1 writes them: a relative of FastLZ.
+//!
+//! A control byte below 32 begins a run of literals, any other a match: near with a distance of 13
+//! bits, or far with one of 16 bits on top. The first and the last instruction are literals; nothing
+//! else marks the end.
+//!
+//! ```
+//! use pilaster::codec::{Table, blosclz};
+//!
+//! let mut table = Table::<256>::new();
+//! let mut stream = [0; blosclz::max_len(20)];
+//! let len = blosclz::encode(&[7; 20], &mut stream, &mut table)?;
+//! assert_eq!(stream[..len], [32, 7, 0xe0, 9, 0, 0, 7]);
+//!
+//! let mut bytes = [0; 20];
+//! assert_eq!(blosclz::decode(&stream[..len], &mut bytes)?, 20);
+//! assert_eq!(bytes, [7; 20]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::greedy::{self, Put, Table, Wire, low8};
+use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// The longest run of literals of one control byte.
+const RUN: usize = 32;
+/// The shortest match.
+const SHORTEST: usize = 3;
+/// From this distance on a match is far: its near distance would be all ones, which is the mark.
+const FAR: usize = 8192;
+/// A far match takes four bytes and more, and ends a run: shorter ones do not pay.
+const SHORTEST_FAR: usize = 7;
+/// Writers mark the first control byte with this bit; readers ignore its upper three.
+const MARK: u8 = 32;
+
+/// Decodes a stream; gives back how many bytes it has.
+///
+/// `dst` may be longer than the output; what it holds behind the output then is arbitrary. An empty
+/// stream has no bytes.
+///
+/// # Errors
+/// [`Kind::Truncated`] if the stream ends inside an instruction or with a match,
+/// [`Kind::Invalid`] for a distance beyond the output so far, [`Kind::NoRoom`] for an output longer
+/// than `dst` (`need`: at least how long).
+pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<FAST>(src, dst)
+}
+
+fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    let mut r = Reader::new(src);
+    let mut out = Output::new(dst);
+    if src.is_empty() {
+        return Ok(0);
+    }
+    let control = r.u8(What::BlosclzControl)? & 31;
+    literals(&mut r, &mut out, control)?;
+    loop {
+        if FAST {
+            fast(&mut r, &mut out);
+        }
+        if r.rest().is_empty() {
+            return Ok(out.at);
+        }
+        step(&mut r, &mut out)?;
+    }
+}
+
+/// One instruction.
+#[inline(never)]
+fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
+    let control = r.u8(What::BlosclzControl)?;
+    if usize::from(control) < RUN {
+        return literals(r, out, control);
+    }
+    let at = r.at();
+    let mut len = usize::from(control >> 5).wrapping_sub(1).wrapping_add(SHORTEST);
+    if control >> 5 == 7 {
+        loop {
+            let more = r.u8(What::BlosclzLength)?;
+            len = len.saturating_add(more.into());
+            if more != 255 {
+                break;
+            }
+        }
+    }
+    let mut distance = near(control, r.u8(What::BlosclzDistance)?);
+    if distance == FAR {
+        let [high, low] = *r.array(What::BlosclzDistance)?;
+        distance = far(high, low);
+    }
+    if r.rest().is_empty() {
+        return Err(Error::new(Kind::Truncated, What::BlosclzControl, r.at()).with_need(1));
+    }
+    out.repeat(distance, len, What::BlosclzDistance, at)
+}
+
+fn literals(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, control: u8) -> Result<()> {
+    out.literals(r.take(usize::from(control).wrapping_add(1), What::BlosclzLiterals)?)
+}
+
+/// The distance of a near match; [`FAR`] if it is not one.
+#[inline(always)]
+fn near(control: u8, low: u8) -> usize {
+    (usize::from(control & 31) << 8 | usize::from(low)).wrapping_add(1)
+}
+
+#[inline(always)]
+fn far(high: u8, low: u8) -> usize {
+    usize::from(u16::from_be_bytes([high, low])).wrapping_add(FAR)
+}
+
+/// Instructions far from both ends.
+#[inline(always)]
+fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
+    let mut src = r.rest();
+    let mut at = out.at;
+    let bytes = &mut *out.bytes;
+    let mut instruction = || {
+        // The longest: a control byte and its literals. Behind any match, something is left in it.
+        let window = src.first_chunk::<{ 1 + RUN }>()?;
+        if at.wrapping_add(SLACK) > bytes.len() {
+            return None;
+        }
+        let control = window[0];
+        if usize::from(control) < RUN {
+            let literals = window.get(1..)?;
+            put::<16>(bytes, at, literals)?;
+            if control >= 16 {
+                put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
+            }
+            at = at.wrapping_add(usize::from(control)).wrapping_add(1);
+            src = src.get(usize::from(control).wrapping_add(2)..)?;
+            return Some(());
+        }
+        let mut len = usize::from(control >> 5).wrapping_add(2);
+        let (mut low, mut used) = (window[1], 2usize);
+        if control >> 5 == 7 {
+            if low == 255 {
+                return None;
+            }
+            len = len.wrapping_add(low.into());
+            (low, used) = (window[2], 3);
+        }
+        let mut distance = near(control, low);
+        if distance == FAR {
+            let [high, low] = *window.get(used..)?.first_chunk()?;
+            distance = far(high, low);
+            used = used.wrapping_add(2);
+        }
+        fast_match(bytes, at, distance, len)?;
+        at = at.wrapping_add(len);
+        src = src.get(used..)?;
+        Some(())
+    };
+    while instruction().is_some() {}
+    out.at = at;
+    *r = rest_of(r, src);
+}
+
+/// The most that `n` bytes take as a stream.
+#[must_use]
+pub const fn max_len(n: usize) -> usize {
+    n.saturating_add(n.div_ceil(RUN))
+}
+
+/// Encodes a stream; gives back how many bytes it takes.
+///
+/// ([`max_len`] is enough for `dst`; with less, encoding goes on as long as there is room.)
+///
+/// # Errors
+/// [`Kind::NoRoom`] if the stream does not fit; `need`: what is enough.
+pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) -> Result<usize> {
+    let mut wire = Stream { out: Put::new(dst), literals: 0 };
+    let Some(()) = greedy::encode(src, table, &mut wire) else { return Err(no_room(max_len(src.len()), 0)) };
+    let len = wire.out.at;
+    if let Some(first) = dst.first_mut().filter(|_| len > 0) {
+        *first |= MARK;
+    }
+    Ok(len)
+}
+
+struct Stream<'o> {
+    out: Put<'o>,
+    /// Where the bytes begin that are not written yet.
+    literals: usize,
+}
+
+impl Wire for Stream<'_> {
+    const WINDOW: usize = 65_535;
+    const LAST_START: usize = 8;
+    const LAST_END: usize = 1;
+
+    #[inline]
+    fn sequence(&mut self, src: &[u8], _: usize, at: usize, distance: usize, len: usize) -> Option<()> {
+        if distance >= FAR && len < SHORTEST_FAR {
+            return Some(());
+        }
+        self.runs(src, at)?;
+        self.literals = at.wrapping_add(len);
+        let code = len.wrapping_sub(SHORTEST - 1);
+        let near = distance.min(FAR).wrapping_sub(1);
+        if code < 7 {
+            self.out.byte(low8(code << 5 | near >> 8))?;
+        } else {
+            self.out.byte(low8(7 << 5 | near >> 8))?;
+            let mut rest = code.wrapping_sub(7);
+            while rest >= 255 {
+                self.out.byte(255)?;
+                rest = rest.wrapping_sub(255);
+            }
+            self.out.byte(low8(rest))?;
+        }
+        self.out.byte(low8(near))?;
+        match distance.checked_sub(FAR) {
+            Some(far) => self.out.array([low8(far >> 8), low8(far)]),
+            None => Some(()),
+        }
+    }
+
+    fn end(&mut self, src: &[u8], _: usize) -> Option<()> {
+        self.runs(src, src.len())
+    }
+}
+
+impl Stream<'_> {
+    #[inline]
+    fn runs(&mut self, src: &[u8], to: usize) -> Option<()> {
+        let mut from = self.literals;
+        while from < to {
+            let n = to.wrapping_sub(from).min(RUN);
+            let next = from.wrapping_add(n);
+            self.out.byte(low8(n.wrapping_sub(1)))?;
+            self.out.slice(src, from, next)?;
+            from = next;
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use std::vec;
+    use std::vec::Vec;
+
+    fn encoded(src: &[u8]) -> Vec<u8> {
+        check::encoded(max_len(src.len()), |dst| encode(src, dst, &mut Table::<4096>::new()))
+    }
+
+    #[test]
+    fn known_streams() {
+        let long: Vec<u8> = (0..32).chain(core::iter::repeat_n(31, 9 + 255 + 3)).chain([8]).collect();
+        let table: [(&[u8], &[u8]); 5] = [
+            (&[], b""),
+            (b"\x24hello", b"hello"),
+            // The upper bits of the first control byte mean nothing.
+            (b"\xe4hello", b"hello"),
+            // Three from 1 back; then nine from 4 back, with a byte of length; literals end it.
+            (&[32, b'a', 0x20, 0, 0xe0, 0, 3, 0, b'b'], b"aaaaaaaaaaaaab"),
+            (&[&[31], &long[..32], &[0xe0, 255, 3, 0, 0, 8]].concat(), &long),
+        ];
+        for (stream, bytes) in table {
+            check::decodes(decode_by::<true>, stream, bytes);
+            check::decodes(decode_by::<false>, stream, bytes);
+        }
+    }
+
+    #[test]
+    fn distances_near_and_far() {
+        for distance in [8191, 8192, 8193, 65_535, 65_536, 8192 + 65_535] {
+            let mut bytes = check::noise(distance);
+            let mut stream: Vec<u8> = bytes.chunks(32).flat_map(|run| [&[run.len() as u8 - 1], run].concat()).collect();
+            match distance.checked_sub(8192) {
+                None => stream.extend([0xff, 1, 0xfe]),
+                Some(far) => stream.extend([&[0xff, 1, 0xff][..], &(far as u16).to_be_bytes()].concat()),
+            }
+            stream.extend([0, 77]);
+            bytes.extend_from_within(..10);
+            bytes.push(77);
+            check::decodes(decode_by::<true>, &stream, &bytes);
+            check::decodes(decode_by::<false>, &stream, &bytes);
+        }
+        // And ours reaches them.
+        for distance in [8191, 8192, 65_535] {
+            let mut twice = check::noise(distance);
+            twice.extend_from_within(..);
+            let stream = encoded(&twice);
+            assert!(stream.len() < distance + distance / 32 + 500, "{distance}: {}", stream.len());
+            check::decodes(decode, &stream, &twice);
+        }
+    }
+
+    #[test]
+    fn errors_say_what_and_where() {
+        let fails = |stream: &[u8], room: usize| {
+            let mut dst = vec![0; room];
+            let e = decode_by::<true>(stream, &mut dst).unwrap_err();
+            assert_eq!(Err(e), decode_by::<false>(stream, &mut dst));
+            (e.kind(), e.what(), e.at(), e.need())
+        };
+        assert_eq!(fails(&[35, 1], 9), (Kind::Truncated, What::BlosclzLiterals, 1, 4));
+        assert_eq!(fails(&[32, 1, 0x20], 9), (Kind::Truncated, What::BlosclzDistance, 3, 1));
+        assert_eq!(fails(&[32, 1, 0xe0, 255], 9), (Kind::Truncated, What::BlosclzLength, 4, 1));
+        assert_eq!(fails(&[32, 1, 0x3f, 255, 0], 9), (Kind::Truncated, What::BlosclzDistance, 4, 2));
+        assert_eq!(fails(&[32, 1, 0x20, 0], 9), (Kind::Truncated, What::BlosclzControl, 4, 1), "ends with a match");
+        assert_eq!(fails(&[32, 1, 0x20, 1, 0, 0], 9), (Kind::Invalid, What::BlosclzDistance, 3, 2));
+        assert_eq!(fails(&[34, 1, 1, 1], 2), (Kind::NoRoom, What::Destination, 0, 3));
+        assert_eq!(fails(&[32, 1, 0x20, 0, 0, 0], 3), (Kind::NoRoom, What::Destination, 0, 4));
+    }
+
+    #[test]
+    fn round_trips() {
+        for bytes in check::samples() {
+            let stream = encoded(&bytes);
+            check::decodes(decode_by::<true>, &stream, &bytes);
+            check::decodes(decode_by::<false>, &stream, &bytes);
+        }
+    }
+
+    #[test]
+    fn matches_of_every_length() {
+        for n in 1..1200 {
+            check::decodes(decode, &encoded(&vec![3; n]), &vec![3; n]);
+        }
+    }
+
+    #[test]
+    fn every_table_and_every_room() {
+        let bytes = check::text(3000);
+        check::decodes(decode, &check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<256>::new())), &bytes);
+        check::decodes(decode, &check::encoded(9999, |dst| encode(&bytes, dst, &mut Table::<65_536>::new())), &bytes);
+        check::every_room(&encoded(&bytes), max_len(3000), |dst| encode(&bytes, dst, &mut Table::<4096>::new()));
+    }
+
+    #[test]
+    fn damage() {
+        for stream in [encoded(&check::text(300)), encoded(&check::noise(60)), encoded(&[5; 600])] {
+            check::damage(decode_by::<true>, decode_by::<false>, &stream);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+//! Byte shuffle: the bytes of all items sorted by their place in the item (Blosc 1, section C.5).
+//!
+//! Of items of `size` bytes, the first bytes of all come first, then all second bytes, and so on: what
+//! changes slowly then lies together. Bytes that make no whole item stay behind, as they are.
+//!
+//! ```
+//! use pilaster::codec::shuffle;
+//!
+//! let items = [1, 0, 2, 0, 3, 0, 99];
+//! let mut planes = [0; 7];
+//! shuffle::shuffle(2, &items, &mut planes)?;
+//! assert_eq!(planes, [1, 2, 3, 0, 0, 0, 99]);
+//!
+//! let mut back = [0; 7];
+//! shuffle::unshuffle(2, &planes, &mut back)?;
+//! assert_eq!(back, items);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::lz::{FAST, no_room};
+use crate::error::Result;
+
+/// So many items go through a fast loop at once: few enough to stay in registers and small arrays,
+/// many enough that the compiler makes vectors of them.
+pub(super) const TILE: usize = 64;
+
+/// Sorts the bytes of items of `size` bytes by their place. Sizes 0 and 1 copy.
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
+/// as it is.
+pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let dst = room(src, dst)?;
+    let items = whole(size, src, dst);
+    let done = match size {
+        2 if FAST => shuffle_by::<2>(src, dst, items),
+        4 if FAST => shuffle_by::<4>(src, dst, items),
+        8 if FAST => shuffle_by::<8>(src, dst, items),
+        16 if FAST => shuffle_by::<16>(src, dst, items),
+        _ => 0,
+    };
+    for (place, plane) in dst.chunks_exact_mut(items.max(1)).take(size).enumerate() {
+        let bytes = src.get(done.wrapping_mul(size).wrapping_add(place)..).unwrap_or_default().iter().step_by(size);
+        for (to, from) in plane.iter_mut().skip(done).zip(bytes) {
+            *to = *from;
+        }
+    }
+    Ok(())
+}
+
+/// Undoes [`shuffle`].
+///
+/// # Errors
+/// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `dst` is shorter than `src`; what is longer stays
+/// as it is.
+pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
+    let dst = room(src, dst)?;
+    let items = whole(size, src, dst);
+    let done = match size {
+        2 if FAST => unshuffle_by::<2>(src, dst, items),
+        4 if FAST => unshuffle_by::<4>(src, dst, items),
+        8 if FAST => unshuffle_by::<8>(src, dst, items),
+        16 if FAST => unshuffle_by::<16>(src, dst, items),
+        _ => 0,
+    };
+    for (place, plane) in src.chunks_exact(items.max(1)).take(size).enumerate() {
+        let bytes = dst.get_mut(done.wrapping_mul(size).wrapping_add(place)..).unwrap_or_default();
+        for (to, from) in bytes.iter_mut().step_by(size).zip(plane.iter().skip(done)) {
+            *to = *from;
+        }
+    }
+    Ok(())
+}
+
+/// As much of `dst` as there is of `src`.
+pub(super) fn room<'d>(src: &[u8], dst: &'d mut [u8]) -> Result<&'d mut [u8]> {
+    dst.get_mut(..src.len()).ok_or_else(|| no_room(src.len(), 0))
+}
+
+/// Copies what stays as it is; gives back how many items do not.
+fn whole(size: usize, src: &[u8], dst: &mut [u8]) -> usize {
+    let items = if size < 2 { 0 } else { src.len().checked_div(size).unwrap_or(0) };
+    let rest = items.wrapping_mul(size);
+    copy_rest(src, dst, rest);
+    items
+}
+
+/// Copies what is behind the first `from` bytes; both are of one length.
+pub(super) fn copy_rest(src: &[u8], dst: &mut [u8], from: usize) {
+    let (Some(to), Some(from)) = (dst.get_mut(from..), src.get(from..)) else { return };
+    if to.len() == from.len() {
+        to.copy_from_slice(from);
+    }
+}
+
+/// As many items as are whole tiles; gives back how many they are.
+#[inline(never)]
+fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
+    let mut planes = [&[][..]; S];
+    for (plane, bytes) in planes.iter_mut().zip(src.chunks_exact(items.max(1))) {
+        *plane = bytes;
+    }
+    let mut done = 0usize;
+    for out in dst.chunks_exact_mut(TILE.wrapping_mul(S)) {
+        let mut tile = [&[0; TILE]; S];
+        for (tile, plane) in tile.iter_mut().zip(&mut planes) {
+            let Some((head, rest)) = plane.split_first_chunk() else { return done };
+            (*tile, *plane) = (head, rest);
+        }
+        join(tile, out);
+        done = done.wrapping_add(TILE);
+    }
+    done
+}
+
+/// One tile of items from their planes. By steps: pairs of bytes, pairs of pairs; each a loop that is
+/// two instructions per vector.
+#[inline(always)]
+pub(super) fn join<const S: usize>(planes: [&[u8; TILE]; S], out: &mut [u8]) {
+    match &planes[..] {
+        [a, b] => {
+            for (out, v) in out.chunks_exact_mut(2).zip(join16(a, b)) {
+                out.copy_from_slice(&v.to_le_bytes());
+            }
+        }
+        [a, b, c, d] => {
+            for (out, v) in out.chunks_exact_mut(4).zip(join32([a, b, c, d])) {
+                out.copy_from_slice(&v.to_le_bytes());
+            }
+        }
+        [a, b, c, d, e, f, g, h] => {
+            for (out, v) in out.chunks_exact_mut(8).zip(join64([a, b, c, d, e, f, g, h])) {
+                out.copy_from_slice(&v.to_le_bytes());
+            }
+        }
+        [a, b, c, d, e, f, g, h, more @ ..] => {
+            let &[i, j, k, l, m, n, o, p] = more else { return };
+            let low = join64([a, b, c, d, e, f, g, h]);
+            let high = join64([i, j, k, l, m, n, o, p]);
+            for (out, (low, high)) in out.chunks_exact_mut(16).zip(low.iter().zip(&high)) {
+                if let Some((to_low, to_high)) = out.split_at_mut_checked(8) {
+                    to_low.copy_from_slice(&low.to_le_bytes());
+                    to_high.copy_from_slice(&high.to_le_bytes());
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[inline(always)]
+fn join16(low: &[u8; TILE], high: &[u8; TILE]) -> [u16; TILE] {
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+        *out = u16::from(*low) | u16::from(*high) << 8;
+    }
+    out
+}
+
+#[inline(always)]
+fn join32([a, b, c, d]: [&[u8; TILE]; 4]) -> [u32; TILE] {
+    let (low, high) = (join16(a, b), join16(c, d));
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(&high)) {
+        *out = u32::from(*low) | u32::from(*high) << 16;
+    }
+    out
+}
+
+#[inline(always)]
+fn join64([a, b, c, d, e, f, g, h]: [&[u8; TILE]; 8]) -> [u64; TILE] {
+    let (low, high) = (join32([a, b, c, d]), join32([e, f, g, h]));
+    let mut out = [0; TILE];
+    for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(&high)) {
+        *out = u64::from(*low) | u64::from(*high) << 32;
+    }
+    out
+}
+
+/// As many items as are whole tiles; gives back how many they are.
+#[inline(never)]
+fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
+    let mut done = 0usize;
+    let tiles = items / TILE;
+    for tile in src.chunks_exact(TILE.wrapping_mul(S)).take(tiles) {
+        let mut planes = [[0; TILE]; S];
+        split(tile, &mut planes);
+        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(&planes) {
+            if let Some(to) = plane.get_mut(done..).and_then(|plane| plane.first_chunk_mut()) {
+                *to = *bytes;
+            }
+        }
+        done = done.wrapping_add(TILE);
+    }
+    done
+}
+
+/// The planes of one tile of items: [`join`] backwards. The tile's length is a constant in each arm, or
+/// its loop would not become vectors.
+#[inline(always)]
+pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) {
+    match &mut planes[..] {
+        [a, b] => {
+            let Some(items) = items.first_chunk::<{ 2 * TILE }>() else { return };
+            let mut pairs = [0; TILE];
+            for (pair, item) in pairs.iter_mut().zip(items.as_chunks::<2>().0) {
+                *pair = u16::from_le_bytes(*item);
+            }
+            split16(&pairs, a, b);
+        }
+        [a, b, c, d] => {
+            let Some(items) = items.first_chunk::<{ 4 * TILE }>() else { return };
+            let mut words = [0; TILE];
+            for (word, item) in words.iter_mut().zip(items.as_chunks::<4>().0) {
+                *word = u32::from_le_bytes(*item);
+            }
+            split32(&words, [a, b, c, d]);
+        }
+        [a, b, c, d, e, f, g, h] => {
+            let Some(items) = items.first_chunk::<{ 8 * TILE }>() else { return };
+            let mut words = [0; TILE];
+            for (word, item) in words.iter_mut().zip(items.as_chunks::<8>().0) {
+                *word = u64::from_le_bytes(*item);
+            }
+            split64(&words, [a, b, c, d, e, f, g, h]);
+        }
+        [a, b, c, d, e, f, g, h, more @ ..] => {
+            let [i, j, k, l, m, n, o, p] = more else { return };
+            let Some(items) = items.first_chunk::<{ 16 * TILE }>() else { return };
+            let (mut low, mut high) = ([0; TILE], [0; TILE]);
+            for ((low, high), item) in low.iter_mut().zip(&mut high).zip(items.as_chunks::<16>().0) {
+                let (a, b) = halves(u128::from_le_bytes(*item));
+                (*low, *high) = (a, b);
+            }
+            split64(&low, [a, b, c, d, e, f, g, h]);
+            split64(&high, [i, j, k, l, m, n, o, p]);
+        }
+        _ => {}
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+const fn halves(word: u128) -> (u64, u64) {
+    (word as u64, (word >> 64) as u64)
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+fn split16(pairs: &[u16; TILE], low: &mut [u8; TILE], high: &mut [u8; TILE]) {
+    for (low, pair) in low.iter_mut().zip(pairs) {
+        *low = *pair as u8;
+    }
+    for (high, pair) in high.iter_mut().zip(pairs) {
+        *high = (*pair >> 8) as u8;
+    }
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+fn split32(words: &[u32; TILE], [a, b, c, d]: [&mut [u8; TILE]; 4]) {
+    let (mut low, mut high) = ([0; TILE], [0; TILE]);
+    for (low, word) in low.iter_mut().zip(words) {
+        *low = *word as u16;
+    }
+    for (high, word) in high.iter_mut().zip(words) {
+        *high = (*word >> 16) as u16;
+    }
+    split16(&low, a, b);
+    split16(&high, c, d);
+}
+
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
+fn split64(words: &[u64; TILE], [a, b, c, d, e, f, g, h]: [&mut [u8; TILE]; 8]) {
+    let (mut low, mut high) = ([0; TILE], [0; TILE]);
+    for (low, word) in low.iter_mut().zip(words) {
+        *low = *word as u32;
+    }
+    for (high, word) in high.iter_mut().zip(words) {
+        *high = (*word >> 32) as u32;
+    }
+    split32(&low, [a, b, c, d]);
+    split32(&high, [e, f, g, h]);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::codec::tests as check;
+    use crate::error::{Kind, What};
+    use std::vec;
+    use std::vec::Vec;
+
+    /// The rule of the format, word for word.
+    fn by_the_rule(size: usize, planes: &[u8]) -> Vec<u8> {
+        let mut out = planes.to_vec();
+        let n = planes.len() / size.max(1);
+        if size > 1 {
+            for i in 0..n {
+                for j in 0..size {
+                    out[i * size + j] = planes[j * n + i];
+                }
+            }
+        }
+        out
+    }
+
+    #[test]
+    fn every_size_and_leftover() {
+        for size in (0..=20usize).chain([31, 32, 33, 100, 254, 255]) {
+            for items in [0, 1, 2, 7, 8, 63, 64, 65, 130, 512, 513] {
+                for rest in [0, 1, size.saturating_sub(1)] {
+                    let planes = check::noise(items * size + rest);
+                    let expected = by_the_rule(size, &planes);
+                    let mut out = vec![0xee; planes.len() + 3];
+                    unshuffle(size, &planes, &mut out).unwrap();
+                    assert!(out[..planes.len()] == expected, "{items} of {size} and {rest}");
+                    assert_eq!(out[planes.len()..], [0xee; 3]);
+                    let mut back = vec![0xee; planes.len()];
+                    shuffle(size, &expected, &mut back).unwrap();
+                    assert!(back == planes, "back: {items} of {size} and {rest}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn too_little_room() {
+        for f in [shuffle, unshuffle] {
+            let e = f(4, &[0; 9], &mut [0; 8]).unwrap_err();
+            assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Destination, 9));
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! Strings with their escapes.
+
+use core::str;
+
+use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::error::{Error, Kind, Result, What};
+
+/// A string of a document, its escapes checked and not resolved.
+#[derive(Clone, Copy, Debug)]
+pub struct Text<'a> {
+    raw: &'a str,
+    escaped: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Takes a string whose opening quote is taken, with its closing quote.
+    pub(super) fn take(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
+        let (from, start) = (r.at(), r.rest());
+        let mut escaped = false;
+        // Half of a surrogate pair, waiting for the other.
+        let mut half = false;
+        loop {
+            let at = r.at();
+            let wrong = |kind, byte: u8| Err(Error::new(kind, What::JsonString, at).with_need(byte.into()));
+            let byte = r.u8(What::JsonString)?;
+            let mut unit = 0;
+            match byte {
+                b'"' if half => return wrong(Kind::Utf8, byte),
+                b'"' => break,
+                0..=0x1f => return wrong(Kind::Invalid, byte),
+                b'\\' => {
+                    escaped = true;
+                    match r.u8(What::JsonString)? {
+                        b'u' => match hex(*r.array(What::JsonString)?) {
+                            Ok(number) => unit = number,
+                            Err(byte) => return wrong(Kind::Invalid, byte),
+                        },
+                        b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't' => {}
+                        byte => return wrong(Kind::Invalid, byte),
+                    }
+                }
+                _ => {}
+            }
+            match (half, unit) {
+                (false, 0xd800..=0xdbff) => half = true,
+                (true, 0xdc00..=0xdfff) => half = false,
+                (false, 0xdc00..=0xdfff) | (true, _) => return wrong(Kind::Utf8, byte),
+                (false, _) => {}
+            }
+        }
+        let len = start.len().wrapping_sub(r.rest().len()).wrapping_sub(1);
+        match str::from_utf8(start.get(..len).unwrap_or_default()) {
+            Ok(raw) => Ok(Text { raw, escaped }),
+            Err(e) => Err(Error::new(Kind::Utf8, What::JsonString, from.saturating_add(e.valid_up_to() as u64))),
+        }
+    }
+
+    /// The string, if it stands in the document as it is.
+    #[must_use]
+    pub const fn as_str(&self) -> Option<&'a str> {
+        if self.escaped { None } else { Some(self.raw) }
+    }
+
+    /// Its characters.
+    #[must_use]
+    pub fn chars(&self) -> Chars<'a> {
+        Chars { rest: self.raw.chars() }
+    }
+
+    /// Bytes that it takes as UTF-8.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        if self.escaped { self.chars().map(char::len_utf8).sum() } else { self.raw.len() }
+    }
+
+    /// Whether it is the empty string.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.raw.is_empty()
+    }
+
+    /// The string, in `scratch` if it has escapes.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`].
+    pub fn decode<'s>(&self, scratch: &mut Scratch<'s>) -> Result<&'s str>
+    where
+        'a: 's,
+    {
+        if !self.escaped {
+            return Ok(self.raw);
+        }
+        let room = scratch.take::<u8>(self.len())?;
+        let mut rest = &mut *room;
+        for c in self.chars() {
+            let Some((to, more)) = rest.split_at_mut_checked(c.len_utf8()) else { break };
+            c.encode_utf8(to);
+            rest = more;
+        }
+        // Filled with characters to the end.
+        str::from_utf8(room).map_err(|_| Error::new(Kind::Utf8, What::JsonString, 0))
+    }
+}
+
+impl PartialEq for Text<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.chars().eq(other.chars())
+    }
+}
+
+impl PartialEq<str> for Text<'_> {
+    fn eq(&self, other: &str) -> bool {
+        self.chars().eq(other.chars())
+    }
+}
+
+/// The characters of a [`Text`].
+#[derive(Clone, Debug)]
+pub struct Chars<'a> {
+    rest: str::Chars<'a>,
+}
+
+impl Iterator for Chars<'_> {
+    type Item = char;
+
+    fn next(&mut self) -> Option<char> {
+        let c = self.rest.next()?;
+        if c != '\\' {
+            return Some(c);
+        }
+        Some(match self.rest.next()? {
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let high = self.unit()?;
+                let code = match high {
+                    0xd800..=0xdbff => {
+                        // The backslash and the `u` of the other half, which is there.
+                        self.rest.nth(1)?;
+                        let low = self.unit()?;
+                        ((high & 0x3ff) << 10 | low & 0x3ff).wrapping_add(0x1_0000)
+                    }
+                    unit => unit,
+                };
+                // A character, as the string was checked.
+                char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER)
+            }
+            c => c,
+        })
+    }
+}
+
+impl Chars<'_> {
+    /// Four hexadecimal digits.
+    fn unit(&mut self) -> Option<u32> {
+        let mut unit = 0;
+        for _ in 0..4 {
+            unit = unit << 4 | self.rest.next()?.to_digit(16)?;
+        }
+        Some(unit)
+    }
+}
+
+/// The number of four hexadecimal digits; else the byte that is none.
+fn hex(digits: [u8; 4]) -> Result<u32, u8> {
+    digits.into_iter().try_fold(0, |unit, byte| match char::from(byte).to_digit(16) {
+        Some(digit) => Ok(unit << 4 | digit),
+        None => Err(byte),
+    })
+}

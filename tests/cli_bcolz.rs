@@ -1,0 +1,121 @@
+//! The tool on bcolz: datasets, which are directories, and chunks.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::process::{Command, Output};
+
+use common::Golden;
+use serde_json::Value;
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pilaster")).args(args).output().unwrap()
+}
+
+fn good(args: &[&str]) -> String {
+    let output = run(args);
+    let line = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success() && line.is_empty(), "{args:?}: {line}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn bad(status: i32, args: &[&str]) -> String {
+    let output = run(args);
+    let line = String::from_utf8(output.stderr).unwrap();
+    assert_eq!((output.status.code(), &output.stdout[..]), (Some(status), &b""[..]), "{line}");
+    assert!(line.starts_with("pilaster: ") && line.lines().count() == 1, "{line:?}");
+    line
+}
+
+/// Every third: each call is a process.
+fn goldens(chunks: bool) -> Vec<Golden> {
+    let all = common::of("bcolz").into_iter().filter(|golden| golden.path.is_file() == chunks);
+    let all: Vec<_> = if chunks { all.step_by(3).collect() } else { all.collect() };
+    assert!(all.len() > 40);
+    all
+}
+
+/// What the expectation says, `dump` says too.
+fn covers(dump: &Value, expected: &Value, keys: &[&str]) {
+    for key in keys.iter().filter(|key| !expected[*key].is_null()) {
+        assert_eq!(dump[*key], expected[*key], "{key} of {}", expected["name"]);
+    }
+}
+
+#[test]
+fn dump_agrees_with_every_golden_dataset() {
+    for golden in goldens(false) {
+        let path = golden.path.to_str().unwrap();
+        let dump: Value =
+            serde_json::from_str(&good(&["dump", "--json", path])).unwrap_or_else(|e| panic!("{path}: {e}"));
+        println!("{path}");
+        covers(&dump, &golden.expected, &["file", "format", "nrows"]);
+        covers(&dump["facts"], &golden.expected["facts"], &["kind", "attrs"]);
+        let columns = |value: &Value| value["columns"].as_array().unwrap().clone();
+        assert_eq!(columns(&dump).len(), columns(&golden.expected).len());
+        for (dump, expected) in columns(&dump).iter().zip(&columns(&golden.expected)) {
+            let keys = ["name", "type", "dtype", "shape", "nullable", "values", "sha256", "head", "tail"];
+            covers(dump, expected, &keys);
+            for (dump, expected) in dump["fields"].as_array().into_iter().zip(expected["fields"].as_array()) {
+                assert_eq!(dump.len(), expected.len());
+                dump.iter().zip(expected).for_each(|(dump, expected)| covers(dump, expected, &keys));
+            }
+        }
+    }
+}
+
+#[test]
+fn dump_agrees_with_golden_chunks() {
+    for golden in goldens(true) {
+        let path = golden.path.to_str().unwrap();
+        if golden.expected["expect"] == "error" {
+            for command in ["dump", "verify"] {
+                bad(1, &[command, path]);
+            }
+            continue;
+        }
+        let dump: Value = serde_json::from_str(&good(&["dump", path])).unwrap();
+        covers(&dump, &golden.expected, &["format", "kind", "nbytes", "sha256"]);
+        let keys = ["codec", "memcpyed", "typesize", "nbytes", "blocksize", "ctbytes"];
+        covers(&dump["header"], &golden.expected["header"], &keys);
+        assert!(good(&["info", path]).contains("format    bcolz\n"));
+        assert!(good(&["verify", path]).contains(": ok, "));
+    }
+    let line = bad(2, &["cat", "tests/golden/bcolz/chunks/blosclz_far.blosc"]);
+    assert!(line.contains("does not say what its items are"), "{line}");
+}
+
+#[test]
+fn info_and_verify_and_rows() {
+    for golden in goldens(false) {
+        let path = golden.path.to_str().unwrap();
+        let info = good(&["info", path]);
+        assert!(info.contains(&format!("rows      {}\n", golden.expected["nrows"])), "{info}");
+        let verify = good(&["verify", path]);
+        assert!(verify.contains(&format!("ok, {} rows", golden.expected["nrows"])), "{verify}");
+        let rows = good(&["cat", "--json-lines", path]);
+        assert_eq!(rows.lines().count() as u64, golden.expected["nrows"].as_u64().unwrap(), "{path}");
+    }
+    let rows = good(&["head", "-n", "2", "--columns", "m,f", "--to=jsonl", "tests/golden/bcolz/ctable_multi"]);
+    assert_eq!(rows, "{\"m\":[1002,1002,1003],\"f\":-0.4}\n{\"m\":[1000,998,998],\"f\":-0.5}\n");
+}
+
+#[test]
+fn calls_that_make_no_sense() {
+    let path = "tests/golden/bcolz/ctable_basic";
+    assert!(bad(2, &["cat", "--type", "int", path]).contains("not for bcolz"));
+    assert!(bad(2, &["verify", "--no-index", path]).contains("not for bcolz"));
+    assert!(bad(2, &["cat", "--table", "x", path]).contains("--table"));
+    assert!(bad(2, &["cat", "--columns", "nope", path]).contains("there is no column \"nope\""));
+    assert!(bad(2, &["convert", path, "never.bcolz"]).contains("bcolz cannot be written so far"));
+}
+
+/// A table of bcolz becomes a Jay file with the same rows.
+#[test]
+fn convert_to_another_format() {
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_to.jay");
+    let target = target.to_str().unwrap();
+    let source = "tests/golden/bcolz/ctable_changed";
+    assert!(good(&["convert", source, target]).contains("bytes of jay"));
+    assert_eq!(good(&["cat", "--json-lines", target]), good(&["cat", "--json-lines", source]));
+}

@@ -1,0 +1,101 @@
+//! Any bytes as each of the metadata files of a dataset, as a dtype, and as rows of that dtype.
+
+use pilaster::bcolz::meta::{MAX_DIMENSIONS, Sizes, Storage, check_name, names};
+use pilaster::bcolz::{Column, Dtype};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Type};
+use pilaster::error::{Kind, What};
+
+use super::cell::Cell;
+use super::walk::{Memory, ROOMS, batches};
+
+/// The first byte says which it is.
+pub fn run(data: &[u8]) {
+    let Some((&which, bytes)) = data.split_first() else { return };
+    let mut memory = Memory::filled(0xa5);
+    let mut scratch = Scratch::new(memory.odd(ROOMS[2]));
+    match which % 4 {
+        0 => sizes(bytes),
+        1 => {
+            if let Ok(storage) = Storage::parse(bytes, &mut scratch) {
+                assert!(storage.chunklen > 0 && storage.params.level <= 9);
+                assert_eq!(Dtype::parse(storage.dtype_text), Ok(storage.dtype));
+                assert_eq!(storage.params.typesize, storage.dtype.typesize());
+            }
+        }
+        2 => {
+            let mut count = 0;
+            let done = names(bytes, &mut scratch, |name| {
+                assert!(check_name(name).is_ok() && !name.contains('/') && name != "..");
+                count += 1;
+                Ok(())
+            });
+            assert!(count <= bytes.len() && done.is_err_and(|e| e.kind() == Kind::NoRoom) <= (bytes.len() > ROOMS[2]));
+        }
+        _ => {
+            // A dtype up to the first line feed; then items.
+            let end = bytes.iter().position(|byte| *byte == b'\n').unwrap_or(bytes.len());
+            let Ok(text) = core::str::from_utf8(&bytes[..end]) else { return };
+            rows(text, bytes.get(end + 1..).unwrap_or_default());
+        }
+    }
+}
+
+fn sizes(bytes: &[u8]) {
+    let Ok(sizes) = Sizes::parse(bytes) else { return };
+    let lengths = sizes.shape.lengths();
+    assert!((1..=MAX_DIMENSIONS).contains(&lengths.len()));
+    assert_eq!((lengths[0], &lengths[1..]), (sizes.shape.rows(), sizes.shape.inner()));
+    let items = sizes.shape.items();
+    assert!(items.is_ok_and(|items| (items == 0) == sizes.shape.inner().contains(&0)) || items.is_err());
+    assert_eq!(sizes.shape.with_rows(7).rows(), 7);
+}
+
+fn rows(text: &str, items: &[u8]) {
+    let dtype = match Dtype::parse(text) {
+        Ok(dtype) => dtype,
+        Err(e) => {
+            assert!(e.what() == What::BcolzDtype && e.at() <= text.len() as u64, "{e:?}");
+            return;
+        }
+    };
+    let size = dtype.size() as usize;
+    assert!((size == 0) == (dtype == Dtype::Object) && size <= 1 << 24);
+    let count = items.len().checked_div(size).unwrap_or(0).min(64);
+    let Ok(column) = Column::new(dtype, &[], count as u64, &items[..count * size]) else {
+        assert!(dtype == Dtype::Object);
+        return;
+    };
+    walk(&column);
+    // The same as rows of two items.
+    let inner = [2];
+    let pairs = Column::new(dtype, &inner, count as u64 / 2, &items[..count / 2 * 2 * size]).expect("whole rows");
+    assert_eq!(pairs.ty(), Type::FixedList(2));
+    let child = pairs.child(0).expect("items");
+    assert_eq!((child.rows(), child.ty()), (count as u64 / 2 * 2, column.ty()));
+    let more = Column::new(dtype, &inner, count as u64 / 2 + 1, &items[..count / 2 * 2 * size]);
+    assert!(pairs.child(1).is_err() && more.is_err());
+}
+
+fn walk(column: &Column<'_>) {
+    if let Type::Struct(count) = column.ty() {
+        for k in 0..count as usize {
+            assert!(column.child_name(k).is_ok());
+            walk(&column.child(k).expect("a field"));
+        }
+        assert!(column.child(count as usize).is_err());
+        return;
+    }
+    for room in ROOMS {
+        let mut memory = Memory::filled(0xa5);
+        // Text may hold numbers that are no characters, and items may be too large for the room.
+        let done = batches(column, 0..column.rows(), memory.odd(room), |batch| {
+            for i in 0..batch.len {
+                assert!(Cell::of_batch(batch, i).is_ok());
+            }
+        });
+        if let Err(e) = done {
+            assert!(e.kind() == Kind::NoRoom || (e.kind() == Kind::Invalid && e.what() == What::Text), "{e:?}");
+        }
+    }
+}
