@@ -13,8 +13,14 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+pub mod alp;
 pub mod bitpack;
+pub mod cells;
+pub mod fastlanes;
+pub mod fsst;
+pub mod integers;
 pub mod line;
+pub mod onpair;
 pub mod pack;
 pub mod range;
 

@@ -1,8 +1,9 @@
-//! Encodings of metadata, read in place: so far FlatBuffers and XML.
+//! Encodings of metadata, read in place: FlatBuffers, Protocol Buffers, XML.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`flat`] | FlatBuffers tables over borrowed bytes, without a heap |
+//! | [`proto`] | Protocol Buffers messages, field by field, without a heap |
 //! | [`xml`] | XML documents, piece by piece, without a heap |
 //!
 //! ```
@@ -16,4 +17,5 @@
 //! ```
 
 pub mod flat;
+pub mod proto;
 pub mod xml;
