@@ -25,13 +25,15 @@
 use core::fmt;
 use core::str::FromStr;
 
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use crate::filo;
+#[cfg(feature = "vortex")]
+use crate::vortex;
 
 /// The formats that can be recognised. More than can be read: see [`Format::readable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -67,7 +69,8 @@ impl Format {
         match self {
             Format::Filo => cfg!(feature = "filo"),
             Format::DataSeries => cfg!(feature = "dataseries"),
-            Format::Jay | Format::Bcolz | Format::Vortex => false,
+            Format::Vortex => cfg!(feature = "vortex"),
+            Format::Jay | Format::Bcolz => false,
         }
     }
 
@@ -169,7 +172,7 @@ pub struct Hints {
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -179,12 +182,15 @@ pub enum File<'a> {
     /// A DataSeries file.
     #[cfg(feature = "dataseries")]
     DataSeries(dataseries::AnyFile<'a>),
+    /// A Vortex file.
+    #[cfg(feature = "vortex")]
+    Vortex(vortex::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, types
-    /// and index of a DataSeries file.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
+    /// Vortex file, types and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
@@ -206,6 +212,8 @@ impl<'a> File<'a> {
                 };
                 Ok(File::DataSeries(file))
             }
+            #[cfg(feature = "vortex")]
+            Format::Vortex => vortex::File::open(bytes).map(File::Vortex),
             other => Err(other.unreadable()),
         }
     }
@@ -218,6 +226,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Format::Filo,
             #[cfg(feature = "dataseries")]
             File::DataSeries(_) => Format::DataSeries,
+            #[cfg(feature = "vortex")]
+            File::Vortex(_) => Format::Vortex,
         }
     }
 
@@ -232,6 +242,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Ok(0),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.need(),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.need(),
         }
     }
 
@@ -246,6 +258,8 @@ impl<'a> File<'a> {
             File::Filo(vector) => vector.verify(),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.verify(scratch).map(|_| ()),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.verify(scratch),
         }
     }
 }

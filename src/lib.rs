@@ -114,5 +114,7 @@ pub mod meta;
 pub mod dataseries;
 #[cfg(feature = "filo")]
 pub mod filo;
+#[cfg(feature = "vortex")]
+pub mod vortex;
 
 pub use error::{Error, Result};

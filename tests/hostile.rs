@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use common::Golden;
-use harness::{dataseries_file, filo_vector};
+use harness::{dataseries_file, filo_vector, vortex_file};
 use pilaster::filo::Element;
 
 /// Damages of a file that is not small.
@@ -37,6 +37,11 @@ fn damaged_goldens() {
 #[test]
 fn damaged_dataseries() {
     damaged("dataseries", |_, _| dataseries_file::read);
+}
+
+#[test]
+fn damaged_vortex() {
+    damaged("vortex", |_, _| vortex_file::read);
 }
 
 /// Damages all goldens of a format. `reader` gives the function that reads one in all ways and counts

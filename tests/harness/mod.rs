@@ -36,6 +36,11 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod proto;
+pub mod vortex;
+pub mod vortex_array;
+pub mod vortex_file;
+pub mod vortex_kernels;
 pub mod walk;
 pub mod xml;
 
@@ -69,4 +74,8 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_log", dataseries_log::run),
     ("dataseries_recover", dataseries_recover::run),
     ("xml", xml::run),
+    ("proto", proto::run),
+    ("vortex_file", vortex_file::run),
+    ("vortex_array", vortex_array::run),
+    ("vortex_kernels", vortex_kernels::run),
 ];

@@ -16,8 +16,11 @@ use crate::walk::{self, Choice};
 
 pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {
-        File::Filo(_) if how.table.is_some() => Err(Failure::Usage("--table is for files with tables".to_owned())),
+        File::Filo(_) | File::Vortex(_) if how.table.is_some() => {
+            Err(Failure::Usage("--table is for files with tables".to_owned()))
+        }
         File::Filo(vector) => table(&mut filo::Table::new(*vector), file, how, false, out),
+        File::Vortex(vortex) => table(&mut vortex.table(), file, how, false, out),
         File::DataSeries(series) => {
             let name = dataseries::table(series, how.table.as_deref())?;
             table(&mut series.table(&name)?, file, how, true, out)

@@ -14,8 +14,9 @@ use crate::Failure;
 use crate::cell::Cell;
 use crate::dataseries;
 use crate::json::{self, Style};
-use crate::open::{Input, part_room};
+use crate::open::{self, Input, part_room};
 use crate::progress::Progress;
+use crate::vortex;
 use crate::walk::batches;
 
 /// A column of up to so many rows is shown in full.
@@ -26,7 +27,7 @@ const ENDS: u64 = 20;
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     // First, so that nothing is printed about a damaged file.
     let room = part_room(file)?;
-    file.verify(&mut Scratch::new(&mut vec![0; room]))?;
+    open::verify(file)?;
     write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
     match file {
         File::Filo(vector) => {
@@ -41,6 +42,21 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             }
             write!(out, ",\n \"columns\": [")?;
             columns(&mut filo::Table::new(*vector), &heads, room, "\n  ", out)?;
+            write!(out, "\n ]")?;
+        }
+        File::Vortex(vortex) => {
+            let part = vortex.part()?;
+            writeln!(out, " \"nrows\": {},", part.rows())?;
+            facts(&vortex::facts(vortex)?, out)?;
+            let mut heads = Vec::new();
+            for k in 0..part.width() {
+                let column = part.column(k)?;
+                let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, file)?);
+                let nullable = column.nullable();
+                heads.push(Head { name, ty, nullable, rows: part.rows(), facts: Vec::new(), texts: false });
+            }
+            write!(out, ",\n \"columns\": [")?;
+            columns(&mut vortex.table(), &heads, room, "\n  ", out)?;
             write!(out, "\n ]")?;
         }
         File::DataSeries(series) => {

@@ -8,6 +8,7 @@
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
 //! | `dataseries` | what `dump` and `info` say of a DataSeries file alone |
+//! | `vortex` | what `info` and `dump` say of a Vortex file alone |
 //! | `rewrite` | the commands that write files: `recover`, `convert` |
 //! | `cat`, `dump`, `info`, `verify` | the other commands |
 //!
@@ -48,6 +49,7 @@ mod rewrite;
 #[cfg(test)]
 mod sample;
 mod verify;
+mod vortex;
 mod walk;
 
 use std::fmt;

@@ -5,7 +5,7 @@ use std::io::{self, Read};
 
 use pilaster::any::{self, File, Format, Hints};
 use pilaster::bytes::Scratch;
-use pilaster::error::{Kind, What};
+use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
@@ -78,6 +78,32 @@ impl Input {
     }
 }
 
+/// Walks everything that `file` holds, in memory that grows where a part of it takes more than the first ones.
+pub fn verify(file: &File<'_>) -> Result<(), Failure> {
+    let mut room = part_room(file)?;
+    let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
+    loop {
+        match file.verify(&mut Scratch::new(&mut vec![0; room])) {
+            Err(e) if e.kind() == Kind::NoRoom && room < most => {
+                let need = usize::try_from(e.need()).unwrap_or(most);
+                room = room.saturating_mul(2).max(need).min(most);
+            }
+            done => return done.map_err(|e| explain(file, &e)),
+        }
+    }
+}
+
+/// An error of the library with what only the file can tell: the id that is not known.
+pub fn explain(file: &File<'_>, e: &Error) -> Failure {
+    match file {
+        File::Vortex(vortex) => match vortex.unknown_id(e) {
+            Some(id) => Failure::Input(format!("{e}: {id}")),
+            None => (*e).into(),
+        },
+        _ => (*e).into(),
+    }
+}
+
 /// Memory for one unpacked part of `file`.
 pub fn part_room(file: &File<'_>) -> Result<usize, Failure> {
     let need = file.need()?;
@@ -108,7 +134,7 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
 
 fn unreadable(format: Format) -> Failure {
     let what = format.unreadable().what().name();
-    Failure::Input(format!("this is a {what}, and this version reads only Filo vectors and DataSeries files"))
+    Failure::Input(format!("this is a {what}, and this version reads only Filo, DataSeries and Vortex files"))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

@@ -3,14 +3,13 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::bytes::Scratch;
 
 use crate::Failure;
 use crate::dataseries;
-use crate::open::{Input, part_room};
+use crate::open::{self, Input};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
-    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?]))?;
+    open::verify(file)?;
     match file {
         File::Filo(vector) => writeln!(
             out,
@@ -29,6 +28,10 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             }
             let (order, size) = (series.order().name(), input.bytes.len());
             writeln!(out, "{}: ok, {rows} rows in {extents} extents, {size} bytes, dataseries {order}", input.path)?;
+        }
+        File::Vortex(vortex) => {
+            let (rows, segments, size) = (vortex.rows()?, vortex.segments(), input.bytes.len());
+            writeln!(out, "{}: ok, {rows} rows in {segments} segments, {size} bytes, vortex", input.path)?;
         }
     }
     Ok(())

@@ -4,8 +4,14 @@ use super::{BLOCK, ORDER, row_start};
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
-/// Bases of a block of words of `width` bytes: one per lane.
-pub const BASES: fn(usize) -> usize = |width| 128usize.checked_div(width).unwrap_or(0);
+/// Lanes of a block of words of `width` bytes: 128 bytes' worth. As many bases has a block of deltas.
+#[must_use]
+pub const fn lanes(width: usize) -> usize {
+    match 128usize.checked_div(width) {
+        Some(lanes) => lanes,
+        None => 0,
+    }
+}
 
 /// Kernels of one word type: prefix sums row by row into 8 rows of 128, then every output run of 8 is a
 /// column of them (section "Delta" of the notes on speed).

@@ -20,13 +20,23 @@
 
 mod delta;
 
-pub use delta::{BASES, undelta};
+pub use delta::{lanes, undelta};
 
 use super::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
 /// Values of a block.
 pub const BLOCK: usize = 1024;
+
+/// The block of value `i`, and its place there.
+#[must_use]
+pub const fn block_of(i: u64) -> (u64, usize) {
+    #[allow(clippy::cast_possible_truncation, reason = "below 1024")]
+    const fn narrow(place: u64) -> usize {
+        place as usize
+    }
+    (i >> 10, narrow(i & 1023))
+}
 
 /// The order of eights of rows; its own inverse.
 const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
