@@ -35,6 +35,7 @@ macro_rules! each {
         }
     };
 }
+#[cfg(feature = "vortex")]
 pub(crate) use each;
 
 /// A cell of any width, its lowest 32 bytes first, little-endian.
@@ -248,7 +249,7 @@ fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result:
 
 /// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
 /// it makes words, sign-extended or not.
-pub(crate) fn widen8(words: &mut [u64], size: usize, signed: bool) {
+pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
     let len = words.len();
     macro_rules! widen {
         ($from:ty, $signed:ty) => {{
@@ -274,7 +275,7 @@ pub(crate) fn widen8(words: &mut [u64], size: usize, signed: bool) {
 }
 
 /// The same for cells of 4 bytes, without sign.
-pub(crate) fn widen4(words: &mut [u32], size: usize) {
+pub fn widen4(words: &mut [u32], size: usize) {
     let len = words.len();
     let narrow_at = len.saturating_mul(4usize.saturating_sub(size));
     for i in 0..len {

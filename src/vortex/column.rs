@@ -1,5 +1,6 @@
 //! Columns.
 
+use core::fmt;
 use core::ops::Range;
 
 use super::dtype::{DType, Shape};
@@ -16,7 +17,7 @@ use crate::error::{Error, Kind, Result, What};
 const PATH: usize = 4;
 
 /// A column, also of every child: rows of a type, and a place in the tree that yields them.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Column<'f> {
     node: Node<'f>,
     /// Below `node`, through structs that are not looked at yet.
@@ -118,6 +119,12 @@ impl<'f> Column<'f> {
 
 /// Memory to find chunks and offsets with, where none is lent.
 pub(super) const ASIDE: usize = 512;
+
+impl fmt::Debug for Column<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Column").field("node", &self.node).field("type", &self.dtype.ty()).finish_non_exhaustive()
+    }
+}
 
 impl<'f> column::Column for Column<'f> {
     fn ty(&self) -> Type {

@@ -1,19 +1,21 @@
 //! Logical types (section 5).
 
+use core::fmt;
+
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, PType};
 use crate::meta::flat::Flat;
 
 /// A logical type: a view of its place in the dtype FlatBuffer, or one that an encoding implies.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct DType<'a> {
     pub(super) shape: Shape<'a>,
     pub(super) nullable: bool,
 }
 
 /// What values look like.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Shape<'a> {
     Null,
     Bool,
@@ -278,6 +280,12 @@ impl<'a> DType<'a> {
             },
             _ => Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
         }
+    }
+}
+
+impl fmt::Debug for DType<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("DType").field("type", &self.ty()).field("nullable", &self.nullable).finish()
     }
 }
 

@@ -1,5 +1,7 @@
 //! The container: end marker, postscript, dtype, layout, statistics, footer (sections 3 and 4).
 
+use core::fmt;
+
 use super::dtype::DType;
 use super::raw::{self, Encoding, LayoutId};
 use super::source::{Piece, Source};
@@ -13,7 +15,7 @@ use crate::meta::flat::{Flat, Inline, Linked, Table};
 const CACHED: usize = 64;
 
 /// An open file: views of its metadata, and where its bytes are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct File<'a> {
     source: Source<'a>,
     limits: Limits,
@@ -28,7 +30,7 @@ pub struct File<'a> {
 }
 
 /// What the rows come from.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Root<'a> {
     Layout(flat::Layout<'a>),
     /// One array blob without a file around it, and its rows.
@@ -36,7 +38,7 @@ pub(super) enum Root<'a> {
 }
 
 /// The ids that array nodes count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 enum Ids<'a> {
     Specs(Option<Linked<'a, flat::ArraySpec<'a>>>),
     Names(&'a [&'a str]),
@@ -313,6 +315,12 @@ impl<'a> File<'a> {
             return Err(Error::new(Kind::Unsupported, What::VtxSegment, spec.offset).with_need(i.into()));
         }
         Ok(Span { at: spec.offset, len: spec.length.into() })
+    }
+}
+
+impl fmt::Debug for File<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("len", &self.source.len()).field("rows", &self.rows()).finish_non_exhaustive()
     }
 }
 

@@ -1,5 +1,7 @@
 //! Nodes: layouts and arrays are one kind, the call stack is the tree.
 
+use core::fmt;
+
 use super::dtype::{DType, Shape};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
@@ -13,7 +15,7 @@ use crate::meta::flat::{Flat, Inline};
 use crate::meta::proto::Message;
 
 /// A place in the tree that yields rows of a type: small, `Copy`, and nothing below it looked at.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Node<'f> {
     pub(super) file: &'f File<'f>,
     pub(super) tree: Tree<'f>,
@@ -23,7 +25,7 @@ pub(super) struct Node<'f> {
 }
 
 /// What a node is made of.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Tree<'f> {
     Layout(flat::Layout<'f>),
     Array(Blob<'f>, flat::ArrayNode<'f>),
@@ -36,7 +38,7 @@ pub(super) enum Tree<'f> {
 }
 
 /// A flat segment (section 8).
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Blob<'f> {
     /// All of it.
     pub(super) bytes: &'f [u8],
@@ -46,7 +48,7 @@ pub(super) struct Blob<'f> {
 }
 
 /// A buffer: its bytes, and where they begin in the blob.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) struct Buffer<'f> {
     pub(super) bytes: &'f [u8],
     pub(super) start: usize,
@@ -91,6 +93,14 @@ impl<'f> Blob<'f> {
             return Ok(Buffer { bytes, start, at });
         }
         Err(none)
+    }
+}
+
+impl fmt::Debug for Node<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut show = f.debug_struct("Node");
+        show.field("at", &self.at()).field("encoding", &self.encoding()).field("layout", &self.layout());
+        show.field("type", &self.dtype.ty()).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 

@@ -11,7 +11,7 @@ use crate::encoding::onpair;
 use crate::error::{Kind, Result, What};
 
 /// What is known of the texts of some rows before they are read.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(super) enum Plan<'f> {
     /// All lie in this blob.
     Borrowed(Blob<'f>),
@@ -29,7 +29,9 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) 
     let Some(to) = arena.get_mut(at..end) else {
         return Err(crate::error::Error::new(Kind::Invalid, What::VtxText, blob.at).with_need(len as u64));
     };
-    to.copy_from_slice(bytes);
+    for (to, byte) in to.iter_mut().zip(bytes) {
+        *to = *byte;
+    }
     *used = end;
     Ok(span(at as u64, len as u64))
 }

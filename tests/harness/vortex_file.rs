@@ -1,12 +1,11 @@
 //! Whole Vortex files: opened, walked, every column read in two ways, verified.
 
-use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _};
-use pilaster::error::{Kind, What};
+use pilaster::error::Kind;
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece, Source};
 
-use super::vortex::{ROOM, column, walk};
+use super::vortex::{ROOM, column, is_sound, walk};
 
 /// All of `data` is the file.
 pub fn run(data: &[u8]) {
@@ -32,20 +31,15 @@ pub fn read(bytes: &[u8]) -> usize {
     let Ok(file) = opened else { return 0 };
     walk(&file);
     let mut memory = [0xa5; ROOM];
+    let sound = is_sound(&file, &mut memory);
     if let Ok(part) = file.part() {
         for k in 0..part.width().min(64) {
             if let Ok(column_k) = part.column(k) {
-                column(&column_k, &mut memory, 0);
+                column(&column_k, &mut memory, sound, 0);
                 let _ = column_k.segments(0..column_k.rows(), &mut |_| Ok(()));
                 let _ = column_k.dictionary(0);
             }
         }
-    }
-    // Files that claim far more rows than they have bytes take their time.
-    if file.rows().is_ok_and(|rows| rows < 1 << 16)
-        && let Err(e) = file.verify(&mut Scratch::new(&mut memory))
-    {
-        assert!(e.kind() != Kind::Misuse && e.what() != What::Input, "{e:?}");
     }
     1
 }

@@ -10,7 +10,7 @@ use crate::vortex::raw::field::patches as field;
 use crate::vortex::tree::{Ask, ONE, Run, take};
 
 /// The patches of an array: how many, and which children they are.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(in crate::vortex) struct Patches<'f> {
     len: u64,
     offset: u64,
@@ -86,8 +86,13 @@ impl<'f> Node<'f> {
         let mut t = s.scope();
         let places = t.take::<u64>(count)?;
         indices.indices(from, places, run, &mut t)?;
+        let mut least = first;
         for place in places.iter_mut() {
-            // An index that is not in order may be below the first.
+            // Out of order, other rows would find other patches.
+            if *place < least {
+                return Err(bad(*place));
+            }
+            least = place.saturating_add(1);
             *place = place.wrapping_sub(first);
         }
         let mut patch = take(&mut t, out.width(), count)?;

@@ -87,7 +87,7 @@ impl<'f> Node<'f> {
         if size == out.width() {
             return out.load(bytes);
         }
-        for (i, number) in bytes.chunks_exact(size).enumerate() {
+        for (i, number) in bytes.chunks_exact(size.max(1)).enumerate() {
             if let Some(value) = wide(number) {
                 self.put_wide(i, &value, at, &mut out, run, s)?;
             }

@@ -226,7 +226,7 @@ impl<'f> Node<'f> {
 const CODES: usize = 64;
 
 /// What a `vortex.fsst` is made of, in both of its forms.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(in crate::vortex) struct FsstParts<'f> {
     lengths: Node<'f>,
     offsets: Node<'f>,
@@ -252,7 +252,7 @@ impl FsstParts<'_> {
 }
 
 /// The buffers of a `vortex.varbinview`, the one looked at last remembered.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(in crate::vortex) struct Data<'f, 'n> {
     node: &'n Node<'f>,
     /// How many buffers before the views.

@@ -10,6 +10,7 @@ pub mod codec;
 pub mod dataseries_write;
 pub mod filo;
 pub mod filo_write;
+pub mod vortex;
 
 use pilaster::{Error, Result};
 

@@ -48,6 +48,8 @@ exports! {
     entry_filo_write_any = entries::filo_write::any;
     entry_filo_write_auto = entries::filo_write::auto;
     entry_filo_write_like = entries::filo_write::like_original;
+    entry_vortex_read = entries::vortex::read;
+    entry_vortex_verify = entries::vortex::verify;
 }
 
 #[cfg(feature = "control")]
