@@ -8,7 +8,8 @@ mod common;
 
 use std::hint::black_box;
 
-use common::{Work, ghz, heading};
+use common::{ORIGINAL_GHZ, ghz, noise};
+use cpu_time::ThreadTime;
 use pilaster::bytes::{LittleEndian, Scratch};
 use pilaster::dataseries::write::{Cell, Description, Extent, IndexSlot, Smallest, Writer};
 use pilaster::dataseries::{self, ExtentType, File, Mode, ReadOptions};
@@ -36,6 +37,8 @@ struct Workload {
     row: fn(&mut Draw, State, Take<'_>),
     /// MB/s of the original per mode, checks off and on: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc.
     original: [[f64; 2]; 8],
+    /// How often a copy of the same bytes goes into that, on its machine.
+    memcpy: [[f64; 2]; 8],
 }
 
 /// What every row has: its number, time, and a random walk.
@@ -70,6 +73,16 @@ const WORKLOADS: [Workload; 3] = [
             [3273.0, 983.0],
             [4705.0, 1109.0],
         ],
+        memcpy: [
+            [2.7, 26.0],
+            [16.0, 35.0],
+            [47.0, 65.0],
+            [360.0, 377.0],
+            [18.0, 37.0],
+            [16.0, 35.0],
+            [8.4, 28.0],
+            [5.8, 24.5],
+        ],
     },
     Workload {
         name: "B, numbers",
@@ -91,6 +104,16 @@ const WORKLOADS: [Workload; 3] = [
             [1249.0, 782.0],
             [1825.0, 972.0],
             [1801.0, 975.0],
+        ],
+        memcpy: [
+            [14.0, 34.0],
+            [36.0, 51.0],
+            [71.0, 86.0],
+            [438.0, 452.0],
+            [29.0, 45.0],
+            [27.0, 43.0],
+            [18.0, 34.0],
+            [18.6, 34.0],
         ],
     },
     Workload {
@@ -114,6 +137,16 @@ const WORKLOADS: [Workload; 3] = [
             [995.0, 676.0],
             [1561.0, 892.0],
             [1687.0, 944.0],
+        ],
+        memcpy: [
+            [18.0, 32.0],
+            [27.0, 38.0],
+            [47.0, 58.0],
+            [327.0, 338.0],
+            [26.0, 38.0],
+            [25.0, 37.0],
+            [15.5, 27.0],
+            [14.5, 26.0],
         ],
     },
 ];
@@ -160,29 +193,116 @@ fn file(workload: &Workload, mode: Mode, level: u8) -> (Vec<u8>, usize, usize) {
     (writer.finish().unwrap(), bytes, rows)
 }
 
+/// What one way of reading took, for each round: seconds, and what a copy of the same bytes took in it.
+#[derive(Default)]
+struct Times(Vec<[f64; 2]>);
+
+impl Times {
+    /// Medians of the seconds, and of the quotient round by round.
+    fn medians(&self) -> (f64, f64) {
+        let median = |mut of: Vec<f64>| {
+            of.sort_by(f64::total_cmp);
+            of[of.len() / 2]
+        };
+        (median(self.0.iter().map(|t| t[0]).collect()), median(self.0.iter().map(|t| t[0] / t[1]).collect()))
+    }
+}
+
+fn seconds(mut work: impl FnMut()) -> f64 {
+    let start = ThreadTime::now();
+    work();
+    start.elapsed().as_secs_f64()
+}
+
+/// Reads a file in all rounds: without checks, with them, and with them two extents at a time.
+fn measure(bytes: &[u8]) -> [Times; 3] {
+    let (mut kept, mut memory) = (vec![0; 1 << 18], vec![0; 8 << 20]);
+    let on = ReadOptions::DEFAULT;
+    let off = ReadOptions { verify: false, ..on };
+    let file = File::<LittleEndian>::open(bytes, &on, &mut Scratch::new(&mut kept)).unwrap();
+    let ty = file.types().get(0).unwrap();
+    let extents: Vec<_> =
+        file.extents().map(Result::unwrap).filter(|e| e.type_name() == ty.name().as_bytes()).collect();
+    // The unpacked parts of each extent lie for themselves; all are copied to one place.
+    let plain: Vec<Vec<u8>> = extents
+        .iter()
+        .map(|extent| {
+            let part = extent.unpack(&ty, &on, &mut Scratch::new(&mut memory)).unwrap();
+            noise(part.records().len() + extent.header().pool as usize)
+        })
+        .collect();
+    let mut to = vec![1u8; plain.iter().map(Vec::len).max().unwrap()];
+    let mut copy = || plain.iter().for_each(|from| black_box(&mut to)[..from.len()].copy_from_slice(black_box(from)));
+    let mut times = <[Times; 3]>::default();
+    for _ in 0..ROUNDS {
+        // The first copy of a round finds its bytes where reading has driven them.
+        copy();
+        let memcpy = seconds(&mut copy);
+        let mut took = [0.0; 3];
+        for (took, options) in took.iter_mut().zip([off, on]) {
+            *took = seconds(|| {
+                for extent in &extents {
+                    let extent: &dataseries::Extent<'_, _> = black_box(extent);
+                    black_box(extent.unpack(&ty, &options, &mut Scratch::new(&mut memory)).unwrap());
+                }
+            });
+        }
+        took[2] = seconds(|| {
+            for two in extents.chunks(2) {
+                let mut scratch = Scratch::new(&mut memory);
+                match black_box(two) {
+                    [a, b] => black_box(
+                        dataseries::Extent::unpack_pair([a, b], [&ty, &ty], &on, &mut scratch).map(Result::unwrap),
+                    ),
+                    [a, ..] => black_box([a.unpack(&ty, &on, &mut scratch).unwrap(); 2]),
+                    [] => continue,
+                };
+            }
+        });
+        for (times, took) in times.iter_mut().zip(took) {
+            times.0.push([took, memcpy]);
+        }
+    }
+    times
+}
+
+const ROUNDS: usize = 15;
+
 fn main() {
     let ghz = ghz();
-    println!("This core runs at about {ghz:.1} GHz, the original's at about 4.5.");
-    for workload in &WORKLOADS {
-        for (k, verify) in [false, true].into_iter().enumerate() {
-            heading(&format!("{}: read, checks {}", workload.name, if verify { "on" } else { "off" }));
-            for (mode, original) in Mode::ALL.into_iter().zip(workload.original) {
-                // The level makes no difference to the reader but in how much there is to do.
-                let (bytes, unpacked, rows) = file(workload, mode, 6);
-                let options = ReadOptions { verify, ..ReadOptions::DEFAULT };
-                let (mut kept, mut memory) = (vec![0; 1 << 18], vec![0; 8 << 20]);
-                let file = File::<LittleEndian>::open(&bytes, &options, &mut Scratch::new(&mut kept)).unwrap();
-                let ty = file.types().get(0).unwrap();
-                let extents: Vec<_> =
-                    file.extents().map(Result::unwrap).filter(|e| e.type_name() == ty.name().as_bytes()).collect();
-                let ours = || {
-                    for extent in &extents {
-                        let extent: &dataseries::Extent<'_, _> = black_box(extent);
-                        black_box(extent.unpack(&ty, &options, &mut Scratch::new(&mut memory)).unwrap());
-                    }
-                };
-                Work::new(mode.name(), rows, unpacked, ours).original(unpacked as f64 / original[k], ghz).run();
+    println!(
+        "`x`: how often a copy of the same bytes, extent by extent, goes into the time. `ahead`: the original's x"
+    );
+    println!("by ours. `cycles`: its cycles by ours, as this core runs at {ghz:.1} GHz and its own at about 4.5.");
+    // Letters of workloads as arguments choose among them.
+    let wanted: String = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
+    let chosen = |workload: &&Workload| wanted.is_empty() || wanted.contains(&workload.name[..1]);
+    for workload in WORKLOADS.iter().filter(chosen) {
+        println!("\n{:<28} {:>34}   {:>34}   {:>34}", "", "checks off", "checks on", "on, two extents at a time");
+        print!("{:<8} {:>19} ", workload.name.split(',').next().unwrap(), "original MB/s, x");
+        for _ in 0..3 {
+            print!("   {:>6} {:>6} {:>6} {:>6} {:>6}", "MB/s", "x", "ahead", "cycles", "goal");
+        }
+        println!();
+        for ((mode, original), quotient) in Mode::ALL.into_iter().zip(workload.original).zip(workload.memcpy) {
+            // The level makes no difference to the reader but in how much there is to do.
+            let (bytes, unpacked, _) = file(workload, mode, 9);
+            let on = match mode {
+                Mode::None => 2.0,
+                Mode::Zlib | Mode::Bz2 => 1.0,
+                _ => 1.3,
+            };
+            let times = measure(&bytes);
+            print!("{:<8} {:>5} {:>4} {:>4} {:>4} ", mode.name(), original[0], quotient[0], original[1], quotient[1]);
+            for ((times, k), goal) in times.iter().zip([0, 1, 1]).zip([1.0, on, on]) {
+                let (time, ours) = times.medians();
+                let ahead = quotient[k] / ours;
+                let speed = unpacked as f64 / time / 1e6;
+                let cycles = speed / ghz / (original[k] / ORIGINAL_GHZ);
+                let verdict = if ahead >= goal { ' ' } else { '!' };
+                print!("   {speed:>6.0} {ours:>6.1} {ahead:>6.2} {cycles:>6.2} {goal:>5.1}{verdict}");
             }
+            println!();
         }
     }
 }

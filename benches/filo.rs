@@ -203,6 +203,9 @@ fn read(chunk: &[u8], element: Element, memory: &mut [u8]) -> usize {
             Values::Utf8(VarBytes { spans: Spans::Each(spans), .. }) => {
                 spans.iter().map(|span| span.len as usize).sum()
             }
+            Values::Utf8(VarBytes { spans: Spans::Slots { lens, .. }, .. }) => {
+                lens.iter().map(|len| usize::from(*len)).sum()
+            }
             values => {
                 black_box(&values);
                 batch.len

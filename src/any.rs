@@ -25,13 +25,15 @@
 use core::fmt;
 use core::str::FromStr;
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "vortex"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
 use crate::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use crate::filo;
+#[cfg(feature = "jay")]
+use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
@@ -69,8 +71,9 @@ impl Format {
         match self {
             Format::Filo => cfg!(feature = "filo"),
             Format::DataSeries => cfg!(feature = "dataseries"),
+            Format::Jay => cfg!(feature = "jay"),
             Format::Vortex => cfg!(feature = "vortex"),
-            Format::Jay | Format::Bcolz => false,
+            Format::Bcolz => false,
         }
     }
 
@@ -168,11 +171,14 @@ pub struct Hints {
     /// That a DataSeries file shall be read from the front, without trailer and index.
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
+    /// That of a Jay file whatever can be read is read.
+    #[cfg(feature = "jay")]
+    pub tolerant: bool,
 }
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "vortex"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -182,15 +188,18 @@ pub enum File<'a> {
     /// A DataSeries file.
     #[cfg(feature = "dataseries")]
     DataSeries(dataseries::AnyFile<'a>),
+    /// A Jay file.
+    #[cfg(feature = "jay")]
+    Jay(jay::File<'a>),
     /// A Vortex file.
     #[cfg(feature = "vortex")]
     Vortex(vortex::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "vortex"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "vortex"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
-    /// Vortex file, types and index of a DataSeries file.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, a Vortex
+    /// file or a Jay file (which takes some meanwhile), types and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
@@ -212,6 +221,11 @@ impl<'a> File<'a> {
                 };
                 Ok(File::DataSeries(file))
             }
+            #[cfg(feature = "jay")]
+            Format::Jay => {
+                let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
+                jay::File::open(bytes, &options, scratch).map(File::Jay)
+            }
             #[cfg(feature = "vortex")]
             Format::Vortex => vortex::File::open(bytes).map(File::Vortex),
             other => Err(other.unreadable()),
@@ -226,6 +240,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Format::Filo,
             #[cfg(feature = "dataseries")]
             File::DataSeries(_) => Format::DataSeries,
+            #[cfg(feature = "jay")]
+            File::Jay(_) => Format::Jay,
             #[cfg(feature = "vortex")]
             File::Vortex(_) => Format::Vortex,
         }
@@ -242,6 +258,8 @@ impl<'a> File<'a> {
             File::Filo(_) => Ok(0),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.need(),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => Ok(file.verify_need()),
             #[cfg(feature = "vortex")]
             File::Vortex(file) => file.need(),
         }
@@ -258,6 +276,8 @@ impl<'a> File<'a> {
             File::Filo(vector) => vector.verify(),
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.verify(scratch).map(|_| ()),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => file.verify(scratch),
             #[cfg(feature = "vortex")]
             File::Vortex(file) => file.verify(scratch),
         }
@@ -319,8 +339,8 @@ mod tests {
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
         let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
-        let e = open(b"JAY1\0\0\0\0", Format::Jay).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::JayFile));
+        let e = open(b"VTXF", Format::Vortex).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VortexFile));
         let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }

@@ -114,6 +114,8 @@ pub mod meta;
 pub mod dataseries;
 #[cfg(feature = "filo")]
 pub mod filo;
+#[cfg(feature = "jay")]
+pub mod jay;
 #[cfg(feature = "vortex")]
 pub mod vortex;
 

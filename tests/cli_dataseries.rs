@@ -128,6 +128,7 @@ fn rows_and_columns_are_chosen() {
     assert_eq!(some.lines().collect::<Vec<_>>(), lines[81..111]);
     assert_eq!(good(&["cat", "--rows", "269..", "--no-header", &log]).trim_end(), lines[270]);
     assert_eq!(good(&["cat", "--rows", "300..", "--no-header", &log]), "");
+    assert_eq!(good(&["cat", "--rows", "300..", &log]).trim_end(), lines[0], "the names of the columns");
 
     let two = good(&["head", "-n", "2", "--columns", "dev,t", &log]);
     let cut = |line: &str| line.split(',').map(str::to_owned).collect::<Vec<_>>();

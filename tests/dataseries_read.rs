@@ -5,13 +5,141 @@ use std::fs;
 
 use pilaster::bytes::{LittleEndian, Scratch, Span};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
-use pilaster::dataseries::{End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types};
+use pilaster::dataseries::write::Cell;
+use pilaster::dataseries::{
+    AnyFile, End, Extent, ExtentType, File, Header, Index, Next, Order, ReadOptions, Trailer, Types,
+};
 use pilaster::error::{Kind, What};
 
 const OPTIONS: ReadOptions = ReadOptions::DEFAULT;
 
 fn golden(name: &str) -> Vec<u8> {
     fs::read(format!("tests/golden/dataseries/{name}.ds")).unwrap()
+}
+
+/// Every row of every golden, alone and in a batch.
+#[test]
+fn a_row_alone_is_what_it_is_in_a_batch() {
+    let mut rows = 0;
+    for entry in fs::read_dir("tests/golden/dataseries").unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "ds") {
+            continue;
+        }
+        let bytes = fs::read(&path).unwrap();
+        let (mut kept, mut memory) = (vec![0; 1 << 20], vec![0; 8 << 20]);
+        let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+        for ty in file.types().iter() {
+            let mut table = file.table(ty.name()).unwrap();
+            while let Some(part) = table.next_part(&mut Scratch::new(&mut memory)).unwrap() {
+                for k in 0..part.width() {
+                    let column = part.column(k).unwrap();
+                    let mut memory = vec![0; usize::try_from(column.need(0..part.rows()).unwrap()).unwrap()];
+                    let batch = column.read(0..part.rows(), &mut Scratch::new(&mut memory)).unwrap();
+                    for row in 0..batch.len {
+                        let cell = column.get(row as u64).unwrap();
+                        assert_eq!(cell.is_some(), batch.validity.get(row));
+                        let same = match (&batch.values, cell) {
+                            (_, None) => true,
+                            (Values::Bool(v), Some(Cell::Bool(cell))) => v.get(row) == Some(cell),
+                            (Values::U8(v), Some(Cell::Byte(cell))) => v[row] == cell,
+                            (Values::I32(v), Some(Cell::Int32(cell))) => v[row] == cell,
+                            (Values::I64(v), Some(Cell::Int64(cell))) => v[row] == cell,
+                            (Values::F64(v), Some(Cell::Double(cell))) => v[row].to_bits() == cell.to_bits(),
+                            (Values::Bytes(v), Some(Cell::Bytes(cell))) => v.get(row).unwrap() == cell,
+                            _ => false,
+                        };
+                        assert!(same, "{path:?}: {k} {row}: {cell:?}");
+                        rows += 1;
+                    }
+                    assert_eq!(column.get(part.rows()).unwrap_err().kind(), Kind::OutOfRange);
+                }
+            }
+        }
+    }
+    assert!(rows > 10_000, "{rows}");
+}
+
+/// Two extents at once: the same rows, or the same errors, as one after the other.
+#[test]
+fn two_at_once_are_what_each_is_alone() {
+    let (mut pairs, mut bad) = (0, 0);
+    for folder in ["tests/golden/dataseries", "tests/golden/dataseries/damaged"] {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|extension| extension != "ds") {
+                continue;
+            }
+            let bytes = fs::read(&path).unwrap();
+            let mut kept = vec![0; 1 << 20];
+            let Ok(AnyFile::Little(file)) = AnyFile::open_sequential(&bytes, &OPTIONS, &mut Scratch::new(&mut kept))
+            else {
+                continue;
+            };
+            let extents: Vec<_> = file.extents().map_while(Result::ok).collect();
+            for two in extents.windows(2) {
+                let Ok([ty_a, ty_b]) = two
+                    .iter()
+                    .map(|extent| file.type_of(extent))
+                    .collect::<Result<Vec<_>, _>>()
+                    .map(|types| [types[0], types[1]])
+                else {
+                    continue;
+                };
+                for options in [OPTIONS, ReadOptions { verify: false, ..OPTIONS }] {
+                    let mut memory = [(); 3].map(|()| vec![0; 4 << 20]);
+                    let [pair, one, two_] = &mut memory;
+                    let pair =
+                        Extent::unpack_pair([&two[0], &two[1]], [&ty_a, &ty_b], &options, &mut Scratch::new(pair));
+                    let alone = [
+                        two[0].unpack(&ty_a, &options, &mut Scratch::new(one)),
+                        two[1].unpack(&ty_b, &options, &mut Scratch::new(two_)),
+                    ];
+                    for (pair, alone) in pair.iter().zip(&alone) {
+                        match (pair, alone) {
+                            (Ok(pair), Ok(alone)) => {
+                                assert_eq!((pair.rows(), pair.records()), (alone.rows(), alone.records()));
+                            }
+                            (pair, alone) => {
+                                assert_eq!(pair.as_ref().err(), alone.as_ref().err(), "{path:?}");
+                                bad += 1;
+                            }
+                        }
+                    }
+                    pairs += 1;
+                }
+            }
+        }
+    }
+    assert!(pairs > 300 && bad > 10, "{pairs} {bad}");
+}
+
+#[test]
+fn rows_are_skipped_by_whole_extents() {
+    let mut bytes = golden("large_zlib");
+    let mut kept = vec![0; 1 << 20];
+    let (counts, damage) = {
+        let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+        let extents: Vec<_> = file.extents().map(Result::unwrap).collect();
+        let data = &extents[1..extents.len() - 1];
+        (data.iter().map(|e| u64::from(e.header().rows)).collect::<Vec<_>>(), data[0].header().fixed_span().at)
+    };
+    assert!(counts.len() > 2);
+    // What is skipped is not unpacked: damage in it is not met.
+    bytes[damage as usize + 9] ^= 1;
+    let mut kept = vec![0; 1 << 20];
+    let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+    let name = file.types().get(0).unwrap().name();
+    let mut table = file.table(name).unwrap();
+    let mut memory = vec![0; 1 << 20];
+    assert_eq!(table.skip(counts[0] - 1), Ok(0));
+    assert!(table.next_part(&mut Scratch::new(&mut memory)).is_err());
+    table.restart().unwrap();
+    assert_eq!(table.skip(counts[0] + counts[1] - 1), Ok(counts[0]));
+    let part = table.next_part(&mut Scratch::new(&mut memory)).unwrap().unwrap();
+    assert_eq!(part.rows(), counts[1]);
+    assert_eq!(table.skip(u64::MAX), Ok(counts[2..].iter().sum()));
+    assert!(table.next_part(&mut Scratch::new(&mut memory)).unwrap().is_none());
 }
 
 /// A file that lies elsewhere: ranges are fetched one by one, and counted.

@@ -7,6 +7,8 @@ mod dataseries;
 #[path = "common/expect.rs"]
 mod expect;
 mod harness;
+#[path = "common/jay.rs"]
+mod jay;
 #[path = "common/vortex.rs"]
 mod vortex;
 
@@ -22,7 +24,7 @@ use pilaster::column::{Column as _, Part, Type, Unit};
 use pilaster::filo::{Element, Vector};
 
 /// Formats whose goldens lie here for other tests; this one has no reader for them yet.
-const WITHOUT_READER: &[&str] = &["jay", "bcolz"];
+const WITHOUT_READER: &[&str] = &["bcolz"];
 
 #[test]
 fn goldens() {
@@ -33,6 +35,7 @@ fn goldens() {
         let result = match golden.format.as_str() {
             "filo" => filo(&golden),
             "dataseries" => data_series(&golden),
+            "jay" => jay::read(&golden),
             "vortex" => vortex::golden(&golden),
             format if WITHOUT_READER.contains(&format) => {
                 *passed_over.entry(golden.format).or_insert(0) += 1;
@@ -51,7 +54,7 @@ fn goldens() {
     for (name, ids) in vortex::UNDECODED {
         writeln!(io::stderr(), "NOT DECODED YET in {name}: {}", ids.join(", ")).unwrap();
     }
-    assert!(read >= 177, "only {read} goldens found");
+    assert!(read >= 245 + 117, "only {read} goldens found");
     assert!(wrong.is_empty(), "{} of {read} goldens:\n{}", wrong.len(), wrong.join("\n"));
 }
 

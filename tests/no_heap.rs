@@ -42,7 +42,7 @@ fn allocations(work: impl FnOnce()) -> u64 {
 }
 
 /// Bodies that compare with a library that allocates, or encode with a heap.
-const ORACLES: &[&str] = &["flat", "codec_host"];
+const ORACLES: &[&str] = &["flat", "codec_host", "jay_meta", "jay_roundtrip"];
 
 #[test]
 fn the_counter_counts() {
@@ -78,4 +78,16 @@ fn no_body_of_dataseries_allocates() {
         }
     }
     assert!(count > 1000, "only {count} inputs");
+}
+
+#[test]
+fn no_body_of_jay_allocates() {
+    let bodies = || TARGETS.iter().filter(|(name, _)| name.starts_with("jay") && !ORACLES.contains(name));
+    assert_eq!(bodies().count(), 3);
+    for golden in common::of("jay") {
+        for (name, body) in bodies() {
+            let input = golden.bytes();
+            assert_eq!(allocations(|| body(&input)), 0, "{name} allocates on {}", golden.name);
+        }
+    }
 }

@@ -35,6 +35,8 @@ mod scratch;
 #[cfg(feature = "filo")]
 pub(crate) mod short;
 mod sink;
+#[cfg(feature = "dataseries")]
+mod sort;
 mod span;
 
 pub use bits::{BitReader, Bits};
@@ -45,5 +47,7 @@ pub use scratch::Scratch;
 pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
-pub use sink::{Sink, SliceSink};
+pub use sink::{Sink, SliceSink, WriteError};
+#[cfg(feature = "dataseries")]
+pub(crate) use sort::sort_by;
 pub use span::Span;

@@ -1,5 +1,7 @@
 //! Where a writer puts its bytes.
 
+use core::fmt;
+
 use crate::error::{Error, Kind, What};
 
 /// Takes bytes front to back. No writer of this crate seeks.
@@ -25,6 +27,33 @@ impl<S: Sink + ?Sized> Sink for &mut S {
         (**self).put(bytes)
     }
 }
+
+/// What can go wrong while a file is written: the sink's own error is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum WriteError<S> {
+    /// What was to be written cannot be.
+    Format(Error),
+    /// The sink failed.
+    Sink(S),
+}
+
+impl<S> From<Error> for WriteError<S> {
+    fn from(e: Error) -> Self {
+        WriteError::Format(e)
+    }
+}
+
+impl<S: fmt::Display> fmt::Display for WriteError<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Format(e) => e.fmt(f),
+            WriteError::Sink(e) => e.fmt(f),
+        }
+    }
+}
+
+impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}
 
 /// Appends to a buffer lent by the caller.
 ///

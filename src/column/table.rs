@@ -22,6 +22,17 @@ pub trait Table {
     where
         Self: 'p;
 
+    /// Passes over parts that lie wholly within the next `rows` rows, without unpacking them, so that
+    /// nothing of them but their number of rows is checked; gives back how many rows those were. A table
+    /// that cannot tell passes over none.
+    ///
+    /// # Errors
+    /// What keeps the parts from being told apart.
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        let _ = rows;
+        Ok(0)
+    }
+
     /// Starts the walk anew, for builders that are fed column by column.
     ///
     /// # Errors

@@ -82,6 +82,15 @@ pub enum Spans<'s> {
         /// How long each is.
         len: u32,
     },
+    /// Strings in slots of one size that follow each other.
+    Slots {
+        /// Where the first string begins.
+        first: u32,
+        /// From the beginning of one string to that of the next.
+        size: u32,
+        /// How long each string is.
+        lens: &'s [u8],
+    },
     /// All rows share the whole of the bytes.
     Same {
         /// How many rows.
@@ -131,6 +140,7 @@ impl<'s> VarBytes<'s> {
             Spans::Off32(offsets) => offsets.len().saturating_sub(1),
             Spans::Off64(offsets) => offsets.len().saturating_sub(1),
             Spans::Each(spans) => spans.len(),
+            Spans::Slots { lens, .. } => lens.len(),
             Spans::Stride { count, .. } | Spans::Same { count } => count,
         }
     }
@@ -159,6 +169,10 @@ impl<'s> VarBytes<'s> {
             Spans::Each(spans) => {
                 let Span { at, len } = *spans.get(i)?;
                 Some((at.into(), u64::from(at).saturating_add(len.into())))
+            }
+            Spans::Slots { first, size, lens } => {
+                let start = u64::from(size).saturating_mul(i as u64).saturating_add(first.into());
+                Some((start, start.saturating_add((*lens.get(i)?).into())))
             }
             Spans::Stride { count, len } if i < count => {
                 let start = (i as u64).saturating_mul(len.into());
@@ -261,6 +275,9 @@ mod tests {
         assert_eq!(words(Spans::Off64(&[0, 3])).get(0), Ok(&b"one"[..]));
         assert_eq!(words(Spans::Each(&spans)).text(0), Ok("two"));
         assert_eq!(words(Spans::Stride { count: 3, len: 3 }).text(1), Ok("two"));
+        let slots = words(Spans::Slots { first: 1, size: 3, lens: &[2, 0, 4] });
+        assert_eq!((slots.len(), slots.text(0), slots.text(1)), (3, Ok("ne"), Ok("")));
+        assert_eq!((slots.text(2), slots.text(3).is_err()), (Ok("hree"), true));
         assert_eq!(words(Spans::Same { count: 2 }).text(1), Ok("onetwothree"));
     }
 

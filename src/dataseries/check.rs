@@ -23,6 +23,11 @@ impl ExtentHash {
         self.state.update(bytes);
     }
 
+    /// The same for two extents at once.
+    pub(super) fn parts([a, b]: [&mut Self; 2], bytes: [&[u8]; 2]) {
+        Lookup2::update_pair([&mut a.state, &mut b.state], bytes);
+    }
+
     /// Ends the fixed part, and then the pool.
     #[inline(never)]
     pub(super) fn end_part(&mut self) {

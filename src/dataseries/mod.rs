@@ -3,16 +3,23 @@
 //! ```text
 //!   +0   file header   40 bytes: "DSv1", check values that show the byte order
 //!   40   type extent   the XML descriptions of all types, as records of "DataSeries: XmlType"
-//!        extents       any number, any mix of types; each begins at a multiple of 4:
-//!                        header 28 | type name | fixed part | variable part
-//!                        records of one size | pool of strings that the cells point into
+//!        extents       any number, of any types
 //!        index extent  offset and type of every extent, "DataSeries: ExtentIndex"
 //!        trailer       28 bytes: where the index extent is
+//!
+//!   an extent, each piece of which begins at a multiple of 4
+//!   +0   i32   stored size of the fixed part       16   u32   Adler-32 of the stored extent
+//!    4   i32   stored size of the variable part    20   u32   lookup2 of the partly unpacked parts
+//!    8   i32   number of records                   24   u8    how the fixed part is stored
+//!   12   i32   size of the unpacked pool           25   u8    how the variable part is stored
+//!                                                  26   u8    length of the type name; then a zero
+//!   28   type name | fixed part: the records, all of one size
+//!                  | variable part: the pool of strings that the cells point into
 //! ```
 //!
-//! Each part of an extent is packed (differences, scaled doubles, nulls left out), then compressed on
-//! its own. An extent carries two checks, of the stored and of the partly unpacked bytes. A file
-//! whose writer died has no index and no trailer; what was written whole is good.
+//! Cells can be packed: differences to the row before or to another field, doubles as multiples of a scale,
+//! nulls left out. Then each part is compressed on its own. A file whose writer died has no index and no
+//! trailer; the extents that were written whole are good.
 //!
 //! # Reading
 //!
@@ -46,6 +53,25 @@
 //! # }
 //! ```
 //!
+//! Rows can be passed over ([`Table::skip`](crate::column::Table::skip)): extents that lie wholly among them
+//! are not unpacked, and nothing but their headers is read.
+//!
+//! # Checks
+//!
+//! Structure is always checked, so no file makes a reader go astray. Three checks more, which only damage can
+//! fail, are on unless [`ReadOptions::verify`] is false: the Adler-32 of the stored extent, the hash of the
+//! partly unpacked one, and that every cell names a whole entry of the pool. The hash is a chain that cannot be
+//! cut, and takes longer than all else; [`Extent::unpack_pair`] works on the chains of two extents side by
+//! side, as [`File::verify`] does where the lent memory holds two.
+//!
+//! # Types known beforehand
+//!
+//! A device that reads its own logs has their types from [`record!`](record). [`File::open_known`] compares
+//! them with those of the file, and [`Extent::unpack_as`] has in the image only what the type needs; without the
+//! reader of XML that is a quarter of the flash.
+//!
+//! # Files beyond memory
+//!
 //! A file beyond memory is read in steps, each of which takes the bytes of a [`Span`](crate::bytes::Span)
 //! and says where to look next:
 //!
@@ -57,6 +83,38 @@
 //! | [`Next::of`] | [`Next::span`], without an index | the header there, and so where the next one lies |
 //! | [`Types::open`] | the first extent | the types |
 //! | [`Extent::unpack`] | any extent | its rows |
+//!
+//! ```
+//! use pilaster::bytes::{LittleEndian, Scratch, Span};
+//! use pilaster::column::Part as _;
+//! use pilaster::dataseries::{Extent, Index, ReadOptions, Trailer, Types};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let file = std::fs::read("tests/golden/dataseries/tiny.ds")?;
+//! # let file_len = file.len() as u64;
+//! // A range of a file that lies elsewhere.
+//! let fetch = |span: Span| file[span.at as usize..][..span.len as usize].to_vec();
+//! let options = ReadOptions::DEFAULT;
+//! let mut memory = [0; 4096];
+//! let mut scratch = Scratch::new(&mut memory);
+//!
+//! let span = Trailer::span(file_len)?;
+//! let trailer = Trailer::of::<LittleEndian>(&fetch(span), span.at)?.located(span.at)?;
+//! let bytes = fetch(trailer.index);
+//! let index = Extent::<LittleEndian>::of(&bytes, trailer.index.at)?;
+//! let index = Index::open(&index, &trailer, &options, &mut scratch)?;
+//! let first = index.get(0)?.span;
+//! let bytes = fetch(first);
+//! let types = Types::open(&Extent::<LittleEndian>::of(&bytes, first.at)?, &options, &mut scratch)?;
+//!
+//! let row = index.get(1)?;
+//! let ty = types.find(row.type_name).ok_or("a type of the file")?;
+//! let bytes = fetch(row.span);
+//! let extent = Extent::<LittleEndian>::of(&bytes, row.span.at)?;
+//! assert_eq!(extent.unpack(&ty, &options, &mut scratch)?.rows(), 2);
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # What is read
 //!
@@ -72,7 +130,11 @@
 //! Refused where the original crashes or goes on: negative counts, unknown modes of parts that hold
 //! something, entries of negative length, cells that name no place in their pool (with checks off:
 //! when they are read), index rows that do not fit the extents, parts that claim more than their codec
-//! can hold.
+//! can hold. What a damaged file still has whole, [`recover`] finds.
+//!
+//! # Writing
+//!
+//! [`write`](mod@write) has its own page; [`chunks`] are records that carry columns encoded elsewhere.
 
 mod check;
 pub mod chunks;

@@ -6,6 +6,7 @@
 
 use super::layout::{Bit, Counts, FieldType, Layout, Options, Places, Slot};
 use super::raw::{INDEX_TYPE, XML_TYPE};
+use super::write::Record;
 
 /// What a field is relative to (`pack_relative`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -245,6 +246,21 @@ pub struct ExtentType<'a> {
 }
 
 impl<'a> ExtentType<'a> {
+    /// The type of a record that was declared with [`record!`](super::record).
+    #[must_use]
+    pub const fn of<R: Record>() -> ExtentType<'static> {
+        ExtentType {
+            xml: R::XML.as_bytes(),
+            decoded: R::FIELD_NAMES.as_bytes(),
+            name: R::NAME,
+            namespace: R::NAMESPACE,
+            version: R::VERSION,
+            options: R::OPTIONS,
+            layout: R::LAYOUT,
+            fields: R::FIELDS,
+        }
+    }
+
     /// The name.
     #[must_use]
     pub const fn name(&self) -> &'a str {

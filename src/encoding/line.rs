@@ -11,7 +11,7 @@
 //! assert_eq!(words, [77, 186, 290]);
 //! ```
 
-use super::range::{Extent, Range};
+use super::range::{LANES, Range, SHIFT, Shifted};
 use super::{Out, low32};
 
 /// A line through the values of a vector.
@@ -68,34 +68,50 @@ impl Line {
     /// ```
     #[must_use]
     pub fn distances(self, values: &[i64]) -> Option<Range<i32>> {
-        const BLOCK: usize = 64;
+        let Range { min, max } = self.spread(values)?;
+        Some(Range { min: i32::try_from(min).ok()?, max: i32::try_from(max).ok()? })
+    }
+
+    /// As [`distances`](Self::distances), but up to 2^51.
+    ///
+    /// ```
+    /// use pilaster::encoding::{line::Line, range::Range};
+    ///
+    /// let line = Line { base: i64::MIN, slope: 0 };
+    /// assert_eq!(line.spread(&[i64::MIN, i64::MIN + (1 << 40)]), Some(Range { min: 0, max: 1 << 40 }));
+    /// assert_eq!(line.spread(&[i64::MIN, 0]), None);
+    /// ```
+    #[must_use]
+    pub fn spread(self, values: &[i64]) -> Option<Range<i64>> {
+        // Small machines save stack.
+        const BLOCK: usize = if cfg!(target_pointer_width = "64") { 64 } else { LANES };
         let along = Line { base: 0, slope: self.slope };
         let steps: [u64; BLOCK] = core::array::from_fn(|i| along.at(i));
-        let mut extent = None;
-        let mut start = self.base.cast_unsigned();
+        // What, added to a value, gives its distance on top of `SHIFT`.
+        let mut shift = SHIFT.to_bits().wrapping_sub(self.base.cast_unsigned());
+        let first = values.first()?.cast_unsigned();
+        let mut shifted = Shifted::of(f64::from_bits(first.wrapping_add(shift)));
         let mut take = |block: &[i64; BLOCK]| {
-            let (mut ints, mut wrong) = ([0; BLOCK], 0);
-            for ((int, value), step) in ints.iter_mut().zip(block).zip(&steps) {
-                let distance = value.cast_unsigned().wrapping_sub(start.wrapping_add(*step));
-                *int = low32(distance).cast_signed();
-                // Of 32 bits, it is below 2^32 with 2^31 on top.
-                wrong |= distance.wrapping_add(1 << 31);
+            let mut words = [0; BLOCK];
+            for ((word, value), step) in words.iter_mut().zip(block).zip(&steps) {
+                *word = value.cast_unsigned().wrapping_add(shift).wrapping_sub(*step);
             }
-            extent.get_or_insert(Extent::of(ints[0])).add(&ints);
-            start = start.wrapping_add(along.at(BLOCK));
-            wrong >> 32 == 0
+            for words in words.as_chunks::<LANES>().0 {
+                shifted.add(words.map(f64::from_bits));
+            }
+            shift = shift.wrapping_sub(along.at(BLOCK));
         };
         let (blocks, rest) = values.as_chunks::<BLOCK>();
-        let mut inside = blocks.iter().all(&mut take);
-        if let (true, Some(last)) = (inside, rest.first()) {
+        blocks.iter().for_each(&mut take);
+        if let Some(last) = rest.first() {
             // Behind the last value, the first one's distance stands in.
             let mut padded = steps.map(|step| last.wrapping_add_unsigned(step));
             for (padded, value) in padded.iter_mut().zip(rest) {
                 *padded = *value;
             }
-            inside = take(&padded);
+            take(&padded);
         }
-        extent.filter(|_| inside).map(|extent| extent.range())
+        shifted.range()
     }
 
     /// Adds the line to differences, the first of which belongs to value `first`.

@@ -17,6 +17,7 @@ pub mod alp;
 pub mod bitpack;
 pub mod cells;
 pub mod fastlanes;
+pub mod flags;
 pub mod fsst;
 pub mod integers;
 pub mod line;

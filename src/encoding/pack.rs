@@ -69,7 +69,7 @@ impl Word for u64 {
 
 /// Puts `fill` in the place of word `i` where bit `i` of `keep` is 0.
 #[inline]
-pub fn select<W: Word>(block: &mut [W; BLOCK], keep: u64, fill: W) {
+pub fn select<W: Copy>(block: &mut [W; BLOCK], keep: u64, fill: W) {
     if keep == u64::MAX {
         return;
     }

@@ -85,27 +85,81 @@ pub fn whole(value: f64) -> Option<i32> {
 /// Takes whole numbers in as integers; false, and the extent of no use, if a value is none.
 #[inline(always)]
 pub fn add_whole(extent: &mut Extent<i32>, values: &[f64]) -> bool {
-    let (blocks, rest) = values.as_chunks::<BLOCK>();
-    let Some(last) = rest.first() else { return blocks.iter().all(|block| add_block(extent, block)) };
-    let mut padded = [*last; BLOCK];
+    let (blocks, rest) = values.as_chunks::<LANES>();
+    let Some(sample) = values.first() else { return true };
+    let mut padded = [*sample; LANES];
     for (padded, value) in padded.iter_mut().zip(rest) {
         *padded = *value;
     }
-    blocks.iter().chain([&padded]).all(|block| add_block(extent, block))
+    let (mut shifted, mut wrong) = (Shifted::of(sample + SHIFT), [0u64; 2]);
+    for block in blocks.iter().chain([&padded]) {
+        let words = block.map(|value| value + SHIFT);
+        let mut differing = block.map(f64::to_bits);
+        for (bits, word) in differing.iter_mut().zip(words) {
+            *bits ^= (word - SHIFT).to_bits();
+        }
+        gather(&mut wrong, differing);
+        shifted.add(words);
+    }
+    let Some(Range { min, max }) = shifted.range() else { return false };
+    let (Ok(min), Ok(max)) = (i32::try_from(min), i32::try_from(max)) else { return false };
+    extent.add(&[min, max]);
+    wrong == [0; 2]
 }
 
-/// Doubles per step of [`add_whole`].
-const BLOCK: usize = 64;
+/// 1.5 * 2^52. A whole number of less than 2^51 that is added to it lands in the low bits of the
+/// significand: added as a double, or to its bits as an integer.
+pub(super) const SHIFT: f64 = 6_755_399_441_055_744.0;
 
-#[inline(always)]
-fn add_block(extent: &mut Extent<i32>, block: &[f64; BLOCK]) -> bool {
-    let (mut ints, mut wrong) = ([0; BLOCK], 0u64);
-    for (int, value) in ints.iter_mut().zip(block) {
-        *int = low_int(*value);
-        wrong |= f64::from(*int).to_bits() ^ value.to_bits();
+/// Numbers taken in side by side.
+pub(super) const LANES: usize = 8;
+
+/// The range of numbers of less than 2^51, each added to [`SHIFT`]. Vector instructions everywhere
+/// find the smaller of two doubles, which they do not of two 64-bit integers.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Shifted {
+    min: [f64; LANES],
+    max: [f64; LANES],
+    /// All bits that were in one of them.
+    bits: [u64; 2],
+}
+
+impl Shifted {
+    /// Of one number.
+    pub const fn of(word: f64) -> Self {
+        Shifted { min: [word; LANES], max: [word; LANES], bits: [word.to_bits(); 2] }
     }
-    extent.add(&ints);
-    wrong == 0
+
+    /// Takes more in.
+    #[inline(always)]
+    pub fn add(&mut self, words: [f64; LANES]) {
+        for ((min, max), word) in self.min.iter_mut().zip(&mut self.max).zip(words) {
+            *min = if word < *min { word } else { *min };
+            *max = if word > *max { word } else { *max };
+        }
+        gather(&mut self.bits, words.map(f64::to_bits));
+    }
+
+    /// The range, without `SHIFT`; `None` if a number was too large.
+    pub fn range(&self) -> Option<Range<i64>> {
+        // A NaN, which is in no comparison, shows in the exponent; other large numbers at an end.
+        if self.bits.iter().fold(0, |all, bits| all | bits) >> 52 != SHIFT.to_bits() >> 52 {
+            return None;
+        }
+        let number = |word: f64| word.to_bits().wrapping_sub(SHIFT.to_bits()).cast_signed();
+        let min = self.min.iter().map(|word| number(*word)).min()?;
+        let max = self.max.iter().map(|word| number(*word)).max()?;
+        (min >= -(1 << 51) && max < 1 << 51).then_some(Range { min, max })
+    }
+}
+
+/// Takes in the bits of all words.
+#[inline(always)]
+fn gather(all: &mut [u64; 2], words: [u64; LANES]) {
+    let [a, b, c, d, e, f, g, h] = words;
+    let [even, odd] = all;
+    *even |= (a | c) | (e | g);
+    *odd |= (b | d) | (f | h);
 }
 
 /// The integer of a whole number in range; of any other value an integer that is not equal to it.
@@ -114,7 +168,6 @@ fn add_block(extent: &mut Extent<i32>, block: &[f64; BLOCK]) -> bool {
 /// saturating cast, that is one vector instruction everywhere.
 #[inline(always)]
 pub(crate) fn low_int(value: f64) -> i32 {
-    const SHIFT: f64 = 6_755_399_441_055_744.0;
     super::low32((value + SHIFT).to_bits()).cast_signed()
 }
 

@@ -39,6 +39,24 @@ pub struct Builder<F> {
     open: Option<Gathered>,
 }
 
+impl Element {
+    /// What a vector of a column of `ty` holds; `None` if no vector can.
+    #[must_use]
+    pub const fn of_column(ty: Type) -> Option<Element> {
+        Some(match ty {
+            Type::Bool => Element::Boolean,
+            Type::Prim(Prim::I8 | Prim::I16 | Prim::I32 | Prim::U8 | Prim::U16) => Element::Int,
+            Type::Prim(Prim::I64 | Prim::U32) => Element::Long,
+            Type::Prim(Prim::F32) => Element::Float,
+            Type::Prim(Prim::F64) => Element::Double,
+            Type::Timestamp(Unit::Milli) => Element::Timestamp,
+            Type::Utf8 => Element::Utf8,
+            Type::Bytes | Type::FixedBytes(_) | Type::Opaque => Element::Blob,
+            _ => return None,
+        })
+    }
+}
+
 /// The rows of a column so far.
 #[derive(Debug)]
 struct Gathered {
@@ -98,20 +116,14 @@ impl<F: FnMut(usize, &str, Element, &[u8]) -> Result<()>> Build for Builder<F> {
 
 impl Gathered {
     fn new(k: usize, name: &str, ty: Type) -> Result<Self> {
-        let (element, values) = match ty {
-            Type::Bool => (Element::Boolean, Owned::Boolean(Vec::new())),
-            Type::Prim(Prim::I8 | Prim::I16 | Prim::I32 | Prim::U8 | Prim::U16) => {
-                (Element::Int, Owned::Int(Vec::new()))
-            }
-            Type::Prim(Prim::I64 | Prim::U32) => (Element::Long, Owned::Long(Vec::new())),
-            Type::Prim(Prim::F32) => (Element::Float, Owned::Float(Vec::new())),
-            Type::Prim(Prim::F64) => (Element::Double, Owned::Double(Vec::new())),
-            Type::Timestamp(Unit::Milli) => (Element::Timestamp, Owned::Long(Vec::new())),
-            Type::Utf8 => (Element::Utf8, Owned::Text { data: Vec::new(), ends: Vec::from([0]) }),
-            Type::Bytes | Type::FixedBytes(_) | Type::Opaque => {
-                (Element::Blob, Owned::Text { data: Vec::new(), ends: Vec::from([0]) })
-            }
-            _ => return Err(wrong_type(k)),
+        let element = Element::of_column(ty).ok_or_else(|| wrong_type(k))?;
+        let values = match element {
+            Element::Boolean => Owned::Boolean(Vec::new()),
+            Element::Int => Owned::Int(Vec::new()),
+            Element::Float => Owned::Float(Vec::new()),
+            Element::Double => Owned::Double(Vec::new()),
+            Element::Long | Element::Timestamp | Element::DateTime => Owned::Long(Vec::new()),
+            Element::String | Element::Utf8 | Element::Blob => Owned::Text { data: Vec::new(), ends: Vec::from([0]) },
         };
         Ok(Gathered { k, name: String::from(name), element, rows: 0, values, valid: Vec::new() })
     }

@@ -1,5 +1,7 @@
 //! Values in the form of the expectations.
 
+#![allow(dead_code, reason = "each test takes a part of it")]
+
 use pilaster::column::{Column, Type};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};

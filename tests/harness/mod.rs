@@ -36,6 +36,11 @@ pub mod filo_roundtrip;
 pub mod filo_rows;
 pub mod filo_vector;
 pub mod flat;
+pub mod jay_file;
+pub mod jay_meta;
+pub mod jay_roundtrip;
+pub mod jay_strings;
+pub mod jay_tail;
 pub mod proto;
 pub mod vortex;
 pub mod vortex_array;
@@ -73,6 +78,11 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("dataseries_roundtrip", dataseries_roundtrip::run),
     ("dataseries_log", dataseries_log::run),
     ("dataseries_recover", dataseries_recover::run),
+    ("jay_tail", jay_tail::run),
+    ("jay_meta", jay_meta::run),
+    ("jay_strings", jay_strings::run),
+    ("jay_file", jay_file::run),
+    ("jay_roundtrip", jay_roundtrip::run),
     ("xml", xml::run),
     ("proto", proto::run),
     ("vortex_file", vortex_file::run),

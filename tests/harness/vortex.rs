@@ -95,8 +95,8 @@ fn batch(column_: &Column<'_>, rows: std::ops::Range<u64>, memory: &mut [u8], so
 fn children(batch: &Batch<'_, Column<'_>>, memory: &mut [u8], sound: bool, depth: u32) {
     let Values::Nested { rows, of } = batch.values else { return };
     assert_eq!(rows.len(), batch.len);
-    let ranges = (0..batch.len).filter(|i| batch.validity.get(*i)).filter_map(|i| rows.get(i).ok());
-    let last = ranges.last();
+    let mut ranges = (0..batch.len).filter(|i| batch.validity.get(*i)).filter_map(|i| rows.get(i).ok());
+    let last = ranges.next_back();
     for k in 0..of.ty().children().min(16) {
         let (Ok(child), _) = (of.child(k), of.child_name(k)) else { continue };
         column(&child, memory, sound, depth + 1);

@@ -11,6 +11,7 @@ use pilaster::dataseries::layout::{Ordering, Pad};
 use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order};
 use pilaster::filo::Element;
+use pilaster::jay::Layout;
 
 use crate::help::{CAT, COMMON, CONVERT, DUMP, HEAD, INFO, MAIN, RECOVER, RULES, TEXT, VERIFY};
 
@@ -31,6 +32,8 @@ pub struct Task {
     pub element: Option<Element>,
     /// A DataSeries file is read from the front, without trailer and index.
     pub sequential: bool,
+    /// Of a Jay file whatever can be read is read.
+    pub tolerant: bool,
 }
 
 #[derive(Debug)]
@@ -55,7 +58,7 @@ pub struct Recover {
 }
 
 /// How a file is stored anew.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct Convert {
     pub target: PathBuf,
     /// The modes to try; all if nothing was said.
@@ -64,6 +67,24 @@ pub struct Convert {
     /// As it is, if nothing was said.
     pub order: Option<Order>,
     pub repack: Repack,
+    /// The format to write; that of the target's name, or of the source, if nothing was said.
+    pub to: Option<Format>,
+    /// Which columns, in this order; all if nothing was said.
+    pub columns: Option<Vec<String>>,
+    /// Which of several tables, or the name of the one to write.
+    pub table: Option<String>,
+    /// Dates and times become the integers that are stored.
+    pub stored_times: bool,
+    /// Jay: how columns are described.
+    pub layout: Layout,
+    /// Jay: how many of the first columns are the key.
+    pub keys: Option<usize>,
+    /// Jay: whether least and greatest values are stored.
+    pub stats: bool,
+    /// Jay: bytes that are text become strings.
+    pub bytes_as_text: bool,
+    /// Jay: timestamps of any unit become nanoseconds.
+    pub any_time: bool,
 }
 
 /// Where the bytes come from.
@@ -164,18 +185,14 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
         other => return Err(format!("unknown command {other:?}").into()),
     };
-    let (mut source, mut format, mut element, mut sequential) = (None, None, None, false);
+    let (mut source, mut format, mut element) = (None, None, None);
+    let (mut sequential, mut tolerant) = (false, false);
     while let Some(arg) = parser.next()? {
         match (arg, &mut command) {
             (Short('h') | Long("help"), _) => return Ok(Call::Print(help)),
             (Short('V') | Long("version"), _) => return Ok(Call::Print(version())),
             (Long("format"), _) => {
-                let all = Format::ALL.map(Format::name).join(", ");
-                format = Some(
-                    parser
-                        .value()?
-                        .parse_with(|name| name.parse::<Format>().map_err(|_| format!("--format is one of {all}")))?,
-                );
+                format = Some(format_of(parser, "format")?);
             }
             (Long("type"), _) => {
                 let all = Element::ALL.map(Element::name).join(", ");
@@ -186,6 +203,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
                 );
             }
             (Long("no-index"), _) => sequential = true,
+            (Long("tolerant"), _) => tolerant = true,
             (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse_with(rows)?,
             (Long("columns"), Command::Cat(text)) => {
                 text.columns = Some(parser.value()?.string()?.split(',').map(str::to_owned).collect());
@@ -216,6 +234,17 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
                     _ => Err("--level is 1 to 9"),
                 })?;
             }
+            (Long("to"), Command::Convert(how)) => how.to = Some(format_of(parser, "to")?),
+            (Long("columns"), Command::Convert(how)) => {
+                how.columns = Some(parser.value()?.string()?.split(',').map(str::to_owned).collect());
+            }
+            (Long("table"), Command::Convert(how)) => how.table = Some(parser.value()?.string()?),
+            (Long("stored-times"), Command::Convert(how)) => how.stored_times = true,
+            (Long("layout"), Command::Convert(how)) => how.layout = one_of(parser, "layout", &LAYOUTS)?,
+            (Long("keys"), Command::Convert(how)) => how.keys = Some(parser.value()?.parse()?),
+            (Long("no-stats"), Command::Convert(how)) => how.stats = false,
+            (Long("bytes-as-text"), Command::Convert(how)) => how.bytes_as_text = true,
+            (Long("any-time"), Command::Convert(how)) => how.any_time = true,
             (Long("plain"), Command::Convert(how)) => how.repack.plain = true,
             (Long("compact"), Command::Convert(how)) => how.repack.compact = Some(one_of(parser, "compact", &YES)?),
             (Long("pad"), Command::Convert(how)) => how.repack.pad = Some(one_of(parser, "pad", &PADS)?),
@@ -237,12 +266,27 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
     {
         return Err("a TARGET is missing: the file to write".into());
     }
-    Ok(Call::Run(Task { command, source, format, element, sequential }))
+    Ok(Call::Run(Task { command, source, format, element, sequential, tolerant }))
 }
 
 impl Convert {
-    fn new() -> Self {
-        Convert { target: PathBuf::new(), modes: None, level: 9, order: None, repack: Repack::KEEP }
+    pub fn new() -> Self {
+        Convert {
+            target: PathBuf::new(),
+            modes: None,
+            level: 9,
+            order: None,
+            repack: Repack::KEEP,
+            to: None,
+            columns: None,
+            table: None,
+            stored_times: false,
+            layout: Layout::New,
+            keys: None,
+            stats: true,
+            bytes_as_text: false,
+            any_time: false,
+        }
     }
 }
 
@@ -251,6 +295,14 @@ const YES: [(&str, bool); 2] = [("yes", true), ("no", false)];
 const PADS: [(&str, Pad); 2] = [("original", Pad::Original), ("max_column_size", Pad::MaxColumnSize)];
 const ORDERINGS: [(&str, Ordering); 2] =
     [("small_to_big", Ordering::SmallToBig), ("big_to_small", Ordering::BigToSmall)];
+
+const LAYOUTS: [(&str, Layout); 2] = [("new", Layout::New), ("old", Layout::Old)];
+
+/// The format that an option names.
+fn format_of(parser: &mut lexopt::Parser, option: &str) -> Result<Format, lexopt::Error> {
+    let all = Format::ALL.map(Format::name).join(", ");
+    parser.value()?.parse_with(|name| name.parse::<Format>().map_err(|_| format!("--{option} is one of {all}")))
+}
 
 /// The value of an option that has two.
 fn one_of<T: Copy>(parser: &mut lexopt::Parser, option: &str, all: &[(&str, T); 2]) -> Result<T, lexopt::Error> {

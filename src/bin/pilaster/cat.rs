@@ -10,13 +10,14 @@ use crate::Failure;
 use crate::args::{Text, To};
 use crate::csv::Csv;
 use crate::dataseries;
+use crate::jay;
 use crate::json::Lines;
-use crate::open::part_room;
+use crate::open::{Input, part_room};
 use crate::walk::{self, Choice};
 
-pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
+pub fn run(input: &Input, file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {
-        File::Filo(_) | File::Vortex(_) if how.table.is_some() => {
+        File::Filo(_) | File::Jay(_) | File::Vortex(_) if how.table.is_some() => {
             Err(Failure::Usage("--table is for files with tables".to_owned()))
         }
         File::Filo(vector) => table(&mut filo::Table::new(*vector), file, how, false, out),
@@ -25,6 +26,7 @@ pub fn run(file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Fail
             let name = dataseries::table(series, how.table.as_deref())?;
             table(&mut series.table(&name)?, file, how, true, out)
         }
+        File::Jay(frame) => table(&mut jay::Readable::new(*frame, input)?.table(), file, how, false, out),
     }
 }
 

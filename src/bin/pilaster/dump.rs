@@ -13,6 +13,7 @@ use sha2::{Digest, Sha256};
 use crate::Failure;
 use crate::cell::Cell;
 use crate::dataseries;
+use crate::jay;
 use crate::json::{self, Style};
 use crate::open::{self, Input, part_room};
 use crate::progress::Progress;
@@ -27,7 +28,11 @@ const ENDS: u64 = 20;
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     // First, so that nothing is printed about a damaged file.
     let room = part_room(file)?;
-    open::verify(file)?;
+    match file {
+        // What can be read is asked for, and the rest is said.
+        File::Jay(frame) => jay::verify(input, frame)?,
+        _ => open::verify(file)?,
+    }
     write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
     match file {
         File::Filo(vector) => {
@@ -43,6 +48,14 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             write!(out, ",\n \"columns\": [")?;
             columns(&mut filo::Table::new(*vector), &heads, room, "\n  ", out)?;
             write!(out, "\n ]")?;
+        }
+        File::Jay(frame) => {
+            let readable = jay::Readable::new(*frame, input)?;
+            writeln!(out, " \"nrows\": {},", frame.rows())?;
+            write!(out, " \"columns\": [")?;
+            columns(&mut readable.table(), &readable.heads()?, room, "\n  ", out)?;
+            writeln!(out, "\n ],")?;
+            facts(&readable.facts()?, out)?;
         }
         File::Vortex(vortex) => {
             let part = vortex.part()?;

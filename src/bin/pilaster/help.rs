@@ -11,8 +11,8 @@ Commands:
   cat       all its rows, as CSV or JSON lines
   dump      every value exactly, as one JSON document
   verify    walk everything; say ok, or what is wrong and where
-  recover   write what is whole in a damaged DataSeries file to a clean one
-  convert   write a DataSeries file anew: compression, byte order, packing
+  recover   write what is whole in a damaged file to a clean one
+  convert   write its rows to another file: format, compression, byte order
 
 FILE is a path, or - for standard input.
 Each command explains itself: pilaster COMMAND --help.
@@ -85,42 +85,63 @@ Usage: pilaster verify [OPTIONS] FILE
 ";
 
 pub const RECOVER: &str = "\
-Finds every extent of a DataSeries file that is whole, whatever happened around
-it, and writes them to a clean file with a new index. Says what is lost, where,
-and why.
+Writes what is whole in a damaged file to a clean one, and says what is lost.
+Of a DataSeries file: every extent, whatever happened around it, with a new
+index. Of a Jay file: every column that can be read; strings that are none
+are missing there.
 
 Usage: pilaster recover [OPTIONS] FILE TARGET
 
-Options:
+Options, of DataSeries:
       --types SOUND    a sound file with the same types, for one whose own
                        description is lost
       --order ORDER    little or big, for a file whose header is lost
 ";
 
 pub const CONVERT: &str = "\
-Writes the rows of a DataSeries file to another one, extent for extent.
+Writes the rows of a table to another file: of another format, or, from
+DataSeries to DataSeries, extent for extent with other compression and packing.
 
 Usage: pilaster convert [OPTIONS] FILE TARGET
 
 Options:
+      --to FORMAT      filo, dataseries or jay (default: by the name of TARGET,
+                       .filo .ds .jay, or the format of FILE)
+      --columns A,B    these columns, in this order; of another format only
+      --table NAME     which table, where the file has several; the name of the
+                       one to write, where the target has names
+      --stored-times   dates and times as the integers that are stored
+To Jay:
+      --layout new|old how columns are described: the old way is for releases of
+                       datatable that know no other (default new)
+      --keys N         the first N columns are the key; rows must ascend by it
+      --no-stats       leave out least and greatest values
+      --bytes-as-text  bytes become strings; those that are no text are an error
+      --any-time       timestamps of any unit become nanoseconds, without a zone
+To DataSeries:
       --compress MODES which modes to try, of each extent keeping the smallest:
                        none, or some of lzo,zlib,bz2,lzf,snappy,lz4,lz4hc
                        (default: all of them)
       --level N        of zlib, bz2 and lz4hc, 1 to 9 (default 9)
       --order ORDER    little or big (default: as it is)
+From DataSeries to DataSeries:
       --plain          cells are the values: neither relative, scaled nor unique
       --compact yes|no leave out null cells, or do not (default: as it is)
       --pad RULE       original or max_column_size (default: as it is)
       --ordering RULE  small_to_big or big_to_small (default: as it is)
+
+A type that the target cannot hold is an error that names it.
 ";
 
 pub const COMMON: &str = "
 What a file may not say about itself:
       --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Only Filo and
-                       DataSeries can be read so far
+                       content decides, or the extension .filo. Only Filo,
+                       DataSeries and Jay can be read so far
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
+      --tolerant       of a damaged or odd Jay file read what can be read, and
+                       say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
 

@@ -11,6 +11,7 @@ use pilaster::filo::{self, Vector};
 use crate::Failure;
 use crate::dataseries;
 use crate::dump::filo_name;
+use crate::jay;
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
 use crate::vortex;
@@ -25,6 +26,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             filo(vector, &input.bytes, out)?;
             columns(&mut filo::Table::new(*vector), 0, out)
         }
+        File::Jay(frame) => jay::info(frame, input, out),
         File::Vortex(vortex) => {
             vortex::info(vortex, out)?;
             // A column that cannot be decoded is told of above; nothing is counted then.

@@ -7,9 +7,9 @@
 //! | `walk` | rows of all columns side by side, over the traits of `pilaster::column` alone |
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
-//! | `dataseries` | what `dump` and `info` say of a DataSeries file alone |
-//! | `vortex` | what `info` and `dump` say of a Vortex file alone |
-//! | `rewrite` | the commands that write files: `recover`, `convert` |
+//! | `dataseries`, `jay`, `vortex` | what `dump` and `info` say of a file of that format alone |
+//! | `rewrite` | the commands that write files: `recover`, `convert` of a DataSeries file to another |
+//! | `convert`, `pick` | `convert` between formats, over `pilaster::column` alone; a choice of columns |
 //! | `cat`, `dump`, `info`, `verify` | the other commands |
 //!
 //! Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or 2 (the call is bad),
@@ -37,13 +37,16 @@
 mod args;
 mod cat;
 mod cell;
+mod convert;
 mod csv;
 mod dataseries;
 mod dump;
 mod help;
 mod info;
+mod jay;
 mod json;
 mod open;
+mod pick;
 mod progress;
 mod rewrite;
 #[cfg(test)]
@@ -57,6 +60,7 @@ use std::io::{self, BufWriter, ErrorKind, Write};
 use std::process::ExitCode;
 
 use args::{Call, Command};
+use pilaster::any::Format;
 
 /// Why the tool stops.
 #[derive(Debug)]
@@ -105,13 +109,16 @@ fn run(task: &args::Task, out: &mut impl Write) -> Result<(), Failure> {
     let input = open::Input::load(task)?;
     // A damaged file need not open.
     if let Command::Recover(how) = &task.command {
-        return rewrite::recover(&input, how, out);
+        return match input.format {
+            Format::Jay => jay::recover(input, task, how, out),
+            _ => rewrite::recover(&input, how, out),
+        };
     }
     let mut memory = vec![0; input.room(task)];
     let file = input.open(task, &mut memory)?;
     match &task.command {
         Command::Info => info::run(&input, &file, out),
-        Command::Cat(how) => cat::run(&file, how, out),
+        Command::Cat(how) => cat::run(&input, &file, how, out),
         Command::Dump => dump::run(&input, &file, out),
         Command::Verify => verify::run(&input, &file, out),
         Command::Convert(how) => rewrite::convert(&input, &file, how, out),

@@ -19,7 +19,9 @@ pub struct Input {
     /// Its last part, or `-`.
     pub name: String,
     pub bytes: Vec<u8>,
-    format: Format,
+    /// Whether what can be read is asked for.
+    pub tolerant: bool,
+    pub format: Format,
 }
 
 impl Input {
@@ -36,7 +38,7 @@ impl Input {
             }
         };
         let format = format(task, &bytes, &name)?;
-        Ok(Input { path: task.source.to_string(), name, bytes, format })
+        Ok(Input { path: task.source.to_string(), name, bytes, tolerant: task.tolerant, format })
     }
 
     /// Opens it, in `memory` of as many bytes as [`room`](Self::room) says.
@@ -55,9 +57,16 @@ impl Input {
             let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
             return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
         }
-        let hints = Hints { element: task.element, sequential: task.sequential };
-        File::open(&self.bytes, self.format, &hints, &mut Scratch::new(memory)).map_err(|e| match e.what() {
+        if self.format != Format::Jay && task.tolerant {
+            return Err(Failure::Usage(format!("--tolerant is for Jay files; {} is {}", task.source, self.format)));
+        }
+        File::open(&self.bytes, self.format, &hints(task), &mut Scratch::new(memory)).map_err(|e| match e.what() {
             _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),
+            What::JayTail | What::JayMeta | What::JayColumns | What::JayKeys | What::JayName | What::JayBuffer
+                if !task.tolerant =>
+            {
+                Failure::Input(format!("{e} (--tolerant reads what can be read)"))
+            }
             What::DsTrailer | What::DsIndex => Failure::Input(format!("{e} (--no-index reads it from the front)")),
             _ => e.into(),
         })
@@ -65,7 +74,7 @@ impl Input {
 
     /// How much memory opening takes: what the file has unpacked, and nobody knows before.
     pub fn room(&self, task: &Task) -> usize {
-        let hints = Hints { element: task.element, sequential: task.sequential };
+        let hints = hints(task);
         let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
         let mut room = 1 << 16;
         loop {
@@ -78,9 +87,14 @@ impl Input {
     }
 }
 
+const fn hints(task: &Task) -> Hints {
+    Hints { element: task.element, sequential: task.sequential, tolerant: task.tolerant }
+}
+
 /// Walks everything that `file` holds, in memory that grows where a part of it takes more than the first ones.
 pub fn verify(file: &File<'_>) -> Result<(), Failure> {
-    let mut room = part_room(file)?;
+    // Room for two parts, which are checked side by side.
+    let mut room = part_room(file)?.saturating_mul(2);
     let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
     loop {
         match file.verify(&mut Scratch::new(&mut vec![0; room])) {
@@ -134,7 +148,7 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
 
 fn unreadable(format: Format) -> Failure {
     let what = format.unreadable().what().name();
-    Failure::Input(format!("this is a {what}, and this version reads only Filo, DataSeries and Vortex files"))
+    Failure::Input(format!("this is a {what}, and this version reads only Filo, DataSeries, Jay and Vortex files"))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

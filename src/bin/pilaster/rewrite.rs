@@ -4,7 +4,7 @@ use std::fs;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-use pilaster::any::File;
+use pilaster::any::{File, Format};
 use pilaster::bytes::{BigEndian, Endian, IoSink, LittleEndian, Scratch};
 use pilaster::dataseries::raw::INDEX_TYPE;
 use pilaster::dataseries::recover::{Piece, Salvage};
@@ -14,17 +14,18 @@ use pilaster::error::Kind;
 
 use crate::Failure;
 use crate::args::{Convert, Recover};
+use crate::convert;
 use crate::open::Input;
 use crate::progress::Progress;
 
 /// A file that takes its name when it is whole.
-struct Target<'p> {
+pub struct Target<'p> {
     path: &'p Path,
     partial: PathBuf,
 }
 
 impl<'p> Target<'p> {
-    fn new(path: &'p Path) -> Self {
+    pub fn new(path: &'p Path) -> Self {
         let mut partial = path.as_os_str().to_owned();
         partial.push(".partial");
         Target { path, partial: partial.into() }
@@ -35,7 +36,7 @@ impl<'p> Target<'p> {
     }
 
     /// Writes the file by `write`, and gives back how long it is.
-    fn fill<F>(&self, write: F) -> Result<u64, Failure>
+    pub fn fill<F>(&self, write: F) -> Result<u64, Failure>
     where
         F: FnOnce(IoSink<BufWriter<fs::File>>) -> Result<IoSink<BufWriter<fs::File>>, WriteError<io::Error>>,
     {
@@ -58,14 +59,11 @@ impl<'p> Target<'p> {
 
 /// `convert`: the same rows, stored in another way.
 pub fn convert(input: &Input, file: &File<'_>, how: &Convert, out: &mut impl Write) -> Result<(), Failure> {
-    let File::DataSeries(file) = file else {
-        return Err(Failure::Usage(format!("{}: only DataSeries files are converted so far", input.path)));
+    let to = convert::target(file.format(), how);
+    let (File::DataSeries(file), Format::DataSeries) = (file, to) else {
+        return convert::run(input, file, how, to, out);
     };
-    let compress = match &how.modes {
-        Some(modes) => Smallest::of(modes, how.level)
-            .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned()))?,
-        None => Smallest::all(),
-    };
+    let compress = compress(how)?;
     let size = input.bytes.len() as u64;
     let mut progress = Progress::bytes(size);
     let order = how.order.unwrap_or(file.order());
@@ -73,6 +71,15 @@ pub fn convert(input: &Input, file: &File<'_>, how: &Convert, out: &mut impl Wri
     let len = target.fill(|sink| write::rewrite(file, order, how.repack, sink, compress, |at| progress.at(at)))?;
     drop(progress);
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
+}
+
+/// What the options say of compression.
+pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
+    match &how.modes {
+        Some(modes) => Smallest::of(modes, how.level)
+            .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned())),
+        None => Ok(Smallest::all()),
+    }
 }
 
 /// `recover`: what is whole, into a clean file.

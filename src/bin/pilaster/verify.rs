@@ -6,11 +6,16 @@ use pilaster::any::File;
 
 use crate::Failure;
 use crate::dataseries;
+use crate::jay;
 use crate::open::{self, Input};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
+    if let File::Jay(frame) = file {
+        jay::verify(input, frame)?;
+    }
     open::verify(file)?;
     match file {
+        File::Jay(frame) => jay::verified(input, frame, out)?,
         File::Filo(vector) => writeln!(
             out,
             "{}: ok, {} rows, {} bytes, filo {} as {}",

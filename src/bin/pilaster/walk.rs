@@ -42,14 +42,21 @@ pub struct Choice<'c> {
 pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: usize, to: &mut R) -> Result<(), Failure> {
     let mut memory = vec![0; room];
     let mut outer = Scratch::new(&mut memory);
-    let (mut first, mut named) = (0u64, false);
+    let (mut first, mut named) = (table.skip(choice.rows.start)?, false);
     loop {
         let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
+        let Some(part) = table.next_part(&mut scope)? else {
+            // Where all rows were skipped, the columns still have names.
+            table.restart()?;
+            let mut scope = outer.scope();
+            if !named && let Some(part) = table.next_part(&mut scope)? {
+                names(&part, &pick(&part, choice)?.0, to)?;
+            }
+            return Ok(());
+        };
         let (picked, time) = pick(&part, choice)?;
         if !named {
-            let names = picked.iter().map(|k| part.name(*k)).collect::<Result<Vec<_>>>()?;
-            to.names(&names)?;
+            names(&part, &picked, to)?;
             named = true;
         }
         let end = first.saturating_add(part.rows());
@@ -61,6 +68,11 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: usize, t
             return Ok(());
         }
     }
+}
+
+fn names<P: Part, R: Rows>(part: &P, picked: &[usize], to: &mut R) -> Result<(), Failure> {
+    let names = picked.iter().map(|k| part.name(*k)).collect::<Result<Vec<_>>>()?;
+    to.names(&names)
 }
 
 /// The numbers of the chosen columns, and of the one with the times.

@@ -136,6 +136,10 @@ impl<'a> column::Table for AnyTable<'a> {
         both!(self, AnyTable, table => table.next_part(outer))
     }
 
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        both!(self, AnyTable, table => table.skip(rows))
+    }
+
     fn restart(&mut self) -> Result<()> {
         both!(self, AnyTable, table => table.restart())
     }

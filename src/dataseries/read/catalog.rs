@@ -2,7 +2,7 @@
 
 use super::describe::{Outline, fill};
 use super::{Extent, Part, ReadOptions};
-use crate::bytes::{Endian, Scratch};
+use crate::bytes::{Endian, Scratch, sort_by};
 use crate::column::{Part as _, Span};
 use crate::dataseries::layout::{Counts, Options, Ordering, Pad};
 use crate::dataseries::raw::{INDEX_TYPE, XML_TYPE};
@@ -42,6 +42,9 @@ const MAX_COLUMN: u32 = 2;
 const BIG_TO_SMALL: u32 = 4;
 
 impl<'a> Types<'a> {
+    /// No types.
+    pub(super) const NONE: Types<'a> = Types { documents: &[], decoded: &[], types: &[], fields: &[] };
+
     /// The types of a type extent, which must be one. Its documents stay in the file or go into
     /// `scratch`, with everything that is read out of them.
     ///
@@ -64,7 +67,7 @@ impl<'a> Types<'a> {
             *entry = Entry { document: part.string_at(row)?, ..bytemuck::Zeroable::zeroed() };
         }
         // Rows may share a string, which is then read once: or a few bytes would be much work.
-        entries.sort_unstable_by_key(|entry| entry.document.at);
+        sort_by(entries, |a, b| a.document.at < b.document.at);
         let entries = distinct(entries, |a, b| Ok(a.document.at == b.document.at))?;
         // How much room all of them take.
         let (mut fields, mut decoded) = (0usize, 0usize);
@@ -157,7 +160,7 @@ impl<'a> Types<'a> {
 /// differ have two names.
 fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result<&'a [Entry]> {
     let name = |entry: &Entry| of(decoded, entry.name);
-    entries.sort_unstable_by(|a, b| name(a).cmp(name(b)).then(a.document.at.cmp(&b.document.at)));
+    sort_by(entries, |a, b| (name(a), a.document.at) < (name(b), b.document.at));
     let kept = distinct(entries, |a, b| {
         let same = part.slice(a.document)? == part.slice(b.document)?;
         match name(a) == name(b) {

@@ -44,7 +44,9 @@ pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to:
 pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
     for (to, record) in to.chunks_exact_mut(width.max(1)).zip(records.chunks_exact(size.max(1))) {
         if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
-            to.copy_from_slice(cell);
+            for (to, byte) in to.iter_mut().zip(cell) {
+                *to = *byte;
+            }
         }
     }
 }
@@ -61,7 +63,7 @@ pub(super) fn gather_bits<'s>(
     let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
     let (mut rows, mut ones) = (0usize, 0u32);
-    for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8))) {
+    for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8).max(8))) {
         let (mut bits, mut one) = (0u8, 1u8);
         for record in eight.chunks_exact(size) {
             let set = (record.get(bit.at as usize).copied().unwrap_or(0) ^ turn) & bit.mask != 0;
@@ -173,10 +175,9 @@ pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64)
 }
 
 /// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
-/// of the scale, so that errors do not add up.
+/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
 #[inline(never)]
-pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64) {
-    let many = 1.0 / scale;
+pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
     let mut before = 0.0;
     // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
     if skip.is_some() {

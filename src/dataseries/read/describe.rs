@@ -1,6 +1,6 @@
 //! Extent types from their XML descriptions (section 5.1).
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, sort_by};
 use crate::dataseries::layout::{Counts, FieldType, Options, Ordering, Pad, Places};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{ExtentType, Field, FieldRecord, NameAt, Relative};
@@ -331,7 +331,7 @@ impl Names<'_, '_> {
         for (number, k) in order.iter_mut().zip(0..) {
             *number = k;
         }
-        order.sort_unstable_by(|a, b| self.of(fields, *a).cmp(self.of(fields, *b)).then(a.cmp(b)));
+        sort_by(order, |a, b| (self.of(fields, *a), a) < (self.of(fields, *b), b));
         let twice = order.windows(2).find_map(|pair| match pair {
             [a, b] if self.of(fields, *a) == self.of(fields, *b) => fields.get(*b as usize),
             _ => None,

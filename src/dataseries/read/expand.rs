@@ -5,6 +5,9 @@ use crate::dataseries::layout::FieldType;
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
+/// Whether the form without branches is worth its code.
+const FAST: bool = cfg!(target_pointer_width = "64");
+
 /// A cell that is stored only where it is not null.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
@@ -13,6 +16,8 @@ struct Step {
     null_at: u32,
     /// 0: never null.
     null_mask: u32,
+    /// Which bit the mask is.
+    null_shift: u32,
 }
 
 /// Scratch that [`expand`] takes for a type.
@@ -43,7 +48,9 @@ pub(super) fn expand(
     let prefix = ty.layout().compact_prefix() as usize;
     let mut from = Stream { bytes: compacted, at: 0 };
     records.fill(0);
-    for record in records.chunks_exact_mut(ty.record_len().max(1)) {
+    let size = ty.record_len().max(1);
+    let done = if FAST { from.records(records, size, prefix, [ones, fours, eights]) } else { 0 };
+    for record in records.chunks_exact_mut(size).skip(done) {
         let whole = from.bytes.get(from.at..).and_then(|rest| rest.get(..prefix));
         let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
         to.copy_from_slice(whole);
@@ -68,7 +75,17 @@ impl Step {
             at: field.slot().at,
             null_at: null.map_or(0, |bit| bit.at),
             null_mask: null.map_or(0, |bit| bit.mask.into()),
+            null_shift: null.map_or(0, |bit| bit.mask.trailing_zeros()),
         }
+    }
+}
+
+/// Behind a branch this must be a call, or the compiler makes a call of both arms.
+#[cold]
+#[inline(never)]
+fn copy(to: &mut [u8], from: &[u8]) {
+    for (to, from) in to.iter_mut().zip(from) {
+        *to = *from;
     }
 }
 
@@ -78,6 +95,50 @@ struct Stream<'c> {
 }
 
 impl Stream<'_> {
+    /// The records up to those near the end of the stream; gives back how many. Which cells are null nobody
+    /// can foresee, and a branch on it would be wrong half of the time: here is none.
+    #[inline(never)]
+    fn records(&mut self, records: &mut [u8], size: usize, prefix: usize, steps: [&[Step]; 3]) -> usize {
+        let [ones, fours, eights] = steps;
+        let stream = Stream { bytes: self.bytes, at: 0 };
+        let (mut at, mut done) = (self.at, 0usize);
+        for record in records.chunks_exact_mut(size) {
+            let mut whole = || {
+                let (to, from) = (record.get_mut(..prefix)?, stream.bytes.get(at..)?.get(..prefix)?);
+                match (to, from) {
+                    ([to], [from]) => *to = *from,
+                    (to, from) => copy(to, from),
+                }
+                let at = stream.cells::<1>(at.wrapping_add(prefix), ones, record)?;
+                let at = stream.cells::<4>(at, fours, record)?;
+                stream.cells::<8>(at, eights, record)
+            };
+            let Some(next) = whole() else { break };
+            at = next;
+            done = done.wrapping_add(1);
+        }
+        self.at = at;
+        done
+    }
+
+    #[inline(always)]
+    fn cells<const N: usize>(&self, mut at: usize, steps: &[Step], record: &mut [u8]) -> Option<usize> {
+        for step in steps {
+            // 1 or 0, of which the compiler knows nothing: it would make a branch of it.
+            let null = (u32::from(*record.get(step.null_at as usize)?) & step.null_mask) >> (step.null_shift & 31);
+            let there = (null as usize).wrapping_sub(1);
+            let from = at.wrapping_add(N.wrapping_sub(1)) & !N.wrapping_sub(1);
+            let mut cell = *self.bytes.get(from..)?.first_chunk::<N>()?;
+            let [mask, ..] = there.to_ne_bytes();
+            for byte in &mut cell {
+                *byte &= mask;
+            }
+            *record.get_mut(step.at as usize..)?.first_chunk_mut::<N>()? = cell;
+            at = at.wrapping_add(from.wrapping_add(N).wrapping_sub(at) & there);
+        }
+        Some(at)
+    }
+
     /// The cells of one group that are not null. Of cells that are there, each begins at a multiple of
     /// its size: the first by padding, the others by themselves.
     #[inline(always)]

@@ -7,6 +7,7 @@ use crate::bytes::{Endian, Scratch, Span};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
+use crate::dataseries::write::{Description, List};
 use crate::error::{Error, Kind, Result, What};
 
 /// A file of one byte order. A small handle on the file's bytes and on lent memory.
@@ -55,6 +56,64 @@ impl<'a, E: Endian> File<'a, E> {
         Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
     }
 
+    /// Opens `bytes`, which hold a log of exactly these `types`, from the front. The descriptions of the
+    /// file are compared with them and not parsed, which saves firmware twenty kilobytes: for
+    /// [`Extent::unpack_as`]. The file then has no [`types`](Self::types) of its own.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, Scratch};
+    /// use pilaster::column::Part as _;
+    /// use pilaster::dataseries::write::{self, Cell, Description, IndexSlot, Memory, Record as _, Writer};
+    /// use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" namespace "example.org" version 1.2 {
+    ///         time: int64 relative,
+    ///         n: int32 nullable,
+    ///     }
+    /// }
+    /// const TYPES: [Description<'static>; 1] = [Description::of::<Tick>()];
+    /// assert_eq!(ExtentType::of::<Tick>().version(), (1, 2));
+    ///
+    /// let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 64]);
+    /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    /// let mut extent = write::Extent::of::<Tick>(Memory::rows(&mut rows))?;
+    /// extent.push(&Tick { time: 1000, n: Some(7) })?;
+    /// extent.push(&Tick { time: 1010, n: None })?;
+    /// log.flush(&mut extent).unwrap();
+    /// let bytes = log.finish().unwrap();
+    ///
+    /// let file = File::<LittleEndian>::open_known(&bytes, &TYPES, &ReadOptions::DEFAULT)?;
+    /// let mut memory = [0; 64];
+    /// for extent in file.extents() {
+    ///     let extent = extent?;
+    ///     if extent.type_name() == Tick::NAME.as_bytes() {
+    ///         let part = extent.unpack_as::<Tick>(&ReadOptions::DEFAULT, &mut Scratch::new(&mut memory))?;
+    ///         assert_eq!(part.column(0)?.get(1)?, Some(Cell::Int64(1010)));
+    ///         assert_eq!(part.column(1)?.get(1)?, None);
+    ///     }
+    /// }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// What is wrong with header or type extent; [`Kind::Misuse`] if the file has other types.
+    pub fn open_known(bytes: &'a [u8], types: &[Description<'_>], options: &ReadOptions) -> Result<Self> {
+        header::check::<E>(bytes)?;
+        let first = bytes.get(HEADER_LEN..).unwrap_or_default();
+        let first = Extent::<E>::of(first, HEADER_LEN as u64)?;
+        if options.verify {
+            first.check_stored()?;
+        }
+        if first.type_name() != XML_TYPE.as_bytes() {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
+        }
+        if List::Types(types).hash::<E>() != first.header().hash {
+            return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
+        }
+        Ok(File { bytes, types: Types::NONE, index: None, options: *options, order: PhantomData })
+    }
+
     fn types_of(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {
         let first = bytes.get(HEADER_LEN..).unwrap_or_default();
         Types::open(&Extent::<E>::of(first, HEADER_LEN as u64)?, options, scratch)
@@ -97,17 +156,30 @@ impl<'a, E: Endian> File<'a, E> {
     }
 
     /// Unpacks every extent, with all checks on whatever the options were. `scratch` holds one extent at
-    /// a time.
+    /// a time; where it has room for two, large hosts check two at once ([`Extent::unpack_pair`]).
     ///
     /// # Errors
     /// The first thing that is wrong; [`Kind::NoRoom`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         let options = ReadOptions { verify: true, ..self.options };
         let mut extents = self.extents();
-        for extent in extents.by_ref() {
-            let extent = extent?;
+        while let Some(extent) = extents.next().transpose()? {
             let ty = self.type_of(&extent)?;
-            extent.unpack(&ty, &options, &mut scratch.scope())?;
+            let mut scratch = scratch.scope();
+            // What is wrong with the next one is for its own turn to say.
+            let mut ahead = extents.clone();
+            if cfg!(target_pointer_width = "64")
+                && let Some(Ok(next)) = ahead.next()
+                && let Ok(next_ty) = self.type_of(&next)
+                && let (Ok(one), Ok(two)) = (extent.need(&ty, &options), next.need(&next_ty, &options))
+                && one.saturating_add(two) <= scratch.room() as u64
+            {
+                let [one, two] = Extent::unpack_pair([&extent, &next], [&ty, &next_ty], &options, &mut scratch);
+                one.and(two)?;
+                extents = ahead;
+            } else {
+                extent.unpack(&ty, &options, &mut scratch)?;
+            }
         }
         extents.end().ok_or(Error::new(Kind::Truncated, What::DsExtent, extents.at))
     }
@@ -255,6 +327,22 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
                 Err(e)
             }
             part => part.map(Some),
+        }
+    }
+
+    /// By the headers alone.
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        let mut passed = 0u64;
+        loop {
+            let before = self.extents.clone();
+            let whole = self.next_extent()?.map(|extent| passed.saturating_add(extent.header().rows.into()));
+            match whole {
+                Some(whole) if whole <= rows => passed = whole,
+                _ => {
+                    self.extents = before;
+                    return Ok(passed);
+                }
+            }
         }
     }
 

@@ -8,6 +8,7 @@ use crate::bytes::{Bits, Scratch};
 use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
+use crate::dataseries::write::Cell;
 use crate::error::{Error, Kind, Result, What};
 
 /// The rows of one extent, unpacked: native cells, all differences undone.
@@ -109,6 +110,38 @@ pub struct Column<'s> {
 }
 
 impl<'c> Column<'c> {
+    /// The value of one row; `None` for null. A variable32 or fixedwidth value stays where it lies.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Invalid`] if its cell names no string of the
+    /// pool.
+    pub fn get(&self, row: u64) -> Result<Option<Cell<'c>>> {
+        let none = || self.no_rows(&(row..row));
+        let start = usize::try_from(row).ok().filter(|_| row < self.rows.into());
+        let start = start.and_then(|row| row.checked_mul(self.size as usize)).ok_or_else(none)?;
+        let record = self.records.get(start..).and_then(|rest| rest.get(..self.size as usize)).ok_or_else(none)?;
+        let bit = |at: u32, mask: u8| record.get(at as usize).is_some_and(|byte| byte & mask != 0);
+        if self.slot.null.is_some_and(|null| bit(null.at, null.mask)) {
+            return Ok(None);
+        }
+        let cell = record.get(self.slot.at as usize..).unwrap_or_default();
+        let four = || cell.first_chunk().copied().unwrap_or_default();
+        let eight = || cell.first_chunk().copied().unwrap_or_default();
+        Ok(Some(match self.ty {
+            FieldType::Bool => Cell::Bool(bit(self.slot.at, self.slot.mask)),
+            FieldType::Byte => Cell::Byte(cell.first().copied().unwrap_or_default()),
+            FieldType::Int32 => Cell::Int32(i32::from_ne_bytes(four())),
+            FieldType::Int64 => Cell::Int64(i64::from_ne_bytes(eight())),
+            FieldType::Double => Cell::Double(f64::from_ne_bytes(eight())),
+            FieldType::Variable32 => {
+                let span = self.pool.span(u32::from_ne_bytes(four()))?;
+                let span = crate::bytes::Span { at: span.at.into(), len: span.len.into() };
+                Cell::Bytes(span.of(self.pool.bytes(), What::DsCell)?)
+            }
+            FieldType::FixedWidth(width) => Cell::Bytes(cell.get(..width as usize).unwrap_or_default()),
+        }))
+    }
+
     /// The records of `rows`.
     fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
         let size = u64::from(self.size);

@@ -52,6 +52,22 @@ impl<'s> Pool<'s> {
         Ok(hash.value())
     }
 
+    /// The same for two extents, whose hashes are chains that can go side by side.
+    pub(super) fn hashes([(a, records_a), (b, records_b)]: [(&Self, &[u8]); 2]) -> [Result<u32>; 2] {
+        let (mut one, mut two) = (ExtentHash::new(), ExtentHash::new());
+        ExtentHash::parts([&mut one, &mut two], [records_a, records_b]);
+        for hash in [&mut one, &mut two] {
+            hash.end_part();
+            hash.part(&[0; POOL_START]);
+        }
+        ExtentHash::parts([&mut one, &mut two], [a.tail, b.tail]);
+        [(a, one), (b, two)].map(|(pool, mut hash)| {
+            hash.end_part();
+            pool.entries(|word| hash.word(word))?;
+            Ok(hash.value())
+        })
+    }
+
     #[inline(always)]
     fn entries(&self, mut each: impl FnMut(&[u8; 4])) -> Result<()> {
         let mut rest = self.tail;

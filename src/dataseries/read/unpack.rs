@@ -7,12 +7,19 @@ use crate::bytes::{Endian, Scratch};
 use crate::dataseries::layout::FieldType;
 use crate::dataseries::raw::{MAX_PART, Mode, POOL_START};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
+use crate::dataseries::write::{Of, Record, Schema};
 use crate::error::{Error, Kind, Result, What};
 
 /// Records: as they lie in the file, or in lent memory, where they can be changed.
 enum Records<'s> {
     Stored(&'s [u8]),
     Lent(&'s mut [u8]),
+}
+
+/// The two parts of an extent before anything in them was changed.
+struct Loaded<'s> {
+    records: Records<'s>,
+    pool: Pool<'s>,
 }
 
 impl Records<'_> {
@@ -35,17 +42,113 @@ impl<'a, E: Endian> Extent<'a, E> {
     where
         'a: 's,
     {
-        let header = self.header();
+        self.unpack_by::<ExtentType<'_>>(ty, options, scratch)
+    }
+
+    /// Unpacks the extent, whose rows are known at compile time: steps of packing that they do not need
+    /// are not in the image.
+    ///
+    /// # Errors
+    /// Those of [`unpack`](Self::unpack).
+    pub fn unpack_as<'s, R: Record>(&self, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
+        self.unpack_by::<Of<R>>(&const { ExtentType::of::<R>() }, options, scratch)
+    }
+
+    /// Unpacks two extents: in about the time of one where the checks are what takes it, as their hashes are
+    /// chains that go side by side. Each result is that of [`unpack`](Self::unpack), with the scratch that
+    /// the first one has left for the second.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, Scratch};
+    /// use pilaster::column::Part as _;
+    /// use pilaster::dataseries::{Extent, File, ReadOptions};
+    ///
+    /// # let bytes = std::fs::read("tests/golden/dataseries/large_zlib.ds").unwrap();
+    /// let (mut kept, mut memory) = (vec![0; 1 << 16], vec![0; 1 << 20]);
+    /// let file = File::<LittleEndian>::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut kept))?;
+    /// let ty = file.types().get(0).expect("a type");
+    /// let extents: Vec<_> = file.extents().collect::<Result<_, _>>()?;
+    /// // The first extent are the types.
+    /// let [one, two] = [&extents[1], &extents[2]];
+    /// let mut scratch = Scratch::new(&mut memory);
+    /// let parts = Extent::unpack_pair([one, two], [&ty, &ty], &ReadOptions::DEFAULT, &mut scratch);
+    /// for (part, extent) in parts.into_iter().zip([one, two]) {
+    ///     assert_eq!(part?.rows(), u64::from(extent.header().rows));
+    /// }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    pub fn unpack_pair<'s>(
+        [a, b]: [&Self; 2],
+        [ty_a, ty_b]: [&ExtentType<'s>; 2],
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> [Result<Part<'s>>; 2]
+    where
+        'a: 's,
+    {
+        let one = a.load::<ExtentType<'_>>(ty_a, options, scratch);
+        let two = b.load::<ExtentType<'_>>(ty_b, options, scratch);
+        let hashes: [Option<Result<u32>>; 2] = match (&one, &two) {
+            (Ok(one), Ok(two)) if options.verify => {
+                Pool::hashes([(&one.pool, one.records.bytes()), (&two.pool, two.records.bytes())]).map(Some)
+            }
+            _ => [None; 2],
+        };
+        let [hash_a, hash_b] = hashes;
+        [
+            one.and_then(|one| a.settle::<ExtentType<'_>>(ty_a, options, one, hash_a)),
+            two.and_then(|two| b.settle::<ExtentType<'_>>(ty_b, options, two, hash_b)),
+        ]
+    }
+
+    #[inline(always)]
+    fn unpack_by<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
+        let loaded = self.load::<S>(ty, options, scratch)?;
+        self.settle::<S>(ty, options, loaded, None)
+    }
+
+    /// The parts decompressed and expanded, and what is stored checked.
+    fn load<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Loaded<'s>>
+    where
+        'a: 's,
+    {
         if self.type_name() != ty.name().as_bytes() {
-            return Err(Error::new(Kind::Misuse, What::DsTypeName, header.name_span().at));
+            return Err(Error::new(Kind::Misuse, What::DsTypeName, self.header().name_span().at));
         }
         if options.verify {
             self.check_stored()?;
         }
-        let mut records = self.records(ty, options, scratch)?;
-        let pool = Pool::new(self.tail(options, scratch)?, !E::IS_NATIVE);
+        let records = self.records::<S>(ty, options, scratch)?;
+        Ok(Loaded { records, pool: Pool::new(self.tail(options, scratch)?, !E::IS_NATIVE) })
+    }
+
+    /// All that is left to check, and to undo. The hash, if somebody has it already.
+    fn settle<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        Loaded { mut records, pool }: Loaded<'s>,
+        hash: Option<Result<u32>>,
+    ) -> Result<Part<'s>> {
+        let header = self.header();
         if options.verify {
-            let hash = pool.hash(records.bytes())?;
+            let hash = hash.unwrap_or_else(|| pool.hash(records.bytes()))?;
             if hash != header.hash && !cfg!(fuzzing) {
                 let at = header.at.saturating_add(20);
                 return Err(Error::new(Kind::Checksum, What::DsHash, at).with_need(header.hash.into()));
@@ -58,11 +161,11 @@ impl<'a, E: Endian> Extent<'a, E> {
         {
             swap(records, ty);
         }
-        if options.verify {
+        if options.verify && S::USES.strings {
             check_cells(records.bytes(), ty, &pool)?;
         }
         if let Records::Lent(records) = &mut records {
-            undo(records, ty);
+            undo::<S>(records, ty);
         }
         let records = match records {
             Records::Stored(bytes) => bytes,
@@ -136,7 +239,12 @@ impl<'a, E: Endian> Extent<'a, E> {
         within(len, options)
     }
 
-    fn records<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Records<'s>>
+    fn records<'s, S: Schema>(
+        &self,
+        ty: &ExtentType<'s>,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Records<'s>>
     where
         'a: 's,
     {
@@ -151,7 +259,7 @@ impl<'a, E: Endian> Extent<'a, E> {
         }
         let words = scratch.take::<u64>(len.div_ceil(8))?;
         let records = bytemuck::must_cast_slice_mut::<u64, u8>(words).get_mut(..len).unwrap_or_default();
-        if !ty.options().compact {
+        if !S::USES.compact || !ty.options().compact {
             restore(mode, stored, records, &mut scratch.scope(), What::DsFixed, at)?;
         } else if mode == Mode::None {
             expand::expand(stored, ty, records, &mut scratch.scope()).map_err(|e| e.moved(at))?;
@@ -284,7 +392,8 @@ fn check_cells(records: &[u8], ty: &ExtentType<'_>, pool: &Pool<'_>) -> Result<(
 }
 
 /// Undoes scales and differences, field by field (sections 8.2 to 8.4).
-fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
+fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
+    let uses = S::USES;
     let size = ty.record_len();
     let compact = ty.options().compact;
     // Bases come before the fields that refer to them, so one pass in their order is enough.
@@ -294,7 +403,7 @@ fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
         let skip = field.null().filter(|_| compact);
         let base = match field.relative(k) {
             Relative::No => {
-                if let Some(scale) = field.scale() {
+                if let Some(scale) = field.scale().filter(|_| uses.scale) {
                     cells::undo_scale(records, size, at, scale);
                 }
                 continue;
@@ -303,15 +412,20 @@ fn undo(records: &mut [u8], ty: &ExtentType<'_>) {
             Relative::To(base) => ty.records().get(base as usize).map(|base| base.slot().at as usize),
         };
         match (field.ty(), base) {
-            (FieldType::Int32, None) => cells::undo_self::<i32>(records, size, at, skip),
-            (FieldType::Int64, None) => cells::undo_self::<i64>(records, size, at, skip),
-            (FieldType::Double, None) => {
+            (FieldType::Int32, None) if uses.relative32 => cells::undo_self::<i32>(records, size, at, skip),
+            (FieldType::Int64, None) if uses.relative64 => cells::undo_self::<i64>(records, size, at, skip),
+            (FieldType::Double, None) if uses.relative_double => {
                 // The reader of types sees to it that such a field has a scale.
-                cells::undo_self_scaled(records, size, at, skip, field.scale().unwrap_or(1.0));
+                let scale = field.scale().unwrap_or(1.0);
+                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
             }
-            (FieldType::Int32, Some(base)) => cells::undo_other::<i32>(records, size, at, base, skip),
-            (FieldType::Int64, Some(base)) => cells::undo_other::<i64>(records, size, at, base, skip),
-            (FieldType::Double, Some(base)) => {
+            (FieldType::Int32, Some(base)) if uses.relative32 && uses.other => {
+                cells::undo_other::<i32>(records, size, at, base, skip)
+            }
+            (FieldType::Int64, Some(base)) if uses.relative64 && uses.other => {
+                cells::undo_other::<i64>(records, size, at, base, skip)
+            }
+            (FieldType::Double, Some(base)) if uses.relative_double && uses.other => {
                 if let Some(scale) = field.scale() {
                     cells::undo_scale(records, size, at, scale);
                 }

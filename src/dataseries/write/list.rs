@@ -58,7 +58,7 @@ impl IndexSlot {
 
 /// Strings, each with a number or none.
 #[derive(Clone, Copy)]
-pub(super) enum List<'w> {
+pub(in crate::dataseries) enum List<'w> {
     /// The descriptions of the types.
     Types(&'w [Description<'w>]),
     /// The type extent, the data extents, and the index itself.
@@ -141,7 +141,7 @@ impl List<'_> {
     }
 
     /// The hash of the extent.
-    pub(super) fn hash<E: Endian>(&self) -> u32 {
+    pub(in crate::dataseries) fn hash<E: Endian>(&self) -> u32 {
         let mut hash = ExtentHash::new();
         self.records::<E>(&mut hash);
         hash.end_part();

@@ -31,6 +31,7 @@ pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
+pub(super) use list::List;
 pub use pool::Pool;
 pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
@@ -39,44 +40,15 @@ pub use schema::{Of, Record, Schema, Uses};
 pub use writer::{Description, Writer};
 pub use xml::{Attributes, TypeXml};
 
+pub use crate::bytes::WriteError;
+
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options};
+    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options, version};
     pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};
     pub use crate::dataseries::types::FieldRecord;
     pub use crate::error::Result;
 }
-
-use core::fmt;
-
-use crate::error::Error;
-
-/// What can go wrong while a file is written: the sink's own error is kept.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum WriteError<S> {
-    /// What was to be written cannot be.
-    Format(Error),
-    /// The sink failed.
-    Sink(S),
-}
-
-impl<S> From<Error> for WriteError<S> {
-    fn from(e: Error) -> Self {
-        WriteError::Format(e)
-    }
-}
-
-impl<S: fmt::Display> fmt::Display for WriteError<S> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            WriteError::Format(e) => e.fmt(f),
-            WriteError::Sink(e) => e.fmt(f),
-        }
-    }
-}
-
-impl<S: fmt::Debug + fmt::Display> core::error::Error for WriteError<S> {}

@@ -108,6 +108,8 @@ macro_rules! __dataseries_record {
                 type Static = $crate::__dataseries_field!(@static $name [$($generics)*]);
 
                 const NAME: &'static str = $type_name;
+                const NAMESPACE: &'static str = concat!($($namespace)?);
+                const VERSION: (i32, i32) = r::version(concat!($(stringify!($version))?));
                 const XML: &'static str = XML;
                 const FIELD_NAMES: &'static str = concat!($(stringify!($field)),+);
                 const OPTIONS: r::Options = OPTIONS;
@@ -425,6 +427,25 @@ pub const fn check_texts(name: &str, namespace: &str, xml: &str) {
     assert!(!same(name, crate::dataseries::raw::XML_TYPE), "the name of a built-in type");
     assert!(!same(name, crate::dataseries::raw::INDEX_TYPE), "the name of a built-in type");
     assert!(xml.len() < u16::MAX as usize, "a description of less than 64 KiB");
+}
+
+/// The two numbers of a version, which the macro took as a literal with a point in it.
+#[must_use]
+#[allow(clippy::panic, reason = "runs in the compiler only: what cannot be declared does not compile")]
+pub const fn version(text: &str) -> (i32, i32) {
+    let (mut bytes, mut major, mut number) = (text.as_bytes(), None, 0i32);
+    while let [byte, rest @ ..] = bytes {
+        match *byte {
+            b'.' => (major, number) = (Some(number), 0),
+            digit @ b'0'..=b'9' => number = number.saturating_mul(10).saturating_add(digit.wrapping_sub(b'0') as i32),
+            _ => panic!("a version is two numbers"),
+        }
+        bytes = rest;
+    }
+    match major {
+        Some(major) => (major, number),
+        None => (number, 0),
+    }
 }
 
 const fn same(a: &str, b: &str) -> bool {

@@ -140,6 +140,10 @@ pub trait Record {
 
     /// The name of the type.
     const NAME: &'static str;
+    /// Its namespace, empty if nothing was said.
+    const NAMESPACE: &'static str;
+    /// Major and minor version, 0.0 if nothing was said.
+    const VERSION: (i32, i32);
     /// Its description.
     const XML: &'static str;
     /// The names of its fields, one behind the other.

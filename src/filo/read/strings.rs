@@ -73,12 +73,14 @@ impl<'a> Strings<'a> {
             let data = self.bytes(span).unwrap_or_default();
             return Ok((VarBytes { data, spans: Spans::Same { count: len } }, Validity::All));
         }
+        if let Kinds::Slots { at, size } = self.kind {
+            return self.slots(at, size, first, len, scratch);
+        }
         let spans = scratch.take::<Span>(len)?;
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let done = match self.kind {
                 Kinds::Words { base } if WIDE => self.packed_words(base, row, block),
-                Kinds::Slots { at, size } if WIDE => self.slots(at, size, row, block),
                 _ => None,
             };
             all &= match done {
@@ -164,6 +166,7 @@ impl<'a> Strings<'a> {
     pub(super) fn need(&self, rows: u64) -> u64 {
         match self.kind {
             Kinds::One(_) => 0,
+            Kinds::Slots { .. } => rows.saturating_add(super::mask::validity_need(rows)),
             _ => Scratch::cost::<Span>(rows).saturating_add(super::mask::validity_need(rows)),
         }
     }
@@ -210,8 +213,28 @@ impl<'a> Strings<'a> {
         }
         // Behind 1 MiB of text all are of the long form.
         let packed = words.first().is_some_and(|word| word & UTF8_NA != 0);
-        let done = if packed { packed_spans(base, self.chunk.len(), &words, out) } else { None };
+        let done =
+            if packed { packed_spans(base, self.chunk.len(), &words, out) } else { self.long_words(base, &words, out) };
         done.or_else(|| self.long_spans(base, &words, out))
+    }
+
+    /// Spans of words of the long form, whose lengths stand in front of the strings; `None` if one is
+    /// of the packed form or wrong.
+    fn long_words(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+        let text = self.chunk.get(base as usize..)?;
+        let mut lens = [0; BLOCK];
+        // Nothing but loads first, so that many of them are under way at a time.
+        for ((len, word), _) in lens.iter_mut().zip(words).zip(&*out) {
+            *len = u32::from_le_bytes(*text.get(*word as usize..)?.first_chunk()?);
+        }
+        // A word of the packed form is a negative number, or leads behind any chunk.
+        let (start, limit) = (base.wrapping_add(4), i32::try_from(self.chunk.len()).ok()?.cast_unsigned());
+        let mut wrong = 0;
+        for ((span, word), len) in out.iter_mut().zip(words).zip(&lens) {
+            *span = Span { at: start.wrapping_add(*word), len: *len };
+            wrong |= word | len | limit.wrapping_sub(span.at.wrapping_add(*len));
+        }
+        (wrong >> 31 == 0).then_some(true)
     }
 
     /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
@@ -239,26 +262,49 @@ impl<'a> Strings<'a> {
         Some(self.chunk.get((base as usize).checked_add(4)?..)?.as_chunks::<4>().0)
     }
 
-    /// Spans of a block of fixed-max slots, none of them empty, missing or wrong; else `None`.
-    fn slots(&self, at: u32, size: u8, first: usize, out: &mut [Span]) -> Option<bool> {
-        let start = first.checked_mul(size.into())?.checked_add(at as usize)?;
-        let slots = self.chunk.get(start..)?.chunks_exact(size.max(1).into());
-        if slots.len() < out.len() {
-            return None;
+    /// Batch of fixed-max slots: of each its length byte.
+    fn slots<'s>(
+        &self,
+        at: u32,
+        size: u8,
+        first: usize,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    where
+        'a: 's,
+    {
+        let lens = scratch.take::<u8>(len)?;
+        let start = first.saturating_mul(size.into()).saturating_add(at as usize);
+        let text = u32::try_from(start).unwrap_or(u32::MAX).wrapping_add(1);
+        let strings =
+            |lens| VarBytes { data: self.chunk, spans: Spans::Slots { first: text, size: size.into(), lens } };
+        if WIDE {
+            let slots = self.chunk.get(start..).unwrap_or_default().chunks_exact(size.max(1).into());
+            for (len, slot) in lens.iter_mut().zip(slots) {
+                *len = slot.first().copied().unwrap_or_default();
+            }
+            // One comparison finds 0, which may be a missing string, and what is too large.
+            let odd = lens.iter().fold(false, |odd, len| odd | (len.wrapping_sub(1) >= size.wrapping_sub(1)));
+            if !odd {
+                return Ok((strings(lens), Validity::All));
+            }
         }
-        // The lengths first: what follows are loops that the compiler vectorises.
-        let mut lens = [1u8; BLOCK];
-        for ((len, slot), _) in lens.iter_mut().zip(slots).zip(out.iter()) {
-            *len = *slot.first()?;
+        let valid = scratch.take::<u8>(len.div_ceil(8))?;
+        let (mut row, mut all) = (first, true);
+        for (byte, lens) in valid.iter_mut().zip(lens.chunks_mut(8)) {
+            *byte = 0;
+            for (bit, len) in (0..8).zip(lens) {
+                let span = self.span(row)?;
+                let [low, ..] = span.len.to_le_bytes();
+                *len = low;
+                *byte |= u8::from(span.at != NA.at) << bit;
+                all &= span.at != NA.at;
+                row = row.wrapping_add(1);
+            }
         }
-        // One comparison finds 0 and what is too large.
-        let odd = lens.iter().fold(false, |odd, len| odd | (len.wrapping_sub(1) >= size.wrapping_sub(1)));
-        let (step, mut at) = (u32::from(size), u32::try_from(start).ok()?.wrapping_add(1));
-        for (span, len) in out.iter_mut().zip(lens) {
-            *span = Span { at, len: len.into() };
-            at = at.wrapping_add(step);
-        }
-        (!odd).then_some(true)
+        let bits = Bits::new(valid, 0, len)?;
+        Ok((strings(lens), if all { Validity::All } else { Validity::Bits(bits) }))
     }
 
     /// Where string `i` lies; `None` if something is wrong with it.
@@ -331,19 +377,25 @@ pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
 fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
     let limit = i32::try_from(len).ok()?.cast_unsigned();
     let (mut starts, mut lens) = ([0; BLOCK], [0; BLOCK]);
-    let (mut wrong, mut missing) = (0, 0);
+    let (mut wrong, mut packed, mut missing) = (0, u32::MAX, 0);
     for ((word, start), len) in words.iter().zip(&mut starts).zip(&mut lens) {
-        let span = packed_word(base, *word);
-        wrong |= !word | limit.wrapping_sub(span.at.wrapping_add(span.len));
-        missing |= na_lanes(*word);
-        (*start, *len) = (span.at, span.len);
+        let offset = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
+        (*start, *len) = (offset, word & UTF8_MAX_LEN);
+        wrong |= limit.wrapping_sub(offset.wrapping_add(*len));
+        packed &= word;
+        missing |= u32::from(*word == UTF8_NA);
     }
-    // Behind the end of a short block all are missing.
-    let all = out.len() == BLOCK && missing == 0 || words.iter().take(out.len()).all(|word| *word != UTF8_NA);
     for ((span, at), len) in out.iter_mut().zip(&starts).zip(&lens) {
         *span = Span { at: *at, len: *len };
     }
-    (wrong >> 31 == 0).then_some(all)
+    // Behind the end of a short block all are missing.
+    let mut all = true;
+    if missing != 0 {
+        for (span, word) in out.iter_mut().zip(words).filter(|(_, word)| **word == UTF8_NA) {
+            (*span, all) = (packed_word(base, *word), false);
+        }
+    }
+    ((wrong | !packed) >> 31 == 0).then_some(all)
 }
 
 /// A word of the packed form: 20 bits of offset and 11 of length (section 10.1).

@@ -2,6 +2,7 @@
 
 use super::cells::{Cells, Source, lossy};
 use super::len::mask_bytes;
+use super::mask::Mask;
 use super::out::Out;
 use super::width::packed as narrowest;
 use crate::encoding::bitpack::Packing;
@@ -80,11 +81,20 @@ pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     Ok(line.distances(values).map_or(line, |range| line.lowered(range.min)))
 }
 
-/// The smallest width for the residuals to the line; `None` if there is no line.
-pub(super) fn delta_packing(values: &[i64]) -> Option<Packing> {
-    let range = Range::<i64>::from(Line::through(values)?.distances(values)?);
+/// The smallest width for the residuals to the line, and the line for it; `None` if there is no line.
+pub(super) fn delta_packing(values: &[i64]) -> Option<(Packing, Line)> {
+    let line = Line::through(values)?;
+    let range = line.distances(values)?;
     // The first residual is 0, so a signed width that holds the distance holds both ends as well.
-    narrowest(Range { min: 0, max: range.max.saturating_sub(range.min) }).or(Some(Packing::I32))
+    let distance = i64::from(range.max).saturating_sub(range.min.into());
+    let packing = narrowest(Range { min: 0, max: distance }).unwrap_or(Packing::I32);
+    Some((packing, if packing.signed() { line } else { line.lowered(range.min) }))
+}
+
+/// A [`DeltaDelta`](Encoding::DeltaDelta) chunk of values that are all there, to a line of their own.
+pub(super) fn along(values: &[i64], line: Line, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    let source = Source::WideDiff(bytemuck::must_cast_slice(values), line);
+    delta_delta(&Cells { source, mask: Mask::all_of(values.len())? }, line, packing, dst)
 }
 
 /// The packed vector that ends a chunk: its header and data.

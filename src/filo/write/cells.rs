@@ -66,9 +66,8 @@ impl<'a> Cells<'a> {
                 None
             }),
             Source::NarrowDiff(words, base) => drive(packing, mask, low32(missing), to, &|at, _, block| {
-                load(words, at, block);
-                for word in block {
-                    *word = u32::wrapping_sub(*word, base);
+                for (to, word) in block.iter_mut().zip(view(words, at, &mut [0; BLOCK])) {
+                    *to = u32::wrapping_sub(*word, base);
                 }
                 None
             }),
@@ -76,18 +75,15 @@ impl<'a> Cells<'a> {
                 let step = Line { base: 0, ..line };
                 let steps: [u64; BLOCK] = core::array::from_fn(|i| step.at(i));
                 drive(packing, mask, missing, to, &|at, _, block| {
-                    load(words, at, block);
                     let start = line.at(at);
-                    for (word, step) in block.iter_mut().zip(&steps) {
-                        *word = u64::wrapping_sub(*word, start.wrapping_add(*step));
+                    for ((to, word), step) in block.iter_mut().zip(view(words, at, &mut [0; BLOCK])).zip(&steps) {
+                        *to = u64::wrapping_sub(*word, start.wrapping_add(*step));
                     }
                     None
                 })
             }
             Source::Whole(doubles) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
-                let mut values = [0.0; BLOCK];
-                load(doubles, at, &mut values);
-                whole(&mut values, keep, block)
+                whole(view(doubles, at, &mut [0.0; BLOCK]), keep, block)
             }),
             Source::Quarters(offsets, base) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
                 let mut values = [0; BLOCK];
@@ -161,7 +157,19 @@ fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], 
     Ok(())
 }
 
-/// Values from row `at` on; zeros behind the last.
+/// Values from row `at` on, in the place where they are; behind the last, zeros in a copy.
+#[inline(always)]
+fn view<'v, T: Copy + Default>(values: &'v [T], at: usize, copy: &'v mut [T; BLOCK]) -> &'v [T; BLOCK] {
+    match values.get(at..).and_then(<[T]>::first_chunk) {
+        Some(full) => full,
+        None => {
+            load(values, at, copy);
+            copy
+        }
+    }
+}
+
+/// A copy of the values from row `at` on; zeros behind the last.
 #[inline(always)]
 fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
     let values = values.get(at..).unwrap_or_default();
@@ -177,11 +185,18 @@ fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
 }
 
 /// Doubles to ints; the place of one that is none.
-fn whole(values: &mut [f64; BLOCK], keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
-    let bits: &mut [u64; BLOCK] = bytemuck::must_cast_mut(values);
-    pack::select(bits, keep, 0);
+fn whole(values: &[f64; BLOCK], keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
+    if keep != u64::MAX {
+        let mut present = *values;
+        pack::select(&mut present, keep, 0.0);
+        return ints(&present, block);
+    }
+    ints(values, block)
+}
+
+fn ints(values: &[f64; BLOCK], block: &mut [u32; BLOCK]) -> Option<usize> {
     let mut wrong = 0;
-    for (word, value) in block.iter_mut().zip(&*values) {
+    for (word, value) in block.iter_mut().zip(values) {
         *word = low_int(*value).cast_unsigned();
         // What became of other doubles, the way back finds by their bits.
         wrong |= f64::from(word.cast_signed()).to_bits() ^ value.to_bits();

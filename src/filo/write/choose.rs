@@ -1,6 +1,6 @@
 //! The smallest encoding that loses nothing.
 
-use super::binary::delta_packing;
+use super::binary::{along, delta_packing};
 use super::dictionary::{Bounds, Dictionary};
 use super::encode::{encode, holds};
 use super::len::{delta_delta_len, packed_len};
@@ -10,6 +10,7 @@ use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
+use crate::encoding::line::Line;
 use crate::encoding::range::Range;
 use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
@@ -73,22 +74,25 @@ pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
 pub(super) struct Plan<'a> {
     pub encoding: Encoding,
     pub dictionary: Option<Dictionary<'a>>,
+    /// The line of a [`Encoding::DeltaDelta`], if it was found on the way.
+    line: Option<Line>,
 }
 
 impl<'a> Plan<'a> {
     /// Of an encoding without a dictionary.
     pub const fn of(encoding: Encoding) -> Self {
-        Plan { encoding, dictionary: None }
+        Plan { encoding, dictionary: None, line: None }
     }
 
     /// Of strings by code.
     pub const fn with(dictionary: Dictionary<'a>, packing: Packing) -> Self {
-        Plan { encoding: dictionary.encoding(packing), dictionary: Some(dictionary) }
+        Plan { encoding: dictionary.encoding(packing), dictionary: Some(dictionary), line: None }
     }
 
     pub fn write(&self, rows: &Rows<'_>, dst: &mut [u8]) -> Result<usize> {
-        match (&self.dictionary, self.encoding.packing()) {
-            (Some(dictionary), Some(packing)) => dictionary.write(packing, dst),
+        match (&self.dictionary, self.encoding.packing(), self.line, rows.values) {
+            (Some(dictionary), Some(packing), ..) => dictionary.write(packing, dst),
+            (None, Some(packing), Some(line), Plain::Long(values)) => along(values, line, packing, dst),
             _ => encode(self.encoding, rows, dst, &mut Scratch::new(&mut [])),
         }
     }
@@ -147,9 +151,13 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             if let Plain::Long(values) = rows.values
                 && full
                 && delta_delta_len(Packing::U2, rows.len()) < best.len
-                && let Some(packing) = delta_packing(values)
+                && let Some((packing, line)) = delta_packing(values)
             {
-                best.offer(Encoding::DeltaDelta(packing));
+                let encoding = Encoding::DeltaDelta(packing);
+                best.offer(encoding);
+                if best.encoding == encoding {
+                    return Ok(Plan { line: Some(line), ..Plan::of(encoding) });
+                }
             }
         }
         Present::DateTimes { millis, zones } => {

@@ -6,7 +6,8 @@ use super::utf8::word;
 use super::{Plain, Rows, Strings};
 use crate::bytes::Bits;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::pack::BLOCK;
+use crate::encoding::line::Line;
+use crate::encoding::pack::{self, BLOCK};
 use crate::encoding::range::{Extent, Range, add_whole, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
@@ -168,39 +169,33 @@ pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: 
         let _ = values.chunks(16 * BLOCK).all(take);
         return;
     }
-    let mut staged = [filler; BLOCK];
-    for (run, block) in values.chunks(BLOCK).zip(mask.blocks()) {
-        let go_on = match mask.present(block) {
-            u64::MAX => take(run),
-            0 => true,
-            keep => {
-                select(keep, run, filler, &mut staged);
-                take(staged.get(..run.len()).unwrap_or_default())
-            }
-        };
-        if !go_on {
+    let mut staged = [filler; STAGED];
+    let (runs, mut blocks) = (values.chunks(STAGED), mask.blocks());
+    for run in runs {
+        let Some(to) = staged.get_mut(..run.len()) else { return };
+        to.copy_from_slice(run);
+        for (values, block) in staged.as_chunks_mut::<BLOCK>().0.iter_mut().zip(&mut blocks) {
+            pack::select(values, mask.present(block), filler);
+        }
+        if !take(staged.get(..run.len()).unwrap_or_default()) {
             return;
         }
     }
 }
 
-/// Copies the values whose bit of `keep` is 1, and `filler` for the others.
-#[inline(always)]
-fn select<T: Copy>(keep: u64, run: &[T], filler: T, out: &mut [T; BLOCK]) {
-    let halves = [keep, keep >> 32].map(crate::encoding::low32);
-    for ((out, run), half) in out.chunks_mut(32).zip(run.chunks(32)).zip(halves) {
-        for (i, (out, value)) in (0..32).zip(out.iter_mut().zip(run)) {
-            *out = if half & 1u32 << i != 0 { *value } else { filler };
-        }
-    }
-}
+/// Values that are looked at together where some are missing.
+const STAGED: usize = if cfg!(target_pointer_width = "64") { 4 * BLOCK } else { BLOCK };
 
 /// The range of all values up to the run with which it passes 32 bits.
 #[inline(never)]
 fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> Range<i64> {
     let mut extent = Extent::of(first);
     runs(values, mask, first, |run| {
-        extent.add(run);
+        let flat = Line { base: first, slope: 0 };
+        match flat.spread(run) {
+            Some(Range { min, max }) => extent.add(&[first.wrapping_add(min), first.wrapping_add(max)]),
+            None => extent.add(run),
+        }
         extent.range().distance() <= u32::MAX.into()
     });
     extent.range()

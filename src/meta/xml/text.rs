@@ -172,10 +172,29 @@ impl<'a> Text<'a> {
         for c in self.chars() {
             let end = len.saturating_add(c.len_utf8());
             let Some(place) = to.get_mut(len..end) else { break };
-            c.encode_utf8(place);
+            encode(c, place);
             len = end;
         }
         len
+    }
+}
+
+/// Puts a character as UTF-8 into a place of its length; that of the standard library can panic.
+#[allow(clippy::cast_possible_truncation, reason = "six bits, or what is left of 21")]
+fn encode(c: char, place: &mut [u8]) {
+    let mark = match place.len() {
+        0 | 1 => 0,
+        2 => 0xc0,
+        3 => 0xe0,
+        _ => 0xf0,
+    };
+    let mut rest = u32::from(c);
+    if let [first, more @ ..] = place {
+        for byte in more.iter_mut().rev() {
+            *byte = 0x80 | (rest & 0x3f) as u8;
+            rest >>= 6;
+        }
+        *first = mark | rest as u8;
     }
 }
 

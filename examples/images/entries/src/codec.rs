@@ -1,7 +1,9 @@
 //! Byte codecs.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, bzip2, deflate, lz4, lzf, lzo, snappy};
+#[cfg(feature = "codecs")]
+use pilaster::codec::{bzip2, deflate, lzo};
+use pilaster::codec::{Codec, Table, lz4, lzf, snappy};
 use pilaster::error::Result;
 
 use crate::Call;
@@ -23,6 +25,10 @@ decoders! {
     lzf_decode = lzf;
     /// A Snappy block.
     snappy_decode = snappy;
+}
+
+#[cfg(feature = "codecs")]
+decoders! {
     /// An LZO1X stream.
     lzo_decode = lzo;
 }
@@ -46,6 +52,7 @@ encoders! {
     snappy_encode = snappy;
 }
 
+#[cfg(feature = "codecs")]
 /// A zlib stream, with the workspace behind the output.
 #[inline(never)]
 pub fn zlib_decode(call: Call<'_>) -> Result<u32> {
@@ -53,6 +60,7 @@ pub fn zlib_decode(call: Call<'_>) -> Result<u32> {
     Ok(deflate::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
 }
 
+#[cfg(feature = "codecs")]
 /// A bzip2 stream, with the workspace behind the output.
 #[inline(never)]
 pub fn bzip2_decode(call: Call<'_>) -> Result<u32> {

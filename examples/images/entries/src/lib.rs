@@ -7,6 +7,7 @@
 
 pub mod bytes;
 pub mod codec;
+pub mod dataseries_read;
 pub mod dataseries_write;
 pub mod filo;
 pub mod filo_write;

@@ -33,6 +33,10 @@ exports! {
     entry_codec_lz4_encode = entries::codec::lz4_encode;
     entry_codec_lzf_encode = entries::codec::lzf_encode;
     entry_codec_snappy_encode = entries::codec::snappy_encode;
+    entry_dataseries_read = entries::dataseries_read::read;
+    entry_dataseries_open = entries::dataseries_read::open;
+    entry_dataseries_open_big = entries::dataseries_read::open_big;
+    entry_dataseries_any = entries::dataseries_read::any;
     entry_dataseries_write = entries::dataseries_write::stored;
     entry_dataseries_write_lz4 = entries::dataseries_write::lz4;
     entry_dataseries_write_lzf = entries::dataseries_write::lzf;

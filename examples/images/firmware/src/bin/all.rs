@@ -40,6 +40,24 @@ const READERS: &[(&str, Entry)] = &[
     ("filo_read_all", entries::filo::read_all),
 ];
 
+/// What a DataSeries reader is shown: files of the original program in either byte order, and a log.
+const FILES: &[&[u8]] = &[
+    include_bytes!("../../../../../tests/golden/dataseries/tiny.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/tiny_be.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/tiny_compact.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/doublebase.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/all_types_none_be.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/all_types_lzf.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/all_types_lz4.ds"),
+    include_bytes!("../../../../../tests/golden/dataseries/all_types_snappy.ds"),
+];
+const FILE_READERS: &[(&str, Entry)] = &[
+    ("dataseries_read", entries::dataseries_read::read),
+    ("dataseries_open", entries::dataseries_read::open),
+    ("dataseries_open_big", entries::dataseries_read::open_big),
+    ("dataseries_any", entries::dataseries_read::any),
+];
+
 /// What a writer is shown: every element type in every encoding.
 const WRITERS: &[(&str, Entry)] = &[
     ("filo_write_ints", entries::filo_write::ints),
@@ -66,6 +84,13 @@ fn main() -> ! {
         });
         report(name, inputs.map(|(kind, chunk)| stack_of(*entry, chunk, kind, 0)));
     }
+    let mut log = [0; 2048];
+    let len = entries::dataseries_read::sample(&mut log).unwrap_or_default();
+    let log = &log[..len];
+    for (name, entry) in FILE_READERS {
+        let inputs = FILES.iter().copied().chain([log]).flat_map(|file| [(0, file), (3, file), (0, &file[..file.len() - 9])]);
+        report(name, inputs.map(|(kind, file)| stack_of(*entry, file, kind, 0)));
+    }
     let sample = include_bytes!("../../../../../tests/golden/filo/simple_double_rand.filo");
     for (name, entry) in WRITERS {
         let inputs = (0..Element::ALL.len() as u32).flat_map(|kind| (0..128).map(move |row| (kind, row)));
@@ -82,14 +107,14 @@ fn report(name: &str, calls: impl Iterator<Item = (usize, bool)>) {
 }
 
 /// Bytes that are painted below the stack pointer: more than any entry takes.
-const DEPTH: usize = 4 << 10;
+const DEPTH: usize = 8 << 10;
 const PAINT: u32 = 0x5ca1_ab1e;
 
 /// How deep the stack gets in `entry`: paint below the stack pointer, call, look for the first word
 /// that has changed.
 #[inline(never)]
 fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
-    static MEMORY: Lent = Lent(core::cell::UnsafeCell::new([0; 4096]));
+    static MEMORY: Lent = Lent(core::cell::UnsafeCell::new([0; ROOM]));
     // SAFETY: one thread, and the slice is gone when this function returns.
     let memory = unsafe { &mut *MEMORY.0.get() };
     let top = cortex_m::register::msp::read() as usize & !3;
@@ -103,7 +128,10 @@ fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
     (touched.map_or(0, |word| top - word as usize), good)
 }
 
-struct Lent(core::cell::UnsafeCell<[u8; 4096]>);
+/// Lent to the entries: enough for the extents that they are shown.
+const ROOM: usize = 128 << 10;
+
+struct Lent(core::cell::UnsafeCell<[u8; ROOM]>);
 // SAFETY: one thread.
 unsafe impl Sync for Lent {}
 

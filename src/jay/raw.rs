@@ -1,0 +1,114 @@
+//! The numbers of the file format, each written once, for both directions.
+
+pub use crate::generated::jay::SType;
+
+use crate::column::{Prim, Type, Unit};
+
+/// The first eight bytes (section 1).
+pub const HEAD: [u8; 8] = *b"JAY1\0\0\0\0";
+/// The last eight bytes.
+pub const TAIL: [u8; 8] = *b"\0\0\0\x001JAY";
+/// The last four bytes of very old files.
+pub const OLD_TAIL: [u8; 4] = *b"JAY1";
+/// What stands behind the metadata: its length, and the end signature.
+pub const TAIL_LEN: u64 = 16;
+/// The shortest file: signatures around an empty data section and nothing else.
+pub const MIN_LEN: u64 = 24;
+/// Buffers, the metadata and so the file are multiples of it.
+pub const ALIGN: u64 = 8;
+/// The length of the shortest metadata that a FlatBuffer can be.
+pub const MIN_META: u64 = 16;
+
+/// Buffer 0 of the new layout: one bit per row, 1 = has a value; empty if there is none.
+pub const VALIDITY: usize = 0;
+/// Buffer 1: values, or the offsets of strings and arrays.
+pub const DATA: usize = 1;
+/// Buffer 2: the characters of strings.
+pub const TEXT: usize = 2;
+
+/// The missing row of a Bool8 without bitmap.
+pub const NA_BOOL: u8 = 0x80;
+/// In the end offset of a string without bitmap: the row is missing.
+pub const NA_OFFSET32: u32 = 1 << 31;
+/// The same of Str64.
+pub const NA_OFFSET64: u64 = 1 << 63;
+/// NaN as the original writes it for a missing Float32.
+pub const NA_F32: u32 = 0x7fc0_0000;
+/// The same of Float64.
+pub const NA_F64: u64 = 0x7ff8_0000_0000_0000;
+
+/// Bytes of an element, or of an offset; 0 of nothing, and of types that nobody knows.
+#[must_use]
+pub const fn width(stype: SType) -> u64 {
+    match stype {
+        SType::Bool8 | SType::Int8 => 1,
+        SType::Int16 => 2,
+        SType::Int32 | SType::Float32 | SType::Date32 | SType::Str32 | SType::Arr32 => 4,
+        SType::Int64 | SType::Float64 | SType::Time64 | SType::Str64 | SType::Arr64 => 8,
+        SType::Void0 | SType::Unknown(_) => 0,
+    }
+}
+
+/// What the elements mean; `None` of types that nobody knows.
+#[must_use]
+pub const fn ty(stype: SType) -> Option<Type> {
+    Some(match stype {
+        SType::Bool8 => Type::Bool,
+        SType::Int8 => Type::Prim(Prim::I8),
+        SType::Int16 => Type::Prim(Prim::I16),
+        SType::Int32 => Type::Prim(Prim::I32),
+        SType::Int64 => Type::Prim(Prim::I64),
+        SType::Float32 => Type::Prim(Prim::F32),
+        SType::Float64 => Type::Prim(Prim::F64),
+        SType::Str32 | SType::Str64 => Type::Utf8,
+        SType::Date32 => Type::Date(Unit::Day),
+        SType::Time64 => Type::Timestamp(Unit::Nano),
+        SType::Void0 => Type::Null,
+        SType::Arr32 | SType::Arr64 => Type::List,
+        SType::Unknown(_) => return None,
+    })
+}
+
+/// The name that the original's interface has: `int32`, `str64`, `arr32`.
+#[must_use]
+pub const fn name(stype: SType) -> &'static str {
+    match stype {
+        SType::Bool8 => "bool8",
+        SType::Int8 => "int8",
+        SType::Int16 => "int16",
+        SType::Int32 => "int32",
+        SType::Int64 => "int64",
+        SType::Float32 => "float32",
+        SType::Float64 => "float64",
+        SType::Str32 => "str32",
+        SType::Str64 => "str64",
+        SType::Date32 => "date32",
+        SType::Time64 => "time64",
+        SType::Void0 => "void",
+        SType::Arr32 => "arr32",
+        SType::Arr64 => "arr64",
+        SType::Unknown(_) => "unknown",
+    }
+}
+
+/// Whether the elements are strings.
+#[must_use]
+pub const fn is_text(stype: SType) -> bool {
+    matches!(stype, SType::Str32 | SType::Str64)
+}
+
+/// Whether the elements are arrays.
+#[must_use]
+pub const fn is_array(stype: SType) -> bool {
+    matches!(stype, SType::Arr32 | SType::Arr64)
+}
+
+/// How many buffers the new layout has (section 4.2).
+#[must_use]
+pub const fn buffers(stype: SType) -> usize {
+    match stype {
+        SType::Void0 => 0,
+        SType::Str32 | SType::Str64 => 3,
+        _ => 2,
+    }
+}

@@ -1,0 +1,48 @@
+//! Truth values: one byte each, or, in columns that came from Arrow, one bit (section 4.2).
+
+use super::Column;
+use super::field::Which;
+use crate::bytes::{Bits, Scratch};
+use crate::column::Validity;
+use crate::encoding::flags;
+use crate::error::{Error, Kind, Result, What};
+use crate::jay::raw::NA_BOOL;
+
+impl<'a> Column<'a> {
+    pub(super) fn bools<'s>(
+        &self,
+        first: usize,
+        len: usize,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<(Bits<'s>, Validity<'s>)>
+    where
+        'a: 's,
+    {
+        let data = self.data();
+        if self.field().is_packed() {
+            let validity = self.by_bitmap(first, len)?;
+            return Ok((Bits::new(data, first, len)?, validity));
+        }
+        let bytes = data.get(first..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+        if !self.field().rules.tolerant && flags::any(bytes, is_odd) {
+            return Err(self.odd_bool(bytes, first));
+        }
+        let bits = scratch.take::<u8>(len.div_ceil(8))?;
+        flags::pack(bytes, bits, |byte| byte & !NA_BOOL != 0);
+        let validity = self.validity(bytes, first, scratch, |byte| byte == NA_BOOL)?;
+        Ok((Bits::new(bits, 0, len)?, validity))
+    }
+
+    #[cold]
+    fn odd_bool(&self, bytes: &[u8], first: usize) -> Error {
+        let i = bytes.iter().position(|byte| is_odd(*byte)).unwrap_or(0);
+        let at = self.field().buffer(Which::Data).at.saturating_add(first as u64).saturating_add(i as u64);
+        Error::new(Kind::Invalid, What::JayBool, at).with_need(bytes.get(i).copied().unwrap_or(0).into())
+    }
+}
+
+/// Neither 0, 1 nor missing.
+#[inline(always)]
+pub(super) const fn is_odd(byte: u8) -> bool {
+    byte > 1 && byte != NA_BOOL
+}

@@ -1,0 +1,332 @@
+//! What the metadata says of one column: its type, rows and buffers, checked (sections 3 to 5).
+
+use core::fmt;
+
+use super::Stats;
+use crate::bytes::Span;
+use crate::error::{Error, Kind, Result, What};
+use crate::generated::jay as views;
+use crate::jay::raw::{self, ALIGN, DATA, HEAD, SType, TEXT, VALIDITY};
+use crate::limits::Fuel;
+
+/// Which of the two forms a column is described in. One file can hold both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Layout {
+    /// `stype`, `data`, `strdata`: all files of early releases; void columns, and those of chunked
+    /// CSV, of all releases.
+    Old,
+    /// `type`, `buffers`, `children`.
+    New,
+}
+
+/// What holds for all columns of a file.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rules {
+    /// Behind the last byte that a buffer may have.
+    pub(super) end: u64,
+    pub(super) tolerant: bool,
+    pub(super) trust: bool,
+}
+
+/// A column as the metadata describes it. Everything is checked that can be without the data.
+#[derive(Clone, Copy)]
+pub struct Field<'a> {
+    view: views::Column<'a>,
+    stype: SType,
+    layout: Layout,
+    /// Bytes of an offset of strings, which the tolerant infer; else of an element.
+    width: u8,
+    pub(super) rules: Rules,
+    rows: u64,
+    nulls: u64,
+    buffers: [Span; 3],
+}
+
+impl<'a> Field<'a> {
+    /// The column `view`, of a frame of so many rows (`None`: a child, which has its own).
+    pub(super) fn of(view: views::Column<'a>, frame: Option<u64>, rules: Rules) -> Result<Self> {
+        let at = view.at();
+        let (stype, layout) = match view.type_()? {
+            Some(ty) => (ty.stype()?, Layout::New),
+            None => (view.stype()?, Layout::Old),
+        };
+        if matches!(stype, SType::Unknown(_)) || layout == Layout::Old && raw::is_array(stype) {
+            return Err(Error::new(Kind::Unsupported, What::JayType, at).with_need(u8::from(stype).into()));
+        }
+        let rows = match layout {
+            Layout::New => view.nrows()?,
+            Layout::Old => frame.ok_or(Error::new(Kind::Invalid, What::JayType, at))?,
+        };
+        if frame.is_some_and(|frame| frame != rows) {
+            return Err(Error::new(Kind::Invalid, What::JayRows, at).with_need(rows));
+        }
+        let nulls = view.nullcount()?;
+        if nulls > rows && !rules.tolerant {
+            return Err(Error::new(Kind::Invalid, What::JayNulls, at).with_need(nulls));
+        }
+        let width = u8::try_from(raw::width(stype)).unwrap_or(0);
+        let mut field = Field { view, stype, layout, width, rules, rows, nulls, buffers: [Span::default(); 3] };
+        field.place()?;
+        field.fit()?;
+        Ok(field)
+    }
+
+    /// Finds the buffers.
+    fn place(&mut self) -> Result<()> {
+        let count = raw::buffers(self.stype);
+        if count == 0 {
+            return Ok(());
+        }
+        let mut stored = [views::Buffer { offset: 0, length: 0 }; 3];
+        match self.layout {
+            Layout::Old => {
+                let [_, data, text] = &mut stored;
+                *data = self.view.data()?.unwrap_or(*data);
+                *text = self.view.strdata()?.unwrap_or(*text);
+            }
+            Layout::New => {
+                let Some(list) = self.view.buffers()? else { return Err(self.error(What::JayBuffers, 0)) };
+                if list.len() < count || list.len() > count && !self.rules.tolerant {
+                    return Err(self.error(What::JayBuffers, list.len() as u64));
+                }
+                for (to, from) in stored.iter_mut().zip(list.iter()).take(count) {
+                    *to = from;
+                }
+            }
+        }
+        for (to, from) in self.buffers.iter_mut().zip(stored) {
+            *to = self.rules.span(from)?;
+        }
+        Ok(())
+    }
+
+    /// Compares the lengths of the buffers with the rows.
+    fn fit(&mut self) -> Result<()> {
+        let [validity, data, _] = self.buffers;
+        let bits = self.rows.div_ceil(8);
+        if validity.len != 0 && validity.len < bits {
+            return Err(short(What::JayValidity, validity, bits));
+        }
+        let width = u64::from(self.width);
+        // Strings and arrays have an offset more than rows.
+        let Some(offsets) = self.rows.checked_add(1) else { return Err(self.error(What::JayRows, self.rows)) };
+        let is_text = raw::is_text(self.stype);
+        if is_text && self.rules.tolerant && validity.len == 0 {
+            // The original goes by the length alone.
+            self.width = if offsets.checked_mul(4) == Some(data.len) { 4 } else { 8 };
+        }
+        let width = if is_text { self.width.into() } else { width };
+        let values = if is_text || raw::is_array(self.stype) { offsets } else { self.rows };
+        let need = values.checked_mul(width).ok_or(self.error(What::JayRows, self.rows))?;
+        let packed = self.stype == SType::Bool8 && data.len >= bits;
+        if data.len < need && !packed {
+            return Err(short(What::JayBuffer, data, need));
+        }
+        // Of strings the original infers the width from the exact length.
+        if is_text && data.len != need && !self.rules.tolerant {
+            return Err(Error::new(Kind::Invalid, What::JayOffsets, data.at).with_need(data.len));
+        }
+        Ok(())
+    }
+
+    /// The storage type.
+    #[must_use]
+    pub const fn stype(&self) -> SType {
+        self.stype
+    }
+
+    /// In which form the column is described.
+    #[must_use]
+    pub const fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many rows are missing, as the file says.
+    #[must_use]
+    pub const fn null_count(&self) -> u64 {
+        self.nulls
+    }
+
+    /// Least and greatest value, if the file says them in a form that fits the type.
+    ///
+    /// # Errors
+    /// Those of [`meta::flat`](crate::meta::flat).
+    pub fn stats(&self) -> Result<Option<Stats>> {
+        Ok(self.view.stats()?.and_then(|stored| Stats::of(stored, self.stype)))
+    }
+
+    /// The type that the statistics are stored as, by its tag, whether it fits or not.
+    pub(super) fn stored_stats(&self) -> Result<Option<views::Stats>> {
+        self.view.stats()
+    }
+
+    /// Where the buffers lie in the file: validity, values or offsets, characters. Empty, where the
+    /// column has none.
+    #[must_use]
+    pub const fn buffers(&self) -> &[Span; 3] {
+        &self.buffers
+    }
+
+    /// Offset of the description in the file.
+    #[must_use]
+    pub fn at(&self) -> u64 {
+        self.view.at()
+    }
+
+    /// The element column of an array.
+    ///
+    /// # Errors
+    /// What is wrong with it; [`Kind::Limit`] if arrays nest too deep.
+    pub fn child(&self) -> Result<Option<Field<'a>>> {
+        if !raw::is_array(self.stype) {
+            return Ok(None);
+        }
+        let children = self.view.children()?;
+        let view = match children {
+            Some(children) if children.len() == 1 => children.get(0)?,
+            other => return Err(self.error(What::JayChildren, other.map_or(0, |children| children.len() as u64))),
+        };
+        let child = Field::of(view, None, self.rules)?;
+        let declared = element(self.view.type_()?)?;
+        if child.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(child.stype) {
+            let stype = u8::from(child.stype).into();
+            return Err(Error::new(Kind::Invalid, What::JayType, child.at()).with_need(stype));
+        }
+        Ok(Some(child))
+    }
+
+    /// The smallest range of the file that holds all buffers, also those of children: what must be
+    /// fetched to read the column. In files of the original it holds nothing else.
+    ///
+    /// # Errors
+    /// Those of [`child`](Self::child).
+    pub fn span(&self) -> Result<Span> {
+        let (mut from, mut to) = (u64::MAX, 0);
+        self.each_buffer(&mut Fuel::new(&crate::limits::Limits::DEFAULT), &mut |span| {
+            from = from.min(span.at);
+            to = to.max(span.end().unwrap_or(u64::MAX));
+            Ok(())
+        })?;
+        Ok(match to.checked_sub(from) {
+            Some(len) => Span { at: from, len },
+            None => Span { at: HEAD.len() as u64, len: 0 },
+        })
+    }
+
+    /// Shows every buffer that is not empty, with those of children, and so checks these.
+    pub(super) fn each_buffer(&self, fuel: &mut Fuel, each: &mut dyn FnMut(Span) -> Result<()>) -> Result<()> {
+        let mut field = *self;
+        loop {
+            for span in field.buffers.iter().filter(|span| span.len > 0) {
+                each(*span)?;
+            }
+            match field.child()? {
+                Some(child) => {
+                    fuel.spend(child.at())?;
+                    field = child;
+                }
+                None => return Ok(()),
+            }
+        }
+    }
+
+    /// The types of this column and its children agree with the type that each of them declares.
+    pub(super) fn same_types(&self, fuel: &mut Fuel) -> Result<()> {
+        let Some(child) = self.child()? else { return Ok(()) };
+        let (mut declared, mut own) = (element(self.view.type_()?)?, child.view.type_()?);
+        while let (Some(a), Some(b)) = (declared, own) {
+            fuel.spend(b.at())?;
+            if a.stype()? != b.stype()? {
+                break;
+            }
+            (declared, own) = (element(Some(a))?, element(Some(b))?);
+        }
+        if declared.is_some() || own.is_some() {
+            return Err(Error::new(Kind::Invalid, What::JayType, child.at()));
+        }
+        Ok(())
+    }
+
+    /// Whether truth values have one bit each.
+    pub(super) const fn is_packed(&self) -> bool {
+        matches!(self.stype, SType::Bool8) && self.buffers[DATA].len < self.rows
+    }
+
+    /// Whether offsets have 32 bits.
+    pub(super) const fn is_narrow(&self) -> bool {
+        self.width <= 4
+    }
+
+    pub(super) const fn buffer(&self, which: Which) -> Span {
+        match which {
+            Which::Validity => self.buffers[VALIDITY],
+            Which::Data => self.buffers[DATA],
+            Which::Text => self.buffers[TEXT],
+        }
+    }
+
+    #[cold]
+    fn error(&self, what: What, need: u64) -> Error {
+        Error::new(Kind::Invalid, what, self.view.at()).with_need(need)
+    }
+}
+
+impl fmt::Debug for Field<'_> {
+    /// Without the bytes of the file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Field")
+            .field("at", &self.at())
+            .field("stype", &self.stype)
+            .field("layout", &self.layout)
+            .field("rows", &self.rows)
+            .field("nulls", &self.nulls)
+            .field("buffers", &self.buffers)
+            .finish()
+    }
+}
+
+/// A buffer by what it is for.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Which {
+    Validity,
+    Data,
+    Text,
+}
+
+impl Rules {
+    /// Where a buffer lies in the file.
+    fn span(&self, stored: views::Buffer) -> Result<Span> {
+        let views::Buffer { offset, length } = stored;
+        let wrong = |kind| Error::new(kind, What::JayBuffer, offset.saturating_add(HEAD.len() as u64));
+        let Some(at) = offset.checked_add(HEAD.len() as u64) else {
+            return Err(wrong(Kind::Overflow).with_need(offset));
+        };
+        let span = Span { at, len: length };
+        match span.end() {
+            None => Err(wrong(Kind::Overflow).with_need(length)),
+            Some(end) if end > self.end => Err(wrong(Kind::Truncated).with_need(length)),
+            _ if !offset.is_multiple_of(ALIGN) && !self.tolerant => Err(wrong(Kind::Invalid).with_need(offset)),
+            _ => Ok(span),
+        }
+    }
+}
+
+/// The element type that an array type declares.
+fn element<'a>(ty: Option<views::Type<'a>>) -> Result<Option<views::Type<'a>>> {
+    match ty.map(|ty| ty.extra()).transpose()?.flatten() {
+        Some(views::TypeExtra::Child(child)) => Ok(Some(child)),
+        _ => Ok(None),
+    }
+}
+
+#[cold]
+fn short(what: What, span: Span, need: u64) -> Error {
+    Error::new(Kind::Truncated, what, span.at).with_need(need)
+}

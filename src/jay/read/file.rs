@@ -1,0 +1,144 @@
+//! A whole file, and parts of one.
+
+use super::tail::check_head;
+use super::{Column, HEAD_SPAN, Meta, ReadOptions, Tail};
+use crate::bytes::{Scratch, Span};
+use crate::column;
+use crate::error::{Error, Kind, Result, What};
+
+/// Bytes of a file, and where they lie in it: all of it, or what was fetched for a column.
+#[derive(Clone, Copy, Debug)]
+pub struct Window<'a> {
+    bytes: &'a [u8],
+    at: u64,
+}
+
+impl<'a> Window<'a> {
+    /// `bytes`, which lie at offset `at` of the file.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8], at: u64) -> Self {
+        Window { bytes, at }
+    }
+
+    /// A range of the file.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if it is not inside.
+    pub fn get(&self, span: Span) -> Result<&'a [u8]> {
+        let missing = || Error::new(Kind::Truncated, What::JayBuffer, span.at).with_need(span.len);
+        let at = span.at.checked_sub(self.at).filter(|_| span.len > 0);
+        match at {
+            Some(at) => Span { at, ..span }.of(self.bytes, What::JayBuffer).map_err(|_| missing()),
+            None if span.len == 0 => Ok(&[]),
+            None => Err(missing()),
+        }
+    }
+}
+
+/// A file in memory: a table of one part.
+#[derive(Clone, Copy, Debug)]
+pub struct File<'a> {
+    bytes: &'a [u8],
+    tail: Tail,
+    meta: Meta<'a>,
+}
+
+impl<'a> File<'a> {
+    /// Opens `bytes`. Only the metadata is looked at. Nothing stays in `scratch`; files of up to 32
+    /// columns, as writers write them, need none.
+    ///
+    /// # Errors
+    /// What is wrong with signatures and metadata; [`Kind::NoRoom`].
+    pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
+        let len = bytes.len() as u64;
+        let end = Tail::span(len)?.of(bytes, What::JayTail)?;
+        check_head(HEAD_SPAN.of(bytes, What::JayHead)?)?;
+        let tail = Tail::of(end, len, options)?;
+        let meta = Meta::open(tail.meta.of(bytes, What::JayMeta)?, &tail, options, scratch)?;
+        Ok(File { bytes, tail, meta })
+    }
+
+    /// The metadata.
+    #[must_use]
+    pub const fn meta(&self) -> &Meta<'a> {
+        &self.meta
+    }
+
+    /// Where metadata and data lie.
+    #[must_use]
+    pub const fn tail(&self) -> &Tail {
+        &self.tail
+    }
+
+    /// Column `k`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
+    pub fn column(&self, k: usize) -> Result<Column<'a>> {
+        Column::new(self.meta.field(k)?, self.window())
+    }
+
+    pub(super) const fn window(&self) -> Window<'a> {
+        Window::new(self.bytes, 0)
+    }
+
+    pub(super) const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+}
+
+impl<'a> column::Part for File<'a> {
+    type Col = Column<'a>;
+
+    fn rows(&self) -> u64 {
+        self.meta.rows()
+    }
+
+    fn width(&self) -> usize {
+        self.meta.width()
+    }
+
+    fn name(&self, k: usize) -> Result<&str> {
+        self.meta.name(k)
+    }
+
+    fn column(&self, k: usize) -> Result<Column<'a>> {
+        File::column(self, k)
+    }
+}
+
+/// A file as a table of one part.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    file: File<'a>,
+    given: bool,
+}
+
+impl<'a> Table<'a> {
+    /// The table of `file`.
+    #[must_use]
+    pub const fn new(file: File<'a>) -> Self {
+        Table { file, given: false }
+    }
+}
+
+impl<'a> column::Table for Table<'a> {
+    type Part<'p>
+        = File<'a>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, _outer: &mut Scratch<'p>) -> Result<Option<File<'a>>>
+    where
+        Self: 'p,
+    {
+        let first = !self.given;
+        self.given = true;
+        Ok(first.then_some(self.file))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.given = false;
+        Ok(())
+    }
+}

@@ -1,0 +1,183 @@
+//! The metadata: rows, keys, and the descriptions of all columns (sections 2 and 5).
+
+use super::field::Rules;
+use super::order::{Disjoint, disjoint, unique_names};
+use super::{Field, ReadOptions, Tail};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+use crate::generated::jay as views;
+use crate::limits::{Depth, Fuel};
+use crate::meta::flat::{Flat, Linked, Str};
+
+/// The metadata of a file: a view that was checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Meta<'a> {
+    columns: Linked<'a, views::Column<'a>>,
+    rows: u64,
+    keys: u32,
+    at: u64,
+    rules: Rules,
+    max_nodes: u32,
+    /// What is odd about the frame; only with tolerance.
+    odd: Option<Error>,
+}
+
+impl<'a> Meta<'a> {
+    /// The metadata `bytes`, which lie where `tail` says. Every description is looked at, in time
+    /// that is proportional to their number. Files of more than 32 columns, and those whose buffers
+    /// do not come in order, take some of `scratch` meanwhile.
+    ///
+    /// # Errors
+    /// What is wrong with the metadata; [`Kind::NoRoom`].
+    pub fn open(bytes: &'a [u8], tail: &Tail, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
+        let limits = &options.limits;
+        let flat = Flat::new_at(bytes, tail.meta.at).with_depth(Depth::new(limits));
+        let frame: views::Frame<'a> = flat.root()?;
+        let at = frame.at();
+        let Some(columns) = frame.columns()? else { return Err(Error::new(Kind::Invalid, What::JayColumns, at)) };
+        let (rows, count) = (frame.nrows()?, columns.len() as u64);
+        let limit = |what, most: u64| Error::new(Kind::Limit, what, at).with_need(most);
+        if rows > limits.max_rows {
+            return Err(limit(What::MaxRows, limits.max_rows));
+        }
+        if count > limits.max_columns.into() {
+            return Err(limit(What::MaxColumns, limits.max_columns.into()));
+        }
+        let (stated, keys) = (frame.ncols()?, frame.nkeys()?);
+        let mut odd = None;
+        if stated != count {
+            odd = Some(Error::new(Kind::Invalid, What::JayColumns, at).with_need(stated));
+        }
+        let keys = u32::try_from(keys).ok().filter(|keys| u64::from(*keys) <= count).unwrap_or_else(|| {
+            odd = Some(Error::new(Kind::Invalid, What::JayKeys, at).with_need(keys.cast_unsigned().into()));
+            0
+        });
+        // The tolerant follow a buffer to wherever in the file it lies.
+        let end = if options.tolerant { tail.file } else { tail.meta.at };
+        let rules = Rules { end, tolerant: options.tolerant, trust: options.trust_null_counts };
+        let meta = Meta { columns, rows, keys, at: tail.meta.at, rules, max_nodes: limits.max_nodes, odd };
+        if !options.tolerant {
+            meta.frame()?;
+            meta.check(tail.meta.len, scratch)?;
+        }
+        Ok(meta)
+    }
+
+    /// Everything that holds in a sound file.
+    pub(super) fn check(&self, len: u64, scratch: &mut Scratch<'_>) -> Result<()> {
+        let mut fuel = self.fuel();
+        let mut all = Disjoint::NONE;
+        for k in 0..self.width() {
+            legal(self.stored_name(k)?)?;
+            let field = self.field(k)?;
+            field.stored_stats()?;
+            field.each_buffer(&mut fuel, &mut |span| {
+                all.add(span);
+                Ok(())
+            })?;
+            field.same_types(&mut fuel)?;
+        }
+        if !all.ascending {
+            let mut inner = scratch.scope();
+            let spans = inner.take::<[u64; 2]>(all.count)?;
+            let (mut rest, mut fuel) = (spans.iter_mut(), self.fuel());
+            for k in 0..self.width() {
+                self.field(k)?.each_buffer(&mut fuel, &mut |span| {
+                    if let Some(to) = rest.next() {
+                        *to = [span.at, span.end().unwrap_or(u64::MAX)];
+                    }
+                    Ok(())
+                })?;
+            }
+            disjoint(spans)?;
+        }
+        unique_names(&self.columns, len, scratch)
+    }
+
+    pub(super) fn fuel(&self) -> Fuel {
+        Fuel::new(&crate::limits::Limits { max_nodes: self.max_nodes, ..crate::limits::Limits::DEFAULT })
+    }
+
+    /// How many rows.
+    #[must_use]
+    pub const fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// How many columns.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.columns.len()
+    }
+
+    /// How many of the first columns are the key: by them the rows are sorted, and unique.
+    #[must_use]
+    pub const fn keys(&self) -> usize {
+        self.keys as usize
+    }
+
+    /// The name of column `k`. If the file is read with tolerance, a name that is missing is empty, and
+    /// one that is no text is cut where that shows.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column; what is wrong with the name.
+    pub fn name(&self, k: usize) -> Result<&'a str> {
+        let name = match self.stored_name(k) {
+            Err(_) if self.rules.tolerant && k < self.width() => return Ok(""),
+            name => name?,
+        };
+        match name.text() {
+            Err(_) if self.rules.tolerant => Ok(name.bytes().utf8_chunks().next().map_or("", |first| first.valid())),
+            text => text,
+        }
+    }
+
+    pub(super) fn stored_name(&self, k: usize) -> Result<Str<'a>> {
+        let view = self.view(k)?;
+        view.name()?.ok_or_else(|| Error::new(Kind::Invalid, What::JayName, view.at()))
+    }
+
+    /// The description of column `k`.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column; what is wrong with the description.
+    pub fn field(&self, k: usize) -> Result<Field<'a>> {
+        Field::of(self.view(k)?, Some(self.rows), self.rules)
+    }
+
+    fn view(&self, k: usize) -> Result<views::Column<'a>> {
+        if k >= self.width() {
+            return Err(Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.width() as u64));
+        }
+        self.columns.get(k)
+    }
+
+    /// Offset of the metadata in the file.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// What is odd about the frame itself.
+    pub(super) fn frame(&self) -> Result<()> {
+        self.odd.map_or(Ok(()), Err)
+    }
+
+    /// The same metadata without tolerance and trust.
+    pub(super) const fn strict(&self) -> Meta<'a> {
+        Meta { rules: Rules { end: self.at, tolerant: false, trust: false }, ..*self }
+    }
+}
+
+/// A name as the original's reader would leave it: text, not empty, without control characters.
+pub(super) fn legal(name: Str<'_>) -> Result<()> {
+    let text = name.text()?;
+    let control = text.bytes().position(|byte| byte < 0x20);
+    match (text.is_empty(), control) {
+        (false, None) => Ok(()),
+        (_, at) => {
+            let at = name.at().saturating_add(at.unwrap_or(0) as u64);
+            Err(Error::new(Kind::Invalid, What::JayName, at))
+        }
+    }
+}

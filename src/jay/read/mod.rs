@@ -1,0 +1,52 @@
+//! Jay in: frame, metadata, columns.
+
+mod bools;
+mod column;
+mod field;
+mod file;
+mod get;
+mod meta;
+mod numbers;
+mod offsets;
+mod order;
+mod stats;
+mod tail;
+mod verify;
+
+pub use column::Column;
+pub use field::{Field, Layout};
+pub use file::{File, Table, Window};
+pub use get::Value;
+pub use meta::Meta;
+pub use stats::Stats;
+pub use tail::{HEAD_SPAN, Tail, check_head};
+
+use crate::limits::Limits;
+
+/// How a file is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct ReadOptions {
+    /// Whether what can be read of a damaged or odd file is read. Then only the metadata's own frame
+    /// must be sound; each column is judged alone and when it is asked for. Names may be odd and
+    /// twice, buffers anywhere in the file, truth values any number, null counts wrong; a string that
+    /// is none counts as missing. [`File::problems`] says what is odd.
+    pub tolerant: bool,
+    /// Whether a null count of 0 is believed, as the original does. Then batches of such a column
+    /// are the file's own bytes, not looked at; a row whose stored value stands for a missing one has
+    /// that value. Else it is an error ([`What::JayNulls`](crate::error::What::JayNulls)).
+    pub trust_null_counts: bool,
+    /// How much a file may ask for.
+    pub limits: Limits,
+}
+
+impl ReadOptions {
+    /// All checks, and the limits of a host.
+    pub const DEFAULT: ReadOptions = ReadOptions { tolerant: false, trust_null_counts: false, limits: Limits::DEFAULT };
+}
+
+impl Default for ReadOptions {
+    fn default() -> Self {
+        ReadOptions::DEFAULT
+    }
+}

@@ -1,0 +1,77 @@
+//! What can be checked only between columns: that no name is there twice, that no buffers overlap.
+//!
+//! A few columns take no memory but the stack's; more of them, eight bytes of scratch each.
+
+use crate::bytes::{Scratch, Span};
+use crate::encoding::low32;
+use crate::error::{Error, Kind, Result, What};
+use crate::generated::jay as views;
+use crate::hash::lookup2;
+use crate::meta::flat::Linked;
+
+type Columns<'a> = Linked<'a, views::Column<'a>>;
+
+/// So many columns are compared on the stack.
+const FEW: usize = 32;
+
+/// Checks that all names differ. They were looked at before, so each is there; `meta` bytes hold them.
+pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scratch<'_>) -> Result<()> {
+    let count = columns.len();
+    let mut few = [0u64; FEW];
+    let mut inner = scratch.scope();
+    let keys = match few.get_mut(..count) {
+        Some(keys) => keys,
+        None => inner.take::<u64>(count)?,
+    };
+    // Names in a FlatBuffer may lie one upon the other; then a few bytes would be much work.
+    let mut left = meta;
+    for (k, key) in keys.iter_mut().enumerate() {
+        let name = name(columns, k);
+        left = match left.checked_sub(name.len() as u64) {
+            Some(left) => left,
+            None => return Err(Error::new(Kind::Invalid, What::JayName, k as u64)),
+        };
+        *key = u64::from(lookup2(0, name)) << 32 | u64::from(low32(k as u64));
+    }
+    let (hash, of) = (|key: u64| key >> 32, |key: u64| name(columns, low32(key) as usize));
+    keys.sort_unstable_by(|a, b| hash(*a).cmp(&hash(*b)).then_with(|| of(*a).cmp(of(*b))));
+    for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
+        if hash(*a) == hash(*b) && of(*a) == of(*b) {
+            let at = columns.get(low32(*a.max(b)) as usize)?.at();
+            return Err(Error::new(Kind::Invalid, What::JayName, at));
+        }
+    }
+    Ok(())
+}
+
+fn name<'a>(columns: &Columns<'a>, k: usize) -> &'a [u8] {
+    columns.get(k).and_then(|column| column.name()).ok().flatten().map_or(&[], |name| name.bytes())
+}
+
+/// Buffers as they come: those in ascending order, as every writer has them, need no memory.
+pub(super) struct Disjoint {
+    end: u64,
+    pub(super) count: usize,
+    pub(super) ascending: bool,
+}
+
+impl Disjoint {
+    pub(super) const NONE: Disjoint = Disjoint { end: 0, count: 0, ascending: true };
+
+    pub(super) fn add(&mut self, span: Span) {
+        self.ascending &= span.at >= self.end;
+        self.end = span.end().unwrap_or(u64::MAX);
+        self.count = self.count.saturating_add(1);
+    }
+}
+
+/// Checks that buffers in any order do not overlap: each is a start and an end.
+pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
+    spans.sort_unstable();
+    for ([_, end], [next, _]) in spans.iter().zip(spans.iter().skip(1)) {
+        if next < end {
+            return Err(Error::new(Kind::Invalid, What::JayBuffer, *next).with_need(end.saturating_sub(*next)));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,124 @@
+//! The frame of a file: both signatures, and where the metadata lies (section 1).
+
+use super::ReadOptions;
+use crate::bytes::{LittleEndian, Reader, Span};
+use crate::error::{Error, Kind, Result, What};
+use crate::jay::raw::{ALIGN, HEAD, MIN_LEN, MIN_META, OLD_TAIL, TAIL, TAIL_LEN};
+
+/// The first eight bytes.
+pub const HEAD_SPAN: Span = Span { at: 0, len: HEAD.len() as u64 };
+
+/// Checks the first eight bytes, [`HEAD_SPAN`].
+///
+/// # Errors
+/// [`Kind::Truncated`]; [`Kind::Unsupported`] for another version, [`Kind::Invalid`] for anything else.
+pub fn check_head(bytes: &[u8]) -> Result<()> {
+    let head = *Reader::<LittleEndian>::new(bytes).array::<{ HEAD.len() }>(What::JayHead)?;
+    if head == HEAD {
+        return Ok(());
+    }
+    let [j, a, y, version, ..] = head;
+    let kind = if [j, a, y] == *b"JAY" { Kind::Unsupported } else { Kind::Invalid };
+    Err(Error::new(kind, What::JayHead, 0).with_need(version.into()))
+}
+
+/// What the end of a file says: where the metadata lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Tail {
+    /// The metadata.
+    pub meta: Span,
+    /// How long the file is.
+    pub file: u64,
+}
+
+impl Tail {
+    /// Where the end of a file of `len` bytes is.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if no file is that short.
+    pub const fn span(len: u64) -> Result<Span> {
+        match len.checked_sub(MIN_LEN) {
+            Some(_) => Ok(Span { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
+            None => Err(Error::new(Kind::Truncated, What::JayTail, 0).with_need(MIN_LEN)),
+        }
+    }
+
+    /// The end `bytes` of a file of `len` bytes, as [`span`](Self::span) says.
+    ///
+    /// # Errors
+    /// What is wrong with signature and metadata size.
+    pub fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
+        let Span { at, .. } = Tail::span(len)?;
+        let mut r = Reader::<LittleEndian>::new_at(bytes, at);
+        let size = r.u64(What::JayMeta)?;
+        let found = r.at();
+        let tail = *r.array::<{ TAIL.len() }>(What::JayTail)?;
+        // The original looks at three bytes; very old releases ended a file in another way.
+        let known = tail == TAIL || options.tolerant && (tail.ends_with(b"JAY") || tail.ends_with(&OLD_TAIL));
+        if !known {
+            let [.., a, b, c, d] = tail;
+            let last = u32::from_le_bytes([a, b, c, d]);
+            return Err(Error::new(Kind::Invalid, What::JayTail, found).with_need(last.into()));
+        }
+        let room = len.saturating_sub(MIN_LEN);
+        if size > room {
+            return Err(Error::new(Kind::Truncated, What::JayMeta, at).with_need(size));
+        }
+        let meta = Span { at: at.saturating_sub(size), len: size };
+        let fits =
+            size >= MIN_META && (options.tolerant || size.is_multiple_of(ALIGN) && meta.at.is_multiple_of(ALIGN));
+        if !fits {
+            return Err(Error::new(Kind::Invalid, What::JayMeta, at).with_need(size));
+        }
+        Ok(Tail { meta, file: len })
+    }
+
+    /// The data section, in which all buffers lie.
+    #[must_use]
+    pub const fn data(&self) -> Span {
+        let at = HEAD.len() as u64;
+        Span { at, len: self.meta.at.saturating_sub(at) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tail(size: u64, signature: &[u8], len: u64, tolerant: bool) -> Result<Tail> {
+        let bytes = [&size.to_le_bytes()[..], signature].concat();
+        Tail::of(&bytes, len, &ReadOptions { tolerant, ..ReadOptions::DEFAULT })
+    }
+
+    #[test]
+    fn the_metadata_lies_in_front_of_the_tail() {
+        let found = tail(32, &TAIL, 64, false).unwrap();
+        assert_eq!((found.meta, found.data()), (Span { at: 16, len: 32 }, Span { at: 8, len: 8 }));
+        for size in [0, 8, 33, 36] {
+            assert_eq!(tail(size, &TAIL, 64, false).unwrap_err().what(), What::JayMeta, "{size}");
+        }
+        assert_eq!(tail(41, &TAIL, 64, false).unwrap_err().kind(), Kind::Truncated);
+        assert_eq!(tail(u64::MAX, &TAIL, 64, true).unwrap_err().kind(), Kind::Truncated);
+        assert!(tail(33, &TAIL, 64, true).is_ok());
+        assert_eq!(Tail::span(23).unwrap_err().need(), 24);
+    }
+
+    #[test]
+    fn old_ends_are_for_the_tolerant() {
+        for signature in [b"\0\0\0\0JAY1", b"xxxxxJAY", b"\0\0\0\x002JAY"] {
+            assert_eq!(tail(32, signature, 64, false).unwrap_err().what(), What::JayTail);
+            assert!(tail(32, signature, 64, true).is_ok());
+        }
+        assert!(tail(32, b"\0\0\0\x001JAZ", 64, true).is_err());
+    }
+
+    #[test]
+    fn other_versions_are_named() {
+        assert_eq!(check_head(&HEAD), Ok(()));
+        let e = check_head(b"JAY2\0\0\0\0").unwrap_err();
+        assert_eq!((e.kind(), e.need()), (Kind::Unsupported, u32::from(b'2')));
+        assert_eq!(check_head(b"PAR1\0\0\0\0").unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(check_head(b"JAY1").unwrap_err().kind(), Kind::Truncated);
+    }
+}

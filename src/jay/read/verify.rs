@@ -1,0 +1,148 @@
+//! Everything that opening leaves out: the data, and what the metadata says of it.
+
+use core::cmp::Ordering;
+
+use super::tail::Tail;
+use super::{Column, File, Meta, ReadOptions, Stats, Value};
+use crate::bytes::Scratch;
+use crate::column::{Column as _, Values, fit};
+use crate::error::{Error, Kind, Result, What};
+use crate::jay::raw::{self, SType};
+use crate::limits::{Depth, Limits};
+
+impl File<'_> {
+    /// As much scratch as makes [`verify`](Self::verify) as fast as it gets. With less it takes longer, down
+    /// to a few bytes per column.
+    #[must_use]
+    pub const fn verify_need(&self) -> u64 {
+        // A batch of the widest elements, then names and buffers of all columns.
+        (self.meta().width() as u64).saturating_mul(64).saturating_add(1 << 18)
+    }
+
+    /// Walks everything: each value, string and offset, null counts, statistics, and whether rows with a
+    /// key are sorted by it. What a tolerant opening let pass fails here.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`Kind::NoRoom`].
+    pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
+        let mut first = Ok(());
+        self.problems(scratch, &mut |_, error| {
+            if first.is_ok() {
+                first = Err(error);
+            }
+        });
+        first
+    }
+
+    /// Shows everything that is wrong, with the column if it is one: of each column the first thing.
+    pub fn problems(&self, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
+        let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
+        let (tail, meta) = (self.tail(), self.meta());
+        let end = Tail::span(tail.file).and_then(|span| span.of(self.bytes(), What::JayTail));
+        if let Err(e) = end.and_then(|end| Tail::of(end, tail.file, &options)) {
+            each(None, e);
+        }
+        if let Err(e) = meta.frame() {
+            each(None, e);
+        }
+        let strict = meta.strict();
+        let mut sound = true;
+        // Columns that share buffers, which only tolerance opens, would make a few bytes much work.
+        let mut left = tail.file.saturating_mul(2);
+        let mut fuel = meta.fuel();
+        for k in 0..meta.width() {
+            let name = strict.stored_name(k).and_then(super::meta::legal);
+            let column = strict.field(k).and_then(|field| Column::new(field, self.window()));
+            let column = name.and(column).and_then(|column| {
+                column.field().each_buffer(&mut fuel, &mut |span| {
+                    let limit = Error::new(Kind::Limit, What::MaxDecoded, span.at).with_need(left);
+                    left = left.checked_sub(span.len).ok_or(limit)?;
+                    Ok(())
+                })?;
+                column.verify(Depth::new(&Limits::DEFAULT), scratch)
+            });
+            if let Err(e) = column {
+                sound = false;
+                each(Some(k), e);
+            }
+        }
+        // What lies between columns makes sense only where each is sound.
+        if sound && let Err(e) = strict.check(tail.meta.len, scratch).and_then(|()| sorted(self, &strict)) {
+            each(None, e);
+        }
+    }
+}
+
+impl Column<'_> {
+    /// Reads every row, and compares null count and statistics with them; then the children.
+    pub(super) fn verify(&self, depth: Depth, scratch: &mut Scratch<'_>) -> Result<()> {
+        let at = self.field().at();
+        if self.field().stype() == SType::Void0 {
+            // Early releases may not have counted them.
+            let (nulls, rows) = (self.field().null_count(), self.rows());
+            return if nulls == rows { Ok(()) } else { Err(wrong(What::JayNulls, at, nulls)) };
+        }
+        let (mut row, mut nulls, mut seen) = (0u64, 0u64, Stats::Empty);
+        while row < self.rows() {
+            let mut inner = scratch.scope();
+            let rows = fit(self, row..self.rows(), inner.room())?;
+            let batch = self.read(rows, &mut inner)?;
+            nulls = nulls.saturating_add(batch.validity.nulls(batch.len) as u64);
+            if let Values::Utf8(_) = batch.values {
+                for i in row..row.saturating_add(batch.len as u64) {
+                    self.get(i)?;
+                }
+            }
+            seen = seen.with(&batch);
+            row = row.saturating_add((batch.len as u64).max(1));
+        }
+        if nulls != self.field().null_count() {
+            return Err(wrong(What::JayNulls, at, self.field().null_count()));
+        }
+        match (self.field().stored_stats()?, self.field().stats()?) {
+            (None, _) => {}
+            (Some(_), Some(stats)) if stats == seen => {}
+            (Some(_), _) => return Err(wrong(What::JayStats, at, 0)),
+        }
+        if raw::is_array(self.field().stype()) {
+            let child = self.child(0)?;
+            return child.verify(depth.child(child.field().at())?, scratch);
+        }
+        Ok(())
+    }
+}
+
+/// Checks that the rows of a keyed frame ascend by the columns of the key.
+fn sorted(file: &File<'_>, meta: &Meta<'_>) -> Result<()> {
+    for row in 1..if meta.keys() == 0 { 0 } else { meta.rows() } {
+        let mut order = Ordering::Equal;
+        for k in 0..meta.keys() {
+            let column = file.column(k)?;
+            order = compare(column.get(row.saturating_sub(1))?, column.get(row)?);
+            if order != Ordering::Equal {
+                break;
+            }
+        }
+        if order != Ordering::Less {
+            return Err(wrong(What::JayKey, meta.at(), row));
+        }
+    }
+    Ok(())
+}
+
+/// Missing values come first; strings go by their bytes.
+fn compare(a: Option<Value<'_>>, b: Option<Value<'_>>) -> Ordering {
+    match (a, b) {
+        (Some(Value::Bool(a)), Some(Value::Bool(b))) => a.cmp(&b),
+        (Some(Value::Int(a)), Some(Value::Int(b))) => a.cmp(&b),
+        (Some(Value::Float32(a)), Some(Value::Float32(b))) => a.total_cmp(&b),
+        (Some(Value::Float64(a)), Some(Value::Float64(b))) => a.total_cmp(&b),
+        (Some(Value::Text(a)), Some(Value::Text(b))) => a.as_bytes().cmp(b.as_bytes()),
+        (a, b) => a.is_some().cmp(&b.is_some()),
+    }
+}
+
+#[cold]
+fn wrong(what: What, at: u64, need: u64) -> Error {
+    Error::new(Kind::Invalid, what, at).with_need(need)
+}

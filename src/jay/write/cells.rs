@@ -1,0 +1,276 @@
+//! Elements of one width as they are stored: little-endian, missing ones as what stands for them.
+
+use bytemuck::Pod;
+
+use crate::bytes::Bits;
+use crate::column::{Batch, Column, Type, Validity, Values};
+use crate::encoding::flags;
+use crate::error::{Error, Kind, Result, What};
+use crate::jay::Stats;
+use crate::jay::raw::{NA_BOOL, NA_F32, NA_F64, SType};
+
+/// Elements that are looked at before they are put: what is put then is still in the cache.
+const BLOCK: usize = 1024;
+
+/// What was counted of a column.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Tally {
+    pub(super) rows: u64,
+    pub(super) nulls: u64,
+    pub(super) stats: Stats,
+}
+
+impl Tally {
+    pub(super) const EMPTY: Tally = Tally { rows: 0, nulls: 0, stats: Stats::Empty };
+}
+
+/// A number as it is stored.
+trait Cell: Pod {
+    /// Stands for a missing one.
+    const NA: Self;
+    /// Whether a value that is there can be `NA`: a NaN is missing by the format's own rule.
+    const ANY_NA: bool;
+    fn is_na(self) -> bool;
+    fn little(self) -> Self;
+    fn bounds(values: &[Self], stats: Stats) -> Stats;
+}
+
+macro_rules! integers {
+    ($($int:ident)*) => {$(
+        impl Cell for $int {
+            const NA: Self = $int::MIN;
+            const ANY_NA: bool = false;
+
+            #[inline(always)]
+            fn is_na(self) -> bool {
+                self == $int::MIN
+            }
+
+            #[inline(always)]
+            fn little(self) -> Self {
+                self.to_le()
+            }
+
+            #[inline]
+            fn bounds(values: &[Self], stats: Stats) -> Stats {
+                // A missing one, the least of all, comes out as the greatest.
+                let least = values.iter().fold($int::MAX, |least, v| least.min(if v.is_na() { $int::MAX } else { *v }));
+                let most = values.iter().fold($int::MIN, |most, v| most.max(*v));
+                if most.is_na() { stats } else { stats.and_int(least.into(), most.into()) }
+            }
+        }
+    )*};
+}
+
+macro_rules! floats {
+    ($($float:ident $na:ident $stats:ident;)*) => {$(
+        impl Cell for $float {
+            const NA: Self = $float::from_bits($na);
+            const ANY_NA: bool = true;
+
+            #[inline(always)]
+            fn is_na(self) -> bool {
+                self.is_nan()
+            }
+
+            #[inline(always)]
+            fn little(self) -> Self {
+                $float::from_bits(self.to_bits().to_le())
+            }
+
+            #[inline]
+            fn bounds(values: &[Self], stats: Stats) -> Stats {
+                // A comparison with NaN is false, so that none is taken.
+                let start = match stats {
+                    Stats::$stats { min, max } => (min, max),
+                    _ => ($float::INFINITY, $float::NEG_INFINITY),
+                };
+                let (min, max) = values.iter().fold(start, |(min, max), v| {
+                    (if *v < min { *v } else { min }, if *v > max { *v } else { max })
+                });
+                let any = max >= min;
+                if any { Stats::$stats { min, max } } else { stats }
+            }
+        }
+    )*};
+}
+
+integers! { i8 i16 i32 i64 }
+floats! { f32 NA_F32 Float32; f64 NA_F64 Float64; }
+
+/// Shows the bytes of the elements of `batch`, stored as `stype`, in pieces.
+pub(super) fn put<C: Column, E: From<Error>>(
+    stype: SType,
+    col: &C,
+    batch: &Batch<'_, C>,
+    tally: &mut Tally,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut to = To { validity: &batch.validity, tally, put };
+    match (stype, batch.values) {
+        (SType::Bool8, Values::Bool(bits)) => to.bools(bits, batch.len),
+        (SType::Int8, Values::I8(v)) => to.plain(v),
+        (SType::Int16, Values::I16(v)) => to.plain(v),
+        (SType::Int16, Values::U8(v)) => to.staged(v, |v| Some(i16::from(v))),
+        (SType::Int32 | SType::Date32, Values::I32(v)) => to.plain(v),
+        (SType::Int32, Values::U16(v)) => to.staged(v, |v| Some(i32::from(v))),
+        (SType::Int64, Values::I64(v)) => to.plain(v),
+        (SType::Int64, Values::U32(v)) => to.staged(v, |v| Some(i64::from(v))),
+        (SType::Int64, Values::U64(v)) => to.staged(v, |v| i64::try_from(v).ok()),
+        (SType::Time64, Values::I64(v)) => match super::nanos(col.ty()) {
+            1 => to.plain(v),
+            unit => to.staged(v, |v| v.checked_mul(unit)),
+        },
+        (SType::Float32, Values::F32(v)) => to.plain(v),
+        (SType::Float32, Values::F16(v)) => to.staged(v, |v| Some(half(v))),
+        (SType::Float64, Values::F64(v)) => to.plain(v),
+        _ => Err(wrong_type(col.ty()).into()),
+    }
+}
+
+#[cold]
+pub(super) fn wrong_type(_ty: Type) -> Error {
+    Error::new(Kind::WrongType, What::JayType, 0)
+}
+
+struct To<'p, 'v, E> {
+    validity: &'p Validity<'v>,
+    tally: &'p mut Tally,
+    put: &'p mut dyn FnMut(&[u8]) -> Result<(), E>,
+}
+
+impl<E: From<Error>> To<'_, '_, E> {
+    /// Elements that are stored as they are.
+    fn plain<T: Cell>(&mut self, values: &[T]) -> Result<(), E> {
+        for (k, block) in values.chunks(BLOCK).enumerate() {
+            let first = k.saturating_mul(BLOCK);
+            if cfg!(target_endian = "little") && self.is_full(first, block.len()) {
+                self.block(block, first, 0)?;
+                continue;
+            }
+            self.stage(block, first, |v| Some(v))?;
+        }
+        Ok(())
+    }
+
+    /// Elements that are stored as others; `None` is one that cannot be.
+    fn staged<A: Copy, T: Cell>(&mut self, values: &[A], to: impl Fn(A) -> Option<T> + Copy) -> Result<(), E> {
+        for (k, block) in values.chunks(BLOCK).enumerate() {
+            self.stage(block, k.saturating_mul(BLOCK), to)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn stage<A: Copy, T: Cell>(&mut self, block: &[A], first: usize, to: impl Fn(A) -> Option<T>) -> Result<(), E> {
+        let mut stage = [T::NA; BLOCK];
+        let mut missing = 0u64;
+        for (i, (cell, value)) in stage.iter_mut().zip(block).enumerate() {
+            let row = first.saturating_add(i);
+            match self.validity.get(row) {
+                true => *cell = to(*value).ok_or_else(|| self.lossy(row))?,
+                false => missing = missing.saturating_add(1),
+            }
+        }
+        self.block(stage.get(..block.len()).unwrap_or_default(), first, missing)
+    }
+
+    /// Whether no row of a block is missing.
+    fn is_full(&self, first: usize, len: usize) -> bool {
+        match self.validity {
+            Validity::All => true,
+            Validity::None => false,
+            Validity::Bits(bits) => bits.slice(first, len).is_ok_and(|bits| bits.count_ones() == len),
+        }
+    }
+
+    /// Counts and puts elements, of which so many are missing.
+    fn block<T: Cell>(&mut self, block: &[T], first: usize, missing: u64) -> Result<(), E> {
+        let nulls = flags::count(block, T::is_na) as u64;
+        if nulls != missing && !T::ANY_NA {
+            // A value that is there would read as one that is not.
+            let is_lost = |(i, v): (usize, &T)| v.is_na() && self.validity.get(first.saturating_add(i));
+            let i = block.iter().enumerate().position(is_lost).unwrap_or(0);
+            return Err(self.lossy(first.saturating_add(i)).into());
+        }
+        self.tally.stats = T::bounds(block, self.tally.stats);
+        self.tally.nulls = self.tally.nulls.saturating_add(nulls);
+        self.tally.rows = self.tally.rows.saturating_add(block.len() as u64);
+        if cfg!(target_endian = "little") {
+            return (self.put)(bytemuck::cast_slice(block));
+        }
+        let mut swapped = [T::NA; BLOCK];
+        for (to, from) in swapped.iter_mut().zip(block) {
+            *to = from.little();
+        }
+        (self.put)(bytemuck::cast_slice(swapped.get(..block.len()).unwrap_or_default()))
+    }
+
+    fn bools(&mut self, bits: Bits<'_>, len: usize) -> Result<(), E> {
+        let mut stage = [0u8; BLOCK];
+        let (mut first, mut nulls) = (0usize, 0u64);
+        while first < len {
+            let count = len.saturating_sub(first).min(BLOCK);
+            let block = stage.get_mut(..count).unwrap_or_default();
+            for (i, byte) in block.iter_mut().enumerate() {
+                let row = first.saturating_add(i);
+                let there = self.validity.get(row);
+                *byte = if there { u8::from(bits.get(row) == Some(true)) } else { NA_BOOL };
+                nulls = nulls.saturating_add(u64::from(!there));
+                if there {
+                    self.tally.stats = self.tally.stats.and_int((*byte).into(), (*byte).into());
+                }
+            }
+            (self.put)(block)?;
+            first = first.saturating_add(count);
+        }
+        self.tally.nulls = self.tally.nulls.saturating_add(nulls);
+        self.tally.rows = self.tally.rows.saturating_add(len as u64);
+        Ok(())
+    }
+
+    /// That the value of a row of the batch cannot be stored.
+    #[cold]
+    fn lossy(&self, i: usize) -> Error {
+        let row = self.tally.rows.saturating_add((i % BLOCK) as u64);
+        Error::new(Kind::Lossy, What::JayType, row)
+    }
+}
+
+/// The value of the bits of a half float.
+fn half(bits: u16) -> f32 {
+    let sign = u32::from(bits >> 15) << 31;
+    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
+    match exponent {
+        0 => {
+            // 2^-24 times the fraction, exactly.
+            let size = (fraction as f32) * f32::from_bits(0x3380_0000);
+            f32::from_bits(size.to_bits() | sign)
+        }
+        0x1f => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
+        _ => f32::from_bits(sign | exponent.wrapping_add(112) << 23 | fraction << 13),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::half;
+
+    #[test]
+    fn half_floats() {
+        for (bits, value) in [
+            (0x3c00, 1.0),
+            (0xc000, -2.0),
+            (0x7bff, 65504.0),
+            (0x0400, 6.103_515_6e-5),
+            (0x0001, 5.960_464_5e-8),
+            (0x3555, 0.333_251_95),
+            (0x7c00, f32::INFINITY),
+            (0xfc00, f32::NEG_INFINITY),
+        ] {
+            assert_eq!(half(bits), value, "{bits:04x}");
+        }
+        assert_eq!(half(0x8000).to_bits(), (-0.0f32).to_bits());
+        assert!(half(0x7e00).is_nan());
+    }
+}

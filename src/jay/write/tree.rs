@@ -1,0 +1,177 @@
+//! A column that is gathered in memory: arrays and what is in them, and the offsets of strings.
+
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use super::cells::{self, Tally, wrong_type};
+use super::ends::Ends;
+use super::{WriteOptions, storage};
+use crate::bytes::Scratch;
+use crate::column::{Batch, Column, Spans, Type, Validity, Values, VarBytes, fit};
+use crate::error::{Error, Kind, Result, What};
+use crate::jay::raw::{self, SType};
+use crate::limits::Depth;
+
+/// Scratch for batches of children, unless one row takes more.
+const ROOM: usize = 1 << 16;
+
+/// A column, or a child of one.
+#[derive(Debug)]
+pub(super) struct Tree {
+    pub(super) stype: SType,
+    pub(super) tally: Tally,
+    /// Of arrays: one bit per row.
+    pub(super) valid: Vec<u8>,
+    /// Of strings and arrays.
+    pub(super) ends: Ends,
+    /// Elements of one width, or characters.
+    pub(super) data: Vec<u8>,
+    pub(super) child: Option<Box<Tree>>,
+}
+
+impl Tree {
+    /// An empty column for those like `col`.
+    pub(super) fn of<C: Column>(col: &C, options: &WriteOptions, depth: Depth) -> Result<Self> {
+        let stype = storage(col.ty(), options).ok_or_else(|| wrong_type(col.ty()))?;
+        if !options.any_time && matches!(col.ty(), Type::Timestamp(_)) && col.zone()?.is_some() {
+            return Err(wrong_type(col.ty()));
+        }
+        let child = match raw::is_array(stype) {
+            true => Some(Box::new(Tree::of(&col.child(0)?, options, depth.child(0)?)?)),
+            false => None,
+        };
+        Ok(Tree { stype, tally: Tally::EMPTY, valid: Vec::new(), ends: Ends::new(), data: Vec::new(), child })
+    }
+
+    /// Appends the rows of `batch`, children included.
+    pub(super) fn push<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Result<()> {
+        match (self.stype, batch.values) {
+            (SType::Void0, _) => {
+                self.tally.rows = self.tally.rows.saturating_add(batch.len as u64);
+                self.tally.nulls = self.tally.rows;
+                Ok(())
+            }
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => {
+                self.lengths(&strings, batch)?;
+                let data = &mut self.data;
+                text(&strings, &batch.validity, &mut |bytes| {
+                    data.extend_from_slice(bytes);
+                    Ok::<_, Error>(())
+                })
+            }
+            (SType::Arr32, Values::Nested { rows, of }) => {
+                let child = of.child(0)?;
+                let mut run = 0..0;
+                for i in 0..batch.len {
+                    let there = batch.validity.get(i);
+                    self.bit(there);
+                    let row = if there { rows.get(i)? } else { run.end..run.end };
+                    self.ends.push(row.end.saturating_sub(row.start), false);
+                    if row.start == run.end {
+                        run.end = row.end;
+                    } else if !row.is_empty() {
+                        self.children(&child, run)?;
+                        run = row;
+                    }
+                }
+                self.children(&child, run)
+            }
+            (stype, _) => {
+                let data = &mut self.data;
+                cells::put(stype, col, batch, &mut self.tally, &mut |bytes| {
+                    data.extend_from_slice(bytes);
+                    Ok::<_, Error>(())
+                })
+            }
+        }
+    }
+
+    /// Appends rows of the child column.
+    fn children<C: Column>(&mut self, col: &C, rows: Range<u64>) -> Result<()> {
+        let Some(child) = &mut self.child else { return Ok(()) };
+        let mut memory = vec![0; ROOM];
+        let mut row = rows.start;
+        while row < rows.end {
+            let fitting = match fit(col, row..rows.end, memory.len()) {
+                Err(e) if e.kind() == Kind::NoRoom && (e.need() as usize) > memory.len() => {
+                    memory = vec![0; e.need() as usize];
+                    continue;
+                }
+                fitting => fitting?,
+            };
+            let batch = col.read(fitting, &mut Scratch::new(&mut memory))?;
+            child.push(col, &batch)?;
+            row = row.saturating_add((batch.len as u64).max(1));
+        }
+        Ok(())
+    }
+
+    /// Counts strings and their lengths, and looks whether they are text.
+    pub(super) fn lengths<C>(&mut self, strings: &VarBytes<'_>, batch: &Batch<'_, C>) -> Result<()> {
+        for i in 0..batch.len {
+            let there = batch.validity.get(i);
+            let len = if there { strings.text(i)?.len() as u64 } else { 0 };
+            self.ends.push(len, !there);
+            self.tally.nulls = self.tally.nulls.saturating_add(u64::from(!there));
+            self.tally.rows = self.tally.rows.saturating_add(1);
+        }
+        Ok(())
+    }
+
+    fn bit(&mut self, there: bool) {
+        let row = self.tally.rows;
+        if row & 7 == 0 {
+            self.valid.push(0);
+        }
+        match self.valid.last_mut() {
+            Some(byte) if there => *byte |= 1 << (row & 7),
+            _ => {}
+        }
+        self.tally.nulls = self.tally.nulls.saturating_add(u64::from(!there));
+        self.tally.rows = row.saturating_add(1);
+    }
+
+    /// The type, now that it is known how wide offsets must be.
+    pub(super) const fn stored(&self) -> SType {
+        match self.stype {
+            SType::Str32 if self.ends.is_wide() => SType::Str64,
+            SType::Arr32 if self.ends.is_wide() => SType::Arr64,
+            stype => stype,
+        }
+    }
+}
+
+/// Shows the characters of the strings that are there, in as few pieces as it takes.
+pub(super) fn text<E: From<Error>>(
+    strings: &VarBytes<'_>,
+    validity: &Validity<'_>,
+    put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
+) -> Result<(), E> {
+    let ends = match strings.spans {
+        Spans::Off32(offsets) => offsets.first().zip(offsets.last()).map(|(a, b)| (u64::from(*a), u64::from(*b))),
+        Spans::Off64(offsets) => offsets.first().zip(offsets.last()).map(|(a, b)| (*a, *b)),
+        _ => None,
+    };
+    // Strings that lie side by side, as their offsets ascend: `get` looked at each of them.
+    if let (Validity::All, Some((start, end))) = (validity, ends) {
+        let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
+        let all = range.and_then(|(start, end)| strings.data.get(start..end));
+        return put(all.ok_or(Error::new(Kind::Truncated, What::Text, start))?);
+    }
+    let mut stage = Vec::with_capacity(ROOM);
+    for i in 0..strings.len() {
+        let bytes = if validity.get(i) { strings.get(i)? } else { &[] };
+        if stage.len().saturating_add(bytes.len()) > ROOM {
+            put(&stage)?;
+            stage.clear();
+        }
+        if bytes.len() > ROOM {
+            put(bytes)?;
+        } else {
+            stage.extend_from_slice(bytes);
+        }
+    }
+    put(&stage)
+}

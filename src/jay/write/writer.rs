@@ -1,0 +1,321 @@
+//! The file: signature, buffers, metadata.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::WriteOptions;
+use super::cells::{self, Tally};
+use super::keys::Keys;
+use super::tree::{Tree, text};
+use crate::bytes::{Sink, WriteError};
+use crate::column::{Batch, Column, Values};
+use crate::error::{Error, Kind, Result, What};
+use crate::generated::owned::jay as owned;
+use crate::generated::owned::planus;
+use crate::jay::raw::{self, ALIGN, HEAD, SType, TAIL};
+use crate::jay::{Layout, Stats};
+use crate::limits::{Depth, Limits};
+
+type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
+
+/// Writes a file front to back: columns in any order of arrival, each as a whole, then
+/// [`finish`](Self::finish).
+///
+/// A column goes through [`begin`](Self::begin), [`put`](Self::put) with all of its batches, and
+/// [`end`](Self::end). Strings go through twice, as [`passes`](Self::passes) says: first their lengths are
+/// taken, then their characters.
+#[derive(Debug)]
+pub struct Writer<S> {
+    sink: S,
+    options: WriteOptions,
+    /// Bytes of data so far.
+    at: u64,
+    rows: Option<u64>,
+    keys: Keys,
+    columns: Vec<(usize, owned::Column)>,
+    open: Option<Open>,
+}
+
+/// The column that is being written.
+#[derive(Debug)]
+struct Open {
+    k: usize,
+    name: String,
+    tree: Tree,
+    /// Where the buffer that is being written began.
+    start: u64,
+    /// Of strings: offsets are written, characters come.
+    offsets: Option<owned::Buffer>,
+}
+
+impl<S: Sink> Writer<S> {
+    /// Puts the signature.
+    ///
+    /// # Errors
+    /// Those of the sink.
+    pub fn new(mut sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
+        sink.put(&HEAD).map_err(WriteError::Sink)?;
+        let keys = Keys::new(options.keys);
+        Ok(Writer { sink, options: *options, at: 0, rows: None, keys, columns: Vec::new(), open: None })
+    }
+
+    /// How often a column like `col` must be put.
+    pub fn passes<C: Column>(&self, col: &C) -> u32 {
+        let is_text = super::storage(col.ty(), &self.options).is_some_and(raw::is_text);
+        if is_text { 2 } else { 1 }
+    }
+
+    /// Starts column `k` of the file, which is like `col`.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] if the format, or the options, have nothing for its type; [`Kind::Misuse`] if
+    /// another column is not over, or was `k`, too; [`Kind::Invalid`] for a name that is empty or holds a
+    /// control character.
+    pub fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
+        if self.open.is_some() || self.columns.iter().any(|(other, _)| *other == k) {
+            return Err(Error::new(Kind::Misuse, What::Column, k as u64));
+        }
+        if name.is_empty() || name.bytes().any(|byte| byte < 0x20) {
+            return Err(Error::new(Kind::Invalid, What::JayName, k as u64));
+        }
+        let tree = Tree::of(col, &self.options, Depth::new(&Limits::DEFAULT)).map_err(|e| match e.kind() {
+            Kind::WrongType => Error::new(Kind::WrongType, What::JayType, k as u64),
+            _ => e,
+        })?;
+        self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None });
+        Ok(())
+    }
+
+    /// Puts the next rows of the column, or, in the second pass, their characters.
+    ///
+    /// # Errors
+    /// [`Kind::Lossy`] for a value that would read as a missing one; [`Kind::Utf8`] for bytes that are no
+    /// text; what is wrong with the batch; those of the sink.
+    pub fn put<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Done<S> {
+        let Writer { sink, at, open, keys, .. } = self;
+        let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::Column, 0).into()) };
+        let mut put = |bytes: &[u8]| put(sink, at, bytes);
+        match (open.tree.stype, batch.values) {
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
+                return text(&strings, &batch.validity, &mut put);
+            }
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => open.tree.lengths(&strings, batch)?,
+            (SType::Void0 | SType::Arr32, _) => open.tree.push(col, batch)?,
+            (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, &mut put)?,
+        }
+        Ok(keys.add(open.k, batch)?)
+    }
+
+    /// Ends a pass. After the last one the column is written.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if the column has not as many rows as the others; [`Kind::Invalid`] if rows do not
+    /// ascend by the key; those of the sink.
+    pub fn end(&mut self) -> Done<S> {
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::new(Kind::Misuse, What::Column, 0).into());
+        };
+        let rows = open.tree.tally.rows;
+        if *self.rows.get_or_insert(rows) != rows {
+            return Err(Error::new(Kind::Misuse, What::JayRows, rows).into());
+        }
+        let stype = open.tree.stored();
+        if raw::is_text(stype) && open.offsets.is_none() {
+            self.keys.end(open.k)?;
+            let offsets = self.ends(&open.tree)?;
+            open.offsets = Some(offsets);
+            open.start = self.at;
+            self.open = Some(open);
+            return Ok(());
+        }
+        let mut column = match open.offsets {
+            Some(offsets) => {
+                if self.at.wrapping_sub(open.start) != open.tree.ends.last() {
+                    return Err(Error::new(Kind::Misuse, What::JayText, self.at).into());
+                }
+                let text = self.close(open.start)?;
+                column(&open.tree, &[NO_BUFFER, offsets, text], Vec::new(), &self.options, false)
+            }
+            None if raw::is_array(stype) => {
+                self.keys.end(open.k)?;
+                self.tree(&open.tree)?
+            }
+            None => {
+                self.keys.end(open.k)?;
+                let data = self.close(open.start)?;
+                let buffers = [NO_BUFFER, data];
+                column(&open.tree, if stype == SType::Void0 { &[] } else { &buffers }, Vec::new(), &self.options, false)
+            }
+        };
+        column.name = Some(open.name);
+        self.columns.push((open.k, column));
+        Ok(())
+    }
+
+    /// Writes a column that was gathered.
+    fn tree(&mut self, tree: &Tree) -> Result<owned::Column, WriteError<S::Error>> {
+        let stype = tree.stored();
+        let mut children = Vec::new();
+        let mut buffers = Vec::from([NO_BUFFER]);
+        if raw::is_array(stype) {
+            if tree.tally.nulls > 0 {
+                let start = self.at;
+                self.bytes(&tree.valid)?;
+                // The original pads bitmaps to words.
+                while !self.at.wrapping_sub(start).is_multiple_of(8) {
+                    self.bytes(&[0])?;
+                }
+                buffers = Vec::from([self.close(start)?]);
+            }
+            buffers.push(self.ends(tree)?);
+            if let Some(child) = &tree.child {
+                children.push(self.tree(child)?);
+            }
+        } else if stype == SType::Void0 {
+            buffers.clear();
+        } else {
+            if raw::is_text(stype) {
+                buffers.push(self.ends(tree)?);
+            }
+            let start = self.at;
+            self.bytes(&tree.data)?;
+            buffers.push(self.close(start)?);
+        }
+        Ok(column(tree, &buffers, children, &self.options, true))
+    }
+
+    fn ends(&mut self, tree: &Tree) -> Result<owned::Buffer, WriteError<S::Error>> {
+        let start = self.at;
+        let Writer { sink, at, .. } = self;
+        tree.ends.put(&mut |bytes| put(sink, at, bytes))?;
+        self.close(start)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) -> Done<S> {
+        put(&mut self.sink, &mut self.at, bytes)
+    }
+
+    /// Ends the buffer that began at `start`.
+    fn close(&mut self, start: u64) -> Result<owned::Buffer, WriteError<S::Error>> {
+        let length = self.at.wrapping_sub(start);
+        let pad = usize::try_from(self.at.next_multiple_of(ALIGN).wrapping_sub(self.at)).unwrap_or(0);
+        self.bytes([0; 8].get(..pad).unwrap_or_default())?;
+        Ok(owned::Buffer { offset: start, length })
+    }
+
+    /// Writes the metadata and gives the sink back.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if a column is not over, or a column of the key is missing; [`Kind::Invalid`] if two
+    /// have one name; [`Kind::Overflow`] if the metadata exceeds 2 GiB; those of the sink.
+    pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
+        if let Some(open) = &self.open {
+            return Err(Error::new(Kind::Misuse, What::Column, open.k as u64).into());
+        }
+        let nkeys = core::mem::replace(&mut self.keys, Keys::new(0)).finish()?;
+        self.columns.sort_by_key(|(k, _)| *k);
+        let mut names: Vec<_> = self.columns.iter().map(|(k, column)| (column.name.as_deref(), *k)).collect();
+        names.sort_unstable();
+        if let Some((_, (_, k))) = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a.0 == b.0) {
+            return Err(Error::new(Kind::Invalid, What::JayName, *k as u64).into());
+        }
+        let columns: Vec<owned::Column> = self.columns.drain(..).map(|(_, column)| column).collect();
+        let frame =
+            owned::Frame { nrows: self.rows.unwrap_or(0), ncols: columns.len() as u64, nkeys, columns: Some(columns) };
+        let mut builder = planus::Builder::new();
+        let meta = builder.finish(frame, None);
+        if meta.len() > i32::MAX as usize {
+            return Err(Error::new(Kind::Overflow, What::JayMeta, self.at).into());
+        }
+        let start = self.at;
+        put(&mut self.sink, &mut self.at, meta)?;
+        self.close(start)?;
+        let len = self.at.wrapping_sub(start);
+        self.bytes(&len.to_le_bytes())?;
+        self.bytes(&TAIL)?;
+        Ok(self.sink)
+    }
+}
+
+const NO_BUFFER: owned::Buffer = owned::Buffer { offset: 0, length: 0 };
+
+fn put<S: Sink>(sink: &mut S, at: &mut u64, bytes: &[u8]) -> Done<S> {
+    *at = at.wrapping_add(bytes.len() as u64);
+    sink.put(bytes).map_err(WriteError::Sink)
+}
+
+/// The description of a column.
+fn column(
+    tree: &Tree,
+    buffers: &[owned::Buffer],
+    children: Vec<owned::Column>,
+    options: &WriteOptions,
+    is_child: bool,
+) -> owned::Column {
+    let Tally { rows, nulls, stats } = tree.tally;
+    let stype = tree.stored();
+    let stats = if options.stats { stored_stats(stats, stype) } else { None };
+    let described = owned::Column { nullcount: nulls, stats, ..Default::default() };
+    // The original describes void columns in the old way only.
+    if options.layout == Layout::Old || stype == SType::Void0 && !is_child {
+        return owned::Column {
+            stype: number(stype),
+            data: buffers.get(raw::DATA).cloned(),
+            strdata: buffers.get(raw::TEXT).cloned(),
+            ..described
+        };
+    }
+    owned::Column {
+        type_: Some(Box::new(described_type(tree))),
+        nrows: rows,
+        buffers: Some(buffers.to_vec()),
+        children: if children.is_empty() { None } else { Some(children) },
+        ..described
+    }
+}
+
+fn described_type(tree: &Tree) -> owned::Type {
+    let extra = tree.child.as_ref().map(|child| owned::TypeExtra::Child(Box::new(described_type(child))));
+    owned::Type { stype: number(tree.stored()), extra }
+}
+
+/// The storage type in planus's form.
+fn number(stype: SType) -> owned::SType {
+    // All of them are known to both.
+    owned::SType::try_from(u8::from(stype)).unwrap_or(owned::SType::Bool8)
+}
+
+/// Least and greatest value in planus's form; those of nothing are what stands for a missing value.
+fn stored_stats(stats: Stats, stype: SType) -> Option<owned::Stats> {
+    let ints = match stats {
+        Stats::Int { min, max } => Some((min, max)),
+        _ => None,
+    };
+    macro_rules! ints {
+        ($int:ident as $stats:ident of $member:ident) => {{
+            // They are values of the column.
+            let cut = |value: i64| $int::try_from(value).unwrap_or($int::MIN);
+            let (min, max) = ints.map_or(($int::MIN, $int::MIN), |(min, max)| (cut(min), cut(max)));
+            owned::Stats::$member(owned::$stats { min, max })
+        }};
+    }
+    Some(match stype {
+        SType::Bool8 => ints!(i8 as StatsBool of Bool),
+        SType::Int8 => ints!(i8 as StatsInt8 of Int8),
+        SType::Int16 => ints!(i16 as StatsInt16 of Int16),
+        SType::Int32 | SType::Date32 => ints!(i32 as StatsInt32 of Int32),
+        SType::Int64 | SType::Time64 => ints!(i64 as StatsInt64 of Int64),
+        SType::Float32 => {
+            let na = f32::from_bits(raw::NA_F32);
+            let (min, max) = if let Stats::Float32 { min, max } = stats { (min, max) } else { (na, na) };
+            owned::Stats::Float32(owned::StatsFloat32 { min, max })
+        }
+        SType::Float64 => {
+            let na = f64::from_bits(raw::NA_F64);
+            let (min, max) = if let Stats::Float64 { min, max } = stats { (min, max) } else { (na, na) };
+            owned::Stats::Float64(owned::StatsFloat64 { min, max })
+        }
+        _ => return None,
+    })
+}

@@ -1,0 +1,97 @@
+//! Whole Jay files: strict, believing null counts, and with tolerance.
+
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _, Values};
+use pilaster::jay::{Column, File, ReadOptions, Value};
+
+use super::cell::Cell;
+use super::walk::{Memory, ROOMS, batches, windows};
+
+/// Rows of a column that a walk looks at, and columns.
+const ROWS: u64 = 200;
+const COLUMNS: usize = 16;
+
+pub const STRICT: ReadOptions = ReadOptions::DEFAULT;
+pub const TRUSTING: ReadOptions = ReadOptions { trust_null_counts: true, ..STRICT };
+pub const TOLERANT: ReadOptions = ReadOptions { tolerant: true, ..STRICT };
+
+/// All of `data` is the file.
+pub fn run(data: &[u8]) {
+    read(data);
+}
+
+/// Reads `bytes` in every way; tells how many of the three could be opened.
+pub fn read(bytes: &[u8]) -> usize {
+    let mut memory = Memory::filled(0xa5);
+    let mut opened = [false; 3];
+    for (opened, options) in opened.iter_mut().zip([STRICT, TRUSTING, TOLERANT]) {
+        let Ok(file) = File::open(bytes, &options, &mut Scratch::new(memory.odd(ROOMS[2]))) else { continue };
+        *opened = true;
+        let verified = file.verify(&mut Scratch::new(memory.odd(ROOMS[2]))).is_ok();
+        let mut problems = 0;
+        file.problems(&mut Scratch::new(memory.odd(ROOMS[2])), &mut |_, _| problems += 1);
+        assert_eq!(problems == 0, verified);
+        for k in 0..file.width().min(COLUMNS) {
+            let column = match file.column(k) {
+                Ok(column) => column,
+                Err(e) => {
+                    assert!(options.tolerant, "{e:?}: opened, and then not there");
+                    continue;
+                }
+            };
+            assert!(options.tolerant || file.name(k).is_ok_and(|name| !name.is_empty()));
+            assert_eq!(column.rows(), file.rows());
+            walk(&column, &options, verified, 0);
+        }
+    }
+    assert_eq!(opened[0], opened[1], "to believe null counts is not to open more");
+    assert!(!opened[0] || opened[2], "what is sound can be read with tolerance");
+    opened.into_iter().filter(|opened| *opened).count()
+}
+
+/// Reads some rows in batches and one by one: both say the same.
+pub fn walk(column: &Column<'_>, options: &ReadOptions, sound: bool, depth: usize) {
+    let mut memory = Memory::filled(0x5a);
+    for rows in windows(column.rows(), ROWS) {
+        for room in ROOMS {
+            let read = batches(column, rows.clone(), memory.odd(room), |batch| {
+                for i in 0..batch.len.min(ROWS as usize) {
+                    let row = batch.first + i as u64;
+                    match Cell::of_batch(batch, i) {
+                        Ok(cell) => same(column, options, row, cell, &batch.values, i),
+                        Err(e) => assert!(!options.tolerant, "row {row}: {e:?}"),
+                    }
+                }
+            });
+            assert!(!sound || read.is_ok(), "{read:?} in a sound file");
+        }
+    }
+    if depth < 4
+        && column.ty().children() > 0
+        && let Ok(child) = column.child(0)
+    {
+        walk(&child, options, sound, depth + 1);
+    }
+}
+
+fn same<C>(column: &Column<'_>, options: &ReadOptions, row: u64, cell: Cell<'_>, values: &Values<'_, C>, i: usize) {
+    let got = column.get(row);
+    match (&cell, &got) {
+        (Cell::Missing, Ok(None)) => {}
+        (Cell::Bool(a), Ok(Some(Value::Bool(b)))) => assert_eq!(a, b),
+        (Cell::Int(a), Ok(Some(Value::Int(b)))) => assert_eq!(*a, i128::from(*b)),
+        (Cell::F32(a), Ok(Some(Value::Float32(b)))) => assert_eq!(*a, b.to_bits()),
+        (Cell::F64(a), Ok(Some(Value::Float64(b)))) => assert_eq!(*a, b.to_bits()),
+        (Cell::Bytes(a), Ok(Some(Value::Text(b)))) => assert_eq!(*a, b.as_bytes()),
+        (Cell::Nested, Ok(Some(Value::Rows(b)))) => {
+            let Values::Nested { rows, .. } = values else { panic!("nested, and no ranges") };
+            assert_eq!(rows.get(i).as_ref(), Ok(b));
+        }
+        // Nobody has looked at the text yet.
+        (Cell::Bytes(a), Err(_)) => assert!(core::str::from_utf8(a).is_err() && !options.tolerant),
+        // Where null counts are believed, what stands for missing is a value.
+        (_, Ok(None)) if options.trust_null_counts && column.field().null_count() == 0 => {}
+        (Cell::Missing, _) if options.tolerant => {}
+        _ => panic!("row {row} is {cell:?} in a batch, and {got:?} alone"),
+    }
+}
