@@ -339,8 +339,8 @@ mod tests {
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
         let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
-        let e = open(b"VTXF", Format::Vortex).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VortexFile));
+        let e = open(b"blpk", Format::Bcolz).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BcolzChunk));
         let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }

@@ -2,7 +2,7 @@
 //!
 //! A chunk of bytes goes in, columns come out, and the other way round. The crate does no I/O, takes
 //! all memory from its caller, and believes nothing that the bytes say. It reads and writes
-//! [Filo](filo) and [DataSeries](dataseries); Jay, bcolz and Vortex are recognised ([`any`]) and will follow.
+//! [Filo](filo) and [DataSeries](dataseries), and reads [Vortex](vortex); all five formats are recognised ([`any`]).
 //!
 //! # A round trip
 //!
@@ -52,7 +52,7 @@
 //!
 //! | module | for |
 //! |---|---|
-//! | [`filo`], [`dataseries`] | one format each: its own types, and what it supports |
+//! | [`filo`], [`dataseries`], [`vortex`] | one format each: its own types, and what it supports |
 //! | [`any`] | which format some bytes are |
 //! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
 //! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
@@ -64,14 +64,15 @@
 //! |---|---|---|
 //! | `filo` | yes | Filo vectors, both directions |
 //! | `dataseries` | yes | DataSeries files |
-//! | `jay` `bcolz` `vortex` | yes | places kept for these formats; no reader or writer yet |
+//! | `vortex` | yes | Vortex files, read |
+//! | `jay` `bcolz` | yes | places kept for these formats; no reader or writer yet |
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |
 //! | `defmt` | | `defmt::Format` on errors and summaries |
-//! | `cli` | | the command-line tool `pilaster`; implies `std`, `filo`, `dataseries` and all codecs |
+//! | `cli` | | the command-line tool `pilaster`; implies `std`, the formats that are read, and all codecs |
 //!
 //! Features only add.
 
