@@ -220,9 +220,7 @@ fn a_bad_input_is_status_1() {
 
 #[test]
 fn formats_without_a_reader_are_named() {
-    for (bytes, name) in [(&b"VTXF"[..], "Vortex file"), (b"blpk\x01\0\0\0", "bcolz chunk")] {
-        assert!(bad(1, &run_on(&["info", "-"], bytes)).contains(&format!("this is a {name}")));
-    }
+    assert!(bad(1, &run_on(&["info", "-"], b"blpk\x01\0\0\0")).contains("this is a bcolz chunk"));
     // An explicit format is believed: the bytes then fail in its reader.
     let output = run_on(&["info", "--format", "filo", "--type", "int", "-"], b"JAY1\0\0\0\0");
     assert!(bad(1, &output).contains("filo header word at offset 0"));
