@@ -64,6 +64,14 @@ impl<'a> Table<'a> {
         self.exact(codes, taken, out, written)
     }
 
+    /// Stores all eight bytes of a symbol; its length.
+    #[inline(always)]
+    fn store(&self, code: u8, window: &mut [u8; 64], at: usize) -> Option<usize> {
+        let (symbol, len) = self.symbol(code)?;
+        *window.get_mut(at..)?.first_chunk_mut::<8>()? = *symbol;
+        Some(len)
+    }
+
     /// Eight codes at a time while there is room for eight symbols; codes taken and bytes written.
     #[inline(never)]
     fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {
@@ -75,13 +83,17 @@ impl<'a> Table<'a> {
             let escapes = zero.wrapping_sub(0x0101_0101_0101_0101) & !zero & 0x8080_8080_8080_8080;
             let count = (escapes.trailing_zeros() >> 3) as usize;
             let mut len = 0usize;
-            for code in eight.iter().take(count) {
-                let Some((symbol, n)) = self.symbol(*code) else { return (at, written) };
-                let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<8>) else {
-                    return (at, written);
-                };
-                *to = *symbol;
-                len = len.wrapping_add(n);
+            if count == 8 {
+                // No escape: eight stores, and nothing depends on a count.
+                for code in eight {
+                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
+                    len = len.wrapping_add(n);
+                }
+            } else {
+                for code in eight.iter().take(count) {
+                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
+                    len = len.wrapping_add(n);
+                }
             }
             at = at.wrapping_add(count);
             written = written.wrapping_add(len);
