@@ -303,3 +303,68 @@ fn a_column_takes_few_requests() {
         .unwrap();
     assert!((1..=2).contains(&spans.len()), "{spans:?}");
 }
+
+/// Numbers of a column by row, `None` where one is missing.
+fn integers(column: &Column<'_>, rows: std::ops::Range<u64>) -> Vec<Option<i64>> {
+    let mut memory = vec![0; 1 << 20];
+    let mut out = Vec::new();
+    for row in rows {
+        let batch = column.read(row..row + 1, &mut Scratch::new(&mut memory)).unwrap();
+        let value = match batch.values {
+            Values::I64(values) => values[0],
+            Values::U64(values) => values[0] as i64,
+            other => panic!("{other:?}"),
+        };
+        out.push(batch.validity.get(0).then_some(value));
+    }
+    out
+}
+
+#[test]
+fn zones_bound_their_rows() {
+    for (name, zones) in [("lay_chunked_zones_a", 3), ("def_root_i64_a", 1), ("legacy_v0.54.0_a", 1)] {
+        let bytes = golden(name);
+        let file = File::open(&bytes).unwrap();
+        let column = file.part().unwrap().column(0).unwrap();
+        let map = column.zones().unwrap().expect("zones");
+        assert_eq!(map.len(), zones, "{name}");
+        let [min, max] = [map.min(), map.max()].map(|bound| integers(&bound.unwrap(), 0..zones));
+        let nulls = integers(&map.null_count().unwrap(), 0..zones);
+        let mut seen = 0;
+        for zone in 0..zones {
+            let values = integers(&column, map.rows(zone));
+            let k = zone as usize;
+            assert_eq!(nulls[k], Some(values.iter().filter(|value| value.is_none()).count() as i64), "{name}");
+            assert_eq!(values.iter().flatten().min().copied(), min[k], "{name}");
+            assert_eq!(values.iter().flatten().max().copied(), max[k], "{name}");
+            seen += values.len() as u64;
+        }
+        assert_eq!(seen, column.rows());
+    }
+}
+
+#[test]
+fn zones_of_every_golden_can_be_asked_for() {
+    let mut zoned = 0;
+    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_none_or(|extension| extension != "vortex") {
+            continue;
+        }
+        let bytes = std::fs::read(&path).unwrap();
+        let Ok(file) = File::open(&bytes) else { continue };
+        let part = file.part().unwrap();
+        for k in 0..part.width() {
+            let Some(map) = part.column(k).unwrap().zones().unwrap_or_else(|e| panic!("{path:?} {k}: {e}")) else {
+                continue;
+            };
+            zoned += 1;
+            let mut memory = vec![0; 1 << 20];
+            for bound in [map.min(), map.max(), map.null_count()].into_iter().flatten() {
+                let read = bound.read(0..map.len(), &mut Scratch::new(&mut memory));
+                assert_eq!(read.map(|batch| batch.len as u64), Ok(map.len()), "{path:?} {k}");
+            }
+        }
+    }
+    assert!(zoned > 200, "{zoned}");
+}

@@ -31,6 +31,15 @@ impl<'f> Column<'f> {
         Column { node, path: [0; PATH], steps: 0, dtype: node.dtype }
     }
 
+    pub(super) const fn node(&self) -> &Node<'f> {
+        &self.node
+    }
+
+    /// Fields below the node.
+    pub(super) const fn steps(&self) -> u8 {
+        self.steps
+    }
+
     /// The logical type as the file has it.
     #[must_use]
     pub const fn dtype(&self) -> DType<'f> {

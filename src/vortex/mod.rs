@@ -53,6 +53,9 @@
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | the same |
 //! | files of 0.36 to 0.90 | yes | with the old forms that they have |
 //!
+//! Zone maps are there for who wants to skip rows ([`Column::zones`]), statistics of the file as they are stored
+//! ([`File::column_statistics`]); [`File::verify`] holds the values against the latter.
+//!
 //! Extension types that are not known are what they store; [`DType::extension`] has id and metadata.
 
 mod arrays;
@@ -71,6 +74,7 @@ mod tree;
 mod values;
 mod verify;
 mod visit;
+mod zones;
 
 pub use column::Column;
 pub use dtype::DType;
@@ -80,3 +84,4 @@ pub use source::{Piece, Source};
 pub use statistics::{Bound, Statistics};
 pub use table::{Part, Table};
 pub use visit::{Role, Visit};
+pub use zones::Zones;

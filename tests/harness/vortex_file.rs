@@ -38,6 +38,11 @@ pub fn read(bytes: &[u8]) -> usize {
                 column(&column_k, &mut memory, sound, 0);
                 let _ = column_k.segments(0..column_k.rows(), &mut |_| Ok(()));
                 let _ = column_k.dictionary(0);
+                if let Ok(Some(zones)) = column_k.zones() {
+                    for bound in [zones.min(), zones.max(), zones.null_count()].into_iter().flatten() {
+                        column(&bound, &mut memory, false, 0);
+                    }
+                }
             }
         }
     }
