@@ -260,7 +260,8 @@ fn golden(name: &str) -> Vec<u8> {
 /// Fetches what is missing until `look` has all that it wants: what it found, and the number of requests.
 fn fetched<R>(bytes: &[u8], look: impl Fn(&[Piece<'_>]) -> Result<R, Error>) -> (R, usize, usize) {
     let tail = bytes.len().saturating_sub(2048);
-    let mut ranges = Vec::from([tail..bytes.len()]);
+    let first = tail..bytes.len();
+    let mut ranges = vec![first];
     loop {
         let pieces: Vec<_> =
             ranges.iter().map(|range| Piece { at: range.start as u64, bytes: &bytes[range.clone()] }).collect();
