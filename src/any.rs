@@ -27,7 +27,7 @@ use core::str::FromStr;
 
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
 use crate::bytes::Scratch;
 #[cfg(feature = "dataseries")]
 use crate::dataseries;
@@ -36,6 +36,8 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo;
 #[cfg(feature = "jay")]
 use crate::jay;
+#[cfg(feature = "vortex")]
+use crate::vortex;
 
 /// The formats that can be recognised. More than can be read: see [`Format::readable`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -65,7 +67,7 @@ impl Format {
         }
     }
 
-    /// Whether this build reads the format: its reader exists, and its feature is on.
+    /// Whether this build reads the format: its feature is on.
     #[must_use]
     pub const fn readable(self) -> bool {
         match self {
@@ -73,7 +75,7 @@ impl Format {
             Format::DataSeries => cfg!(feature = "dataseries"),
             Format::Jay => cfg!(feature = "jay"),
             Format::Bcolz => cfg!(feature = "bcolz"),
-            Format::Vortex => false,
+            Format::Vortex => cfg!(feature = "vortex"),
         }
     }
 
@@ -178,7 +180,7 @@ pub struct Hints {
 
 /// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
 /// of its own, the compiler shall name the place.
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
 pub enum File<'a> {
@@ -195,12 +197,15 @@ pub enum File<'a> {
     /// A Jay file.
     #[cfg(feature = "jay")]
     Jay(jay::File<'a>),
+    /// A Vortex file.
+    #[cfg(feature = "vortex")]
+    Vortex(vortex::File<'a>),
 }
 
-#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz"))]
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector or a
-    /// Jay file (which takes some meanwhile), types and index of a DataSeries file.
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, a Vortex
+    /// file or a Jay file (which takes some meanwhile), types and index of a DataSeries file.
     ///
     /// # Errors
     /// Those of the format's own reader; [`Format::unreadable`] if there is none;
@@ -231,6 +236,9 @@ impl<'a> File<'a> {
                 let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
                 jay::File::open(bytes, &options, scratch).map(File::Jay)
             }
+            #[cfg(feature = "vortex")]
+            Format::Vortex => vortex::File::open(bytes).map(File::Vortex),
+            #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
             other => Err(other.unreadable()),
         }
     }
@@ -247,6 +255,8 @@ impl<'a> File<'a> {
             File::Bcolz(_) => Format::Bcolz,
             #[cfg(feature = "jay")]
             File::Jay(_) => Format::Jay,
+            #[cfg(feature = "vortex")]
+            File::Vortex(_) => Format::Vortex,
         }
     }
 
@@ -265,6 +275,8 @@ impl<'a> File<'a> {
             File::Bcolz(chunk) => Ok((chunk.nbytes() as u64).saturating_add(chunk.scratch_len() as u64)),
             #[cfg(feature = "jay")]
             File::Jay(file) => Ok(file.verify_need()),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.need(),
         }
     }
 
@@ -287,6 +299,8 @@ impl<'a> File<'a> {
             }
             #[cfg(feature = "jay")]
             File::Jay(file) => file.verify(scratch),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.verify(scratch),
         }
     }
 }
@@ -346,8 +360,8 @@ mod tests {
     #[cfg(feature = "filo")]
     fn what_is_not_read_yet_is_named() {
         let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
-        let e = open(b"VTXF", Format::Vortex).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VortexFile));
+        let e = open(b"blpk", Format::Bcolz).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BcolzChunk));
         let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement));
     }

@@ -2,7 +2,7 @@
 //!
 //! A chunk of bytes goes in, columns come out, and the other way round. The crate does no I/O, takes
 //! all memory from its caller, and believes nothing that the bytes say. It reads and writes
-//! [Filo](filo), [DataSeries](dataseries), [Jay](jay) and [bcolz]; Vortex is recognised ([`any`]) and will follow.
+//! [Filo](filo), [DataSeries](dataseries) and [Jay](jay), and reads [bcolz] and [Vortex](vortex).
 //!
 //! # A round trip
 //!
@@ -52,7 +52,7 @@
 //!
 //! | module | for |
 //! |---|---|
-//! | [`filo`], [`dataseries`], [`jay`], [`bcolz`] | one format each: its own types, and what it supports |
+//! | [`filo`], [`dataseries`], [`jay`], [`bcolz`], [`vortex`] | one format each: its own types, and what it supports |
 //! | [`any`] | which format some bytes are |
 //! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
 //! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
@@ -66,7 +66,7 @@
 //! | `dataseries` | yes | DataSeries files |
 //! | `jay` | yes | Jay files; written with `alloc` |
 //! | `bcolz` | yes | Blosc 1 chunks; with `std`, bcolz datasets |
-//! | `vortex` | yes | a place kept for this format; no reader or writer yet |
+//! | `vortex` | yes | Vortex files, read |
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `zstd` | yes | Zstandard, both ways; implies `alloc` |
 //! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
@@ -74,7 +74,7 @@
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |
 //! | `defmt` | | `defmt::Format` on errors and summaries |
-//! | `cli` | | the command-line tool `pilaster`; implies `std`, `filo`, `dataseries`, `jay`, `bcolz` and all codecs |
+//! | `cli` | | the command-line tool `pilaster`; implies `std`, every format and all codecs |
 //!
 //! Features only add.
 
@@ -121,5 +121,7 @@ pub mod dataseries;
 pub mod filo;
 #[cfg(feature = "jay")]
 pub mod jay;
+#[cfg(feature = "vortex")]
+pub mod vortex;
 
 pub use error::{Error, Result};

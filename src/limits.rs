@@ -96,7 +96,15 @@ impl Fuel {
     /// # Errors
     /// [`Kind::Limit`] when nothing is left.
     pub const fn spend(&mut self, at: u64) -> Result<()> {
-        match self.left.checked_sub(1) {
+        self.spend_many(1, at)
+    }
+
+    /// Pays for as much work as `nodes` nodes take, done for one at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when less is left.
+    pub const fn spend_many(&mut self, nodes: u32, at: u64) -> Result<()> {
+        match self.left.checked_sub(nodes) {
             Some(left) => {
                 self.left = left;
                 Ok(())

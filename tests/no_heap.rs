@@ -91,3 +91,18 @@ fn no_body_of_jay_allocates() {
         }
     }
 }
+
+#[test]
+fn no_body_of_vortex_allocates() {
+    let bodies = TARGETS.iter().filter(|(name, _)| name.starts_with("vortex") || *name == "proto");
+    let goldens = common::of("vortex");
+    assert!(goldens.len() > 100);
+    for (name, body) in bodies {
+        for golden in &goldens {
+            let input = [&[3, 0][..], &golden.bytes()].concat();
+            for input in [&input[..], &input[2..]] {
+                assert_eq!(allocations(|| body(input)), 0, "{name} allocates on {}", golden.name);
+            }
+        }
+    }
+}

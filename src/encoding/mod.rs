@@ -13,9 +13,15 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+pub mod alp;
 pub mod bitpack;
+pub mod cells;
+pub mod fastlanes;
 pub mod flags;
+pub mod fsst;
+pub mod integers;
 pub mod line;
+pub mod onpair;
 pub mod pack;
 pub mod range;
 

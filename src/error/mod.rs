@@ -52,6 +52,8 @@ pub enum Kind {
     Lossy,
     /// A writer was called in the wrong order or with the wrong type. `at`: the row.
     Misuse,
+    /// Bytes of a file that was given in pieces, and that no piece holds. `at` and `need`: the range.
+    Missing,
 }
 
 /// An error: where, kind, field, and how much is needed.
@@ -139,6 +141,7 @@ impl fmt::Display for Error {
             Kind::Utf8 => write!(f, "{name} at offset {at}: not UTF-8"),
             Kind::Lossy => write!(f, "{name} cannot hold the value of row {at}"),
             Kind::Misuse => write!(f, "{name}: wrong call or type at row {at}"),
+            Kind::Missing => write!(f, "{name}: {need} bytes at offset {at} are in no piece of the file"),
         }
     }
 }

@@ -97,6 +97,9 @@ fields! {
     FlatString = "flatbuffer string",
     FlatUnion = "flatbuffer union",
 
+    // Protocol Buffers.
+    Proto = "protobuf field",
+
     // XML.
     XmlDeclaration = "xml declaration",
     XmlEncoding = "xml encoding",
@@ -192,4 +195,36 @@ fields! {
     JayNulls = "jay null count",
     JayStats = "jay statistics",
     JayKey = "jay key",
+    // Encodings.
+    FastLanes = "fastlanes block",
+    Runs = "run ends",
+    Codes = "dictionary code",
+    Patches = "patch index",
+    Alp = "ALP exponent",
+    AlpRd = "ALP-RD dictionary",
+    Fsst = "FSST code",
+    FsstSymbol = "FSST symbol length",
+    OnPair = "OnPair code",
+    OnPairToken = "OnPair token",
+
+    // Vortex.
+    VtxEnd = "vortex end marker",
+    VtxVersion = "vortex version",
+    VtxPostscript = "vortex postscript",
+    VtxDType = "vortex dtype",
+    VtxLayout = "vortex layout",
+    VtxLayoutId = "vortex layout id",
+    VtxFooter = "vortex footer",
+    VtxStatistics = "vortex statistics",
+    VtxSegment = "vortex segment",
+    VtxMetadata = "vortex metadata",
+    VtxArray = "vortex array",
+    VtxEncoding = "vortex encoding id",
+    VtxBuffer = "vortex buffer",
+    VtxScalar = "vortex scalar",
+    VtxRows = "vortex row count",
+    VtxChunks = "vortex chunk offsets",
+    VtxOffsets = "vortex offsets",
+    VtxText = "vortex string length",
+    VtxZones = "vortex zone map",
 }

@@ -1,9 +1,10 @@
-//! Encodings of metadata, read in place: so far FlatBuffers, XML and JSON.
+//! Encodings of metadata, read in place: FlatBuffers, Protocol Buffers, XML and JSON.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`flat`] | FlatBuffers tables over borrowed bytes, without a heap |
 //! | [`json`] | JSON documents, piece by piece, without a heap |
+//! | [`proto`] | Protocol Buffers messages, field by field, without a heap |
 //! | [`xml`] | XML documents, piece by piece, without a heap |
 //!
 //! ```
@@ -18,4 +19,5 @@
 
 pub mod flat;
 pub mod json;
+pub mod proto;
 pub mod xml;

@@ -48,6 +48,11 @@ pub mod jay_roundtrip;
 pub mod jay_strings;
 pub mod jay_tail;
 pub mod json;
+pub mod proto;
+pub mod vortex;
+pub mod vortex_array;
+pub mod vortex_file;
+pub mod vortex_kernels;
 pub mod walk;
 pub mod xml;
 
@@ -93,4 +98,8 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("jay_file", jay_file::run),
     ("jay_roundtrip", jay_roundtrip::run),
     ("xml", xml::run),
+    ("proto", proto::run),
+    ("vortex_file", vortex_file::run),
+    ("vortex_array", vortex_array::run),
+    ("vortex_kernels", vortex_kernels::run),
 ];

@@ -17,13 +17,14 @@ use crate::walk::{self, Choice};
 
 pub fn run(input: &Input, file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {
-        File::Filo(_) | File::Jay(_) if how.table.is_some() => {
+        File::Filo(_) | File::Jay(_) | File::Vortex(_) if how.table.is_some() => {
             Err(Failure::Usage("--table is for files with tables".to_owned()))
         }
         File::Bcolz(_) => {
             Err(Failure::Usage("a chunk does not say what its items are; `dump` shows its digest".to_owned()))
         }
         File::Filo(vector) => table(&mut filo::Table::new(*vector), part_room(file)?, how, false, out),
+        File::Vortex(vortex) => table(&mut vortex.table(), part_room(file)?, how, false, out),
         File::DataSeries(series) => {
             let name = dataseries::table(series, how.table.as_deref())?;
             table(&mut series.table(&name)?, part_room(file)?, how, true, out)

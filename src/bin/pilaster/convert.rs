@@ -41,6 +41,7 @@ pub fn run(input: &Input, file: &File<'_>, how: &Convert, to: Format, out: &mut 
     let room = part_room(file)?;
     let len = match file {
         File::Filo(vector) => table(filo::Table::new(*vector), how, to, room)?,
+        File::Vortex(vortex) => table(vortex.table(), how, to, room)?,
         File::DataSeries(series) => {
             let name = crate::dataseries::table(series, how.table.as_deref())?;
             table(series.table(&name)?, how, to, room)?

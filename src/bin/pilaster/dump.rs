@@ -16,8 +16,9 @@ use crate::cell::Cell;
 use crate::dataseries;
 use crate::jay;
 use crate::json::{self, Style};
-use crate::open::{Input, part_room};
+use crate::open::{self, Input, part_room};
 use crate::progress::Progress;
+use crate::vortex;
 use crate::walk::batches;
 
 /// A column of up to so many rows is shown in full.
@@ -31,7 +32,7 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
     match file {
         // What can be read is asked for, and the rest is said.
         File::Jay(frame) => jay::verify(input, frame)?,
-        _ => file.verify(&mut Scratch::new(&mut vec![0; room]))?,
+        _ => open::verify(file)?,
     }
     write!(out, "{{\n \"file\": {}, \"format\": \"{}\",\n", Value::from(input.name.as_str()), file.format())?;
     match file {
@@ -57,6 +58,21 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             columns(&mut readable.table(), &readable.heads()?, room, "\n  ", out)?;
             writeln!(out, "\n ],")?;
             facts(&readable.facts()?, out)?;
+        }
+        File::Vortex(vortex) => {
+            let part = vortex.part()?;
+            writeln!(out, " \"nrows\": {},", part.rows())?;
+            facts(&vortex::facts(vortex)?, out)?;
+            let mut heads = Vec::new();
+            for k in 0..part.width() {
+                let column = part.column(k)?;
+                let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, file)?);
+                let nullable = column.nullable();
+                heads.push(Head { name, ty, nullable, rows: part.rows(), facts: Vec::new(), texts: false });
+            }
+            write!(out, ",\n \"columns\": [")?;
+            columns(&mut vortex.table(), &heads, room, "\n  ", out)?;
+            write!(out, "\n ]")?;
         }
         File::DataSeries(series) => {
             dataseries::tables(series, room, out)?;

@@ -15,6 +15,7 @@ use crate::dump::filo_name;
 use crate::jay;
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
+use crate::vortex;
 use crate::walk::batches;
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
@@ -28,6 +29,14 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
         }
         File::Bcolz(chunk) => bcolz::info_chunk(chunk, out),
         File::Jay(frame) => jay::info(frame, input, out),
+        File::Vortex(vortex) => {
+            vortex::info(vortex, out)?;
+            // A column that cannot be decoded is told of above; nothing is counted then.
+            match columns(&mut vortex.table(), 0, out) {
+                Err(Failure::Input(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
+                done => done,
+            }
+        }
         File::DataSeries(series) => {
             dataseries::info(series, input.bytes.len(), out)?;
             let room = part_room(file)?;

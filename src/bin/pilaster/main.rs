@@ -8,7 +8,7 @@
 //! | `cell` | one value of one row, and its text |
 //! | `csv`, `json` | a row as text |
 //! | `bcolz` | the commands on a bcolz dataset, which is a directory, and on a chunk |
-//! | `dataseries`, `jay` | what `dump` and `info` say of a file of that format alone |
+//! | `dataseries`, `jay`, `vortex` | what `dump` and `info` say of a file of that format alone |
 //! | `rewrite` | the commands that write files: `recover`, `convert` of a DataSeries file to another |
 //! | `convert`, `pick` | `convert` between formats, over `pilaster::column` alone; a choice of columns |
 //! | `cat`, `dump`, `info`, `verify` | the other commands |
@@ -54,6 +54,7 @@ mod rewrite;
 #[cfg(test)]
 mod sample;
 mod verify;
+mod vortex;
 mod walk;
 
 use std::fmt;

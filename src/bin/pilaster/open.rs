@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pilaster::any::{self, File, Format, Hints};
 use pilaster::bytes::Scratch;
-use pilaster::error::{Kind, What};
+use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
@@ -41,9 +41,6 @@ impl Input {
 
     /// Opens it, in `memory` of as many bytes as [`room`](Self::room) says.
     pub fn open<'i>(&'i self, task: &Task, memory: &'i mut [u8]) -> Result<File<'i>, Failure> {
-        if !self.format.readable() {
-            return Err(unreadable(self.format));
-        }
         if self.format != Format::Filo && task.element.is_some() {
             return Err(Failure::Usage(format!("--type is for Filo vectors; {} is {}", task.source, self.format)));
         }
@@ -89,6 +86,33 @@ const fn hints(task: &Task) -> Hints {
     Hints { element: task.element, sequential: task.sequential, tolerant: task.tolerant }
 }
 
+/// Walks everything that `file` holds, in memory that grows where a part of it takes more than the first ones.
+pub fn verify(file: &File<'_>) -> Result<(), Failure> {
+    // Room for two parts, which are checked side by side.
+    let mut room = part_room(file)?.saturating_mul(2);
+    let most = usize::try_from(Limits::DEFAULT.max_decoded).unwrap_or(usize::MAX);
+    loop {
+        match file.verify(&mut Scratch::new(&mut vec![0; room])) {
+            Err(e) if e.kind() == Kind::NoRoom && room < most => {
+                let need = usize::try_from(e.need()).unwrap_or(most);
+                room = room.saturating_mul(2).max(need).min(most);
+            }
+            done => return done.map_err(|e| explain(file, &e)),
+        }
+    }
+}
+
+/// An error of the library with what only the file can tell: the id that is not known.
+pub fn explain(file: &File<'_>, e: &Error) -> Failure {
+    match file {
+        File::Vortex(vortex) => match vortex.unknown_id(e) {
+            Some(id) => Failure::Input(format!("{e}: {id}")),
+            None => (*e).into(),
+        },
+        _ => (*e).into(),
+    }
+}
+
 /// Memory for one unpacked part of `file`.
 pub fn part_room(file: &File<'_>) -> Result<usize, Failure> {
     let need = file.need()?;
@@ -123,13 +147,6 @@ fn format(task: &Task, bytes: &[u8], name: &str) -> Result<Format, Failure> {
             Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))
         }
     }
-}
-
-fn unreadable(format: Format) -> Failure {
-    let what = format.unreadable().what().name();
-    Failure::Input(format!(
-        "this is a {what}, and this version reads Filo vectors, DataSeries and Jay files, and bcolz"
-    ))
 }
 
 /// Says which element types these bytes could be opened as, so that the next call works.

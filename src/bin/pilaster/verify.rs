@@ -3,19 +3,17 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::bytes::Scratch;
 
 use crate::Failure;
 use crate::dataseries;
 use crate::jay;
-use crate::open::{Input, part_room};
+use crate::open::{self, Input};
 
 pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), Failure> {
     if let File::Jay(frame) = file {
         jay::verify(input, frame)?;
     }
-    // Room for two parts, which are checked side by side.
-    file.verify(&mut Scratch::new(&mut vec![0; part_room(file)?.saturating_mul(2)]))?;
+    open::verify(file)?;
     match file {
         File::Jay(frame) => jay::verified(input, frame, out)?,
         File::Filo(vector) => writeln!(
@@ -38,6 +36,10 @@ pub fn run(input: &Input, file: &File<'_>, out: &mut impl Write) -> Result<(), F
             }
             let (order, size) = (series.order().name(), input.bytes.len());
             writeln!(out, "{}: ok, {rows} rows in {extents} extents, {size} bytes, dataseries {order}", input.path)?;
+        }
+        File::Vortex(vortex) => {
+            let (rows, segments, size) = (vortex.rows()?, vortex.segments(), input.bytes.len());
+            writeln!(out, "{}: ok, {rows} rows in {segments} segments, {size} bytes, vortex", input.path)?;
         }
     }
     Ok(())

@@ -13,6 +13,7 @@ pub mod dataseries_write;
 pub mod filo;
 pub mod filo_write;
 pub mod jay;
+pub mod vortex;
 
 use pilaster::{Error, Result};
 

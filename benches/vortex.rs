@@ -1,0 +1,193 @@
+//! Vortex: the kernels of its encodings beside the crates for the same job, and whole columns out of files.
+//!
+//! Kernels work on 256 blocks of 1024 values, as the original's figures do.
+
+mod common;
+
+use std::hint::black_box;
+
+use common::{Random, Work, heading};
+use fastlanes::{BitPacking, Delta, Transpose};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _, fit};
+use pilaster::encoding::cells::Cells;
+use pilaster::encoding::{alp, fastlanes as lanes, fsst};
+use pilaster::vortex::File;
+
+const BLOCKS: usize = 256;
+
+fn main() {
+    heading("unpack FastLanes blocks");
+    unpack::<u8>("u8", &[1, 3, 7], |out| Cells::W1(out));
+    unpack::<u16>("u16", &[3, 10, 15], |out| Cells::W2(out));
+    unpack::<u32>("u32", &[1, 3, 10, 17, 31], |out| Cells::W4(out));
+    unpack::<u64>("u64", &[7, 17, 40, 60], |out| Cells::W8(out));
+    heading("delta, with untransposition");
+    delta();
+    heading("other kernels");
+    floats();
+    symbols();
+    runs();
+    heading("columns of files, all rows");
+    files();
+}
+
+fn unpack<T>(name: &str, widths: &[usize], cells: impl Fn(&mut [T]) -> Cells<'_> + Copy)
+where
+    T: BitPacking + Default + Copy + PartialEq + core::fmt::Debug + bytemuck::Pod,
+{
+    for width in widths {
+        let bytes = common::noise(128 * width * BLOCKS);
+        let words: Vec<T> = bytes.chunks_exact(size_of::<T>()).map(bytemuck::pod_read_unaligned).collect();
+        let (mut ours, mut theirs) = (vec![T::default(); 1024 * BLOCKS], vec![T::default(); 1024 * BLOCKS]);
+        let rival = |out: &mut [T]| {
+            for (block, out) in words.chunks_exact(words.len() / BLOCKS).zip(out.chunks_exact_mut(1024)) {
+                unchecked(*width, block, out);
+            }
+        };
+        lanes::unpack(&bytes, *width as u32, 0, cells(&mut ours)).unwrap();
+        rival(&mut theirs);
+        assert_eq!(ours, theirs, "{name} at {width} bits");
+        let len = 1024 * BLOCKS;
+        Work::new(format!("{name}, {width} bits"), len, len * size_of::<T>(), || {
+            lanes::unpack(black_box(&bytes), *width as u32, 0, cells(black_box(&mut ours))).unwrap();
+        })
+        .rival("fastlanes", || rival(black_box(&mut theirs)))
+        .run();
+    }
+}
+
+/// The crate's own choice of the body for a width.
+#[allow(unsafe_code, reason = "the rival has no other way in for widths known at run time")]
+fn unchecked<T: BitPacking>(width: usize, block: &[T], out: &mut [T]) {
+    // SAFETY: `block` has as many words as `width` asks for, `out` 1024 values.
+    unsafe { BitPacking::unchecked_unpack(width, block, out) }
+}
+
+fn delta() {
+    macro_rules! one {
+        ($word:ty, $cells:ident, $lanes:literal) => {{
+            let noise = |len: usize| -> Vec<$word> {
+                let bytes = common::noise(len * size_of::<$word>());
+                bytes.chunks_exact(size_of::<$word>()).map(bytemuck::pod_read_unaligned).collect()
+            };
+            let (mut bases, deltas) = (noise($lanes), noise(1024));
+            let rival = |from: &[$word], bases: &[$word], out: &mut [$word; 1024]| {
+                let mut sums = [0; 1024];
+                Delta::undelta::<$lanes>(from.first_chunk().unwrap(), bases.first_chunk().unwrap(), &mut sums);
+                Transpose::untranspose(&sums, out);
+            };
+            let (mut ours, mut theirs, mut work) = (vec![0; 1024], [0; 1024], deltas.clone());
+            rival(&deltas, &bases, &mut theirs);
+            let wide = Cells::$cells(&mut bases);
+            lanes::undelta(&wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(&mut ours)).unwrap();
+            assert_eq!(ours, theirs);
+            let bases = noise($lanes);
+            let mut bases2 = bases.clone();
+            let wide = Cells::$cells(&mut bases2);
+            Work::new(stringify!($word), 1024, 1024 * size_of::<$word>(), || {
+                // The deltas are used up: a fresh copy is part of the work here.
+                work.copy_from_slice(&deltas);
+                lanes::undelta(&wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours))).unwrap();
+            })
+            .rival("fastlanes", || rival(black_box(&deltas), &bases, black_box(&mut theirs)))
+            .run();
+        }};
+    }
+    one!(u8, W1, 128);
+    one!(u16, W2, 64);
+    one!(u32, W4, 32);
+    one!(u64, W8, 16);
+}
+
+fn floats() {
+    let len = 1024 * 64;
+    let mut random = Random(3);
+    let integers: Vec<u64> = (0..len).map(|_| random.below(1 << 30)).collect();
+    let (mut words, mut plain) = (integers.clone(), vec![0f64; len]);
+    Work::new("ALP f64", len, len * 8, || {
+        words.copy_from_slice(&integers);
+        alp::decode(14, 12, Cells::W8(black_box(&mut words))).unwrap();
+    })
+    .rival("plain loop", || {
+        for (to, word) in black_box(&mut plain).iter_mut().zip(&integers) {
+            *to = word.cast_signed() as f64 * 1e12 * 1e-14;
+        }
+    })
+    .run();
+}
+
+fn symbols() {
+    let mut random = Random(5);
+    let lines: Vec<String> = (0..20_000)
+        .map(|i| format!("/var/log/service-{}/2026-11-{:02}/request-{i:08}.log", random.below(40), random.below(30)))
+        .collect();
+    let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
+    let compressor = ::fsst::Compressor::train(&lines);
+    let codes = compressor.compress_bulk(&lines).concat();
+    let symbols: Vec<u8> = compressor.symbol_table().iter().flat_map(|symbol| symbol.to_u64().to_le_bytes()).collect();
+    let table = fsst::Table::new(&symbols, compressor.symbol_lengths()).unwrap();
+    let len: usize = lines.iter().map(|line| line.len()).sum();
+    let mut out = vec![0; len + 64];
+    assert_eq!(table.decode(&codes, &mut out), Ok(len));
+    assert_eq!(out[..len], lines.concat()[..]);
+    let decompressor = compressor.decompressor();
+    let mut theirs = vec![std::mem::MaybeUninit::uninit(); len + 64];
+    Work::new("FSST, log paths", lines.len(), len, || {
+        table.decode(black_box(&codes), black_box(&mut out)).unwrap();
+    })
+    .rival("fsst-rs", || {
+        decompressor.decompress_into(black_box(&codes), black_box(&mut theirs));
+    })
+    .run();
+}
+
+fn runs() {
+    for mean in [3u64, 10, 100] {
+        let len = 1 << 16;
+        let mut random = Random(mean);
+        let (mut ends, mut values, mut end) = (Vec::new(), Vec::new(), 0);
+        while end < len {
+            end += 1 + random.below(2 * mean - 1);
+            ends.push(end.min(len));
+            values.push(random.next());
+        }
+        let (mut out, mut filled) = (vec![0u64; len as usize], vec![0u64; len as usize]);
+        let rival = |out: &mut [u64], values: &[u64]| {
+            let mut start = 0;
+            for (end, value) in ends.iter().zip(values) {
+                out[start..*end as usize].fill(*value);
+                start = *end as usize;
+            }
+        };
+        let copy = values.clone();
+        Work::new(format!("run ends, u64, mean run {mean}"), len as usize, len as usize * 8, || {
+            Cells::W8(black_box(&mut out)).expand(&Cells::W8(&mut values), &ends).unwrap();
+        })
+        .rival("fill", || rival(black_box(&mut filled), &copy))
+        .run();
+    }
+}
+
+/// Every column of the largest golden, opened and read in batches of 4 MB.
+fn files() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex/def_big_small_a.vortex");
+    let bytes = std::fs::read(path).unwrap();
+    let file = File::open(&bytes).unwrap();
+    let part = file.part().unwrap();
+    let mut memory = vec![0; 4 << 20];
+    for k in 0..part.width() {
+        let column = part.column(k).unwrap();
+        let name = format!("{} ({})", part.name(k).unwrap(), column.ty());
+        let rows = column.rows();
+        Work::new(name, rows as usize, rows as usize * 8, || {
+            let mut row = 0;
+            while row < rows {
+                let mut scratch = Scratch::new(&mut memory);
+                let fitting = fit(&column, row..rows, scratch.room()).unwrap();
+                row += black_box(column.read(fitting, &mut scratch).unwrap()).len as u64;
+            }
+        })
+        .run();
+    }
+}

@@ -1,0 +1,148 @@
+//! ALP: floats as integers times a power of ten, and ALP-RD: floats cut into a left part from a small
+//! dictionary and a right part.
+//!
+//! ```
+//! use pilaster::encoding::{alp, cells::Cells};
+//!
+//! let mut words = [12345u64, 5u64.wrapping_neg()];
+//! alp::decode(14, 12, Cells::W8(&mut words))?;
+//! assert_eq!(words.map(f64::from_bits), [123.45, -0.05]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::cells::Cells;
+use super::low32;
+use crate::error::{Error, Kind, Result, What};
+
+/// Powers of ten, the nearest double to each.
+const TENS: [f64; 24] = [
+    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
+    1e21, 1e22, 1e23,
+];
+const TENTHS: [f64; 24] = [
+    1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17,
+    1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23,
+];
+const TENS32: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
+const TENTHS32: [f32; 11] = [1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10];
+
+/// Turns integers into the bits of floats, in place: value = integer * 10^`f` * 10^-`e`, each product
+/// rounded. Cells of 8 bytes are doubles, of 4 bytes singles.
+///
+/// # Errors
+/// [`Kind::Invalid`] if an exponent has no power, [`Kind::WrongType`] for cells of other widths.
+pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
+    let bad = || Error::new(Kind::Invalid, What::Alp, 0).with_need(e.max(f).into());
+    match cells {
+        Cells::W8(words) => {
+            let up = *TENS.get(f as usize).ok_or_else(bad)?;
+            let down = *TENTHS.get(e as usize).ok_or_else(bad)?;
+            doubles(up, down, words);
+        }
+        Cells::W4(words) => {
+            let up = *TENS32.get(f as usize).ok_or_else(bad)?;
+            let down = *TENTHS32.get(e as usize).ok_or_else(bad)?;
+            for word in words {
+                *word = (word.cast_signed() as f32 * up * down).to_bits();
+            }
+        }
+        _ => return Err(Error::new(Kind::WrongType, What::Alp, 0)),
+    }
+    Ok(())
+}
+
+#[inline(never)]
+fn doubles(up: f64, down: f64, words: &mut [u64]) {
+    for word in words {
+        *word = (word.cast_signed() as f64 * up * down).to_bits();
+    }
+}
+
+/// Most entries of a dictionary of left parts.
+pub const LEFTS: usize = 8;
+
+/// Replaces codes by the left parts that they name; the place of the first code that names none.
+pub fn lefts(dictionary: &[u16], codes: &mut [u16]) -> Option<usize> {
+    let mut bad = None;
+    for (i, code) in codes.iter_mut().enumerate() {
+        match dictionary.get(usize::from(*code)) {
+            Some(left) => *code = *left,
+            None => bad = bad.or(Some(i)),
+        }
+    }
+    bad
+}
+
+/// Joins left parts with the right parts in `cells`: bits = left << `width` | right.
+///
+/// # Errors
+/// [`Kind::Invalid`] if the right parts leave no place for the left ones, [`Kind::WrongType`] for cells of
+/// other widths than 4 and 8.
+pub fn join(lefts: &[u16], width: u32, cells: Cells<'_>) -> Result<()> {
+    let bad = Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into());
+    match cells {
+        Cells::W8(words) if width < 64 => {
+            for (word, left) in words.iter_mut().zip(lefts) {
+                *word |= u64::from(*left) << width;
+            }
+        }
+        Cells::W4(words) if width < 32 => {
+            for (word, left) in words.iter_mut().zip(lefts) {
+                *word |= low32(u64::from(*left) << width);
+            }
+        }
+        Cells::W8(_) | Cells::W4(_) => return Err(bad),
+        _ => return Err(Error::new(Kind::WrongType, What::AlpRd, 0)),
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Encodes as the paper does; `None` if the value is an exception.
+    fn encode(value: f64, e: usize, f: usize) -> Option<i64> {
+        let sweet = f64::from_bits(0x4338_0000_0000_0000);
+        let q = ((value * TENS[e] * TENTHS[f]) + sweet - sweet) as i64;
+        (((q as f64) * TENS[f] * TENTHS[e]).to_bits() == value.to_bits()).then_some(q)
+    }
+
+    #[test]
+    fn what_encodes_decodes_to_the_same_bits() {
+        let mut seen = 0;
+        for i in -2000..2000i64 {
+            let value = i as f64 / 100.0;
+            for (e, f) in [(14, 12), (16, 14), (3, 1), (2, 0), (17, 15)] {
+                let Some(q) = encode(value, e, f) else { continue };
+                let mut words = [q as u64];
+                decode(e as u32, f as u32, Cells::W8(&mut words)).unwrap();
+                assert_eq!(words[0], value.to_bits(), "{value} {e} {f}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 10_000, "{seen}");
+        let mut words = [15u32];
+        decode(1, 0, Cells::W4(&mut words)).unwrap();
+        assert_eq!(f32::from_bits(words[0]), 1.5);
+    }
+
+    #[test]
+    fn exponents_without_a_power_are_refused() {
+        assert_eq!(decode(24, 0, Cells::W8(&mut [1])).unwrap_err().need(), 24);
+        assert_eq!(decode(0, 11, Cells::W4(&mut [1])).unwrap_err().need(), 11);
+        assert!(decode(0, 0, Cells::W2(&mut [1])).is_err());
+    }
+
+    #[test]
+    fn parts_join() {
+        let value = 1.2345f64.to_bits();
+        let (left, right) = ((value >> 48) as u16, value & 0xffff_ffff_ffff);
+        let mut codes = [1, 0, 9];
+        assert_eq!(lefts(&[7, left], &mut codes), Some(2));
+        let mut words = [right];
+        join(&codes[..1], 48, Cells::W8(&mut words)).unwrap();
+        assert_eq!(f64::from_bits(words[0]), 1.2345);
+        assert!(join(&[1], 64, Cells::W8(&mut words)).is_err() && join(&[1], 32, Cells::W4(&mut [0])).is_err());
+    }
+}

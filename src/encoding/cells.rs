@@ -1,0 +1,385 @@
+//! Cells of 1 to 32 bytes: where a tree of encodings puts what it decodes.
+//!
+//! Below the batch there are no numbers, texts and dates, only cells of a few widths. A tree is walked by
+//! one function that passes a [`Cells`] on; only the kernels at its leaves exist once per width.
+
+use crate::error::{Error, Kind, Result, What};
+
+/// A run of cells of one width, native byte order.
+#[derive(Debug)]
+pub enum Cells<'o> {
+    /// Cells of 1 byte; also bools, 0 or 1.
+    W1(&'o mut [u8]),
+    /// Cells of 2 bytes.
+    W2(&'o mut [u16]),
+    /// Cells of 4 bytes.
+    W4(&'o mut [u32]),
+    /// Cells of 8 bytes.
+    W8(&'o mut [u64]),
+    /// Cells of 16 bytes.
+    W16(&'o mut [u128]),
+    /// Cells of 32 bytes, the lowest word first.
+    W32(&'o mut [[u64; 4]]),
+}
+
+/// Runs the same expression for every width.
+macro_rules! each {
+    ($cells:expr, $words:ident => $body:expr) => {
+        match $cells {
+            $crate::encoding::cells::Cells::W1($words) => $body,
+            $crate::encoding::cells::Cells::W2($words) => $body,
+            $crate::encoding::cells::Cells::W4($words) => $body,
+            $crate::encoding::cells::Cells::W8($words) => $body,
+            $crate::encoding::cells::Cells::W16($words) => $body,
+            $crate::encoding::cells::Cells::W32($words) => $body,
+        }
+    };
+}
+#[cfg(feature = "vortex")]
+pub(crate) use each;
+
+/// A cell of any width, its lowest 32 bytes first, little-endian.
+pub type Value = [u8; 32];
+
+/// What kernels need of a cell.
+pub(crate) trait Cell: bytemuck::Pod {
+    /// Bytes of a cell.
+    const SIZE: usize;
+    /// The cell at the start of little-endian bytes.
+    fn from_le(bytes: &[u8]) -> Option<Self>;
+}
+
+macro_rules! cells {
+    ($($word:ty)*) => {$(
+        impl Cell for $word {
+            const SIZE: usize = size_of::<$word>();
+
+            #[inline(always)]
+            fn from_le(bytes: &[u8]) -> Option<Self> {
+                bytes.first_chunk().map(|bytes| <$word>::from_le_bytes(*bytes))
+            }
+        }
+    )*};
+}
+
+cells! { u8 u16 u32 u64 u128 }
+
+impl Cell for [u64; 4] {
+    const SIZE: usize = 32;
+
+    #[inline(always)]
+    fn from_le(bytes: &[u8]) -> Option<Self> {
+        let (words, _) = bytes.first_chunk::<32>()?.as_chunks::<8>();
+        let [a, b, c, d] = words else { return None };
+        Some([*a, *b, *c, *d].map(u64::from_le_bytes))
+    }
+}
+
+impl<'o> Cells<'o> {
+    /// How many cells.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        each!(self, words => words.len())
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Bytes of a cell.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        match self {
+            Cells::W1(_) => 1,
+            Cells::W2(_) => 2,
+            Cells::W4(_) => 4,
+            Cells::W8(_) => 8,
+            Cells::W16(_) => 16,
+            Cells::W32(_) => 32,
+        }
+    }
+
+    /// The same cells for a shorter time.
+    pub fn again(&mut self) -> Cells<'_> {
+        self.part(0, self.len())
+    }
+
+    /// Cells `first..first + len`, as far as they exist.
+    pub fn part(&mut self, first: usize, len: usize) -> Cells<'_> {
+        let end = first.saturating_add(len).min(self.len());
+        match self {
+            Cells::W1(words) => Cells::W1(words.get_mut(first..end).unwrap_or_default()),
+            Cells::W2(words) => Cells::W2(words.get_mut(first..end).unwrap_or_default()),
+            Cells::W4(words) => Cells::W4(words.get_mut(first..end).unwrap_or_default()),
+            Cells::W8(words) => Cells::W8(words.get_mut(first..end).unwrap_or_default()),
+            Cells::W16(words) => Cells::W16(words.get_mut(first..end).unwrap_or_default()),
+            Cells::W32(words) => Cells::W32(words.get_mut(first..end).unwrap_or_default()),
+        }
+    }
+
+    /// The bytes of the cells.
+    pub fn bytes_mut(&mut self) -> &mut [u8] {
+        each!(self, words => bytemuck::cast_slice_mut(words))
+    }
+
+    /// Sets every cell to the lowest bytes of `value`.
+    pub fn fill(&mut self, value: &Value) {
+        fn fill<T: Cell>(words: &mut [T], value: &Value) {
+            if let Some(word) = T::from_le(value) {
+                words.fill(word);
+            }
+        }
+        each!(self, words => fill(words, value));
+    }
+
+    /// Takes the cells from `bytes`, where they are little-endian and at any alignment.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if there are fewer bytes than cells ask for.
+    pub fn load(&mut self, bytes: &[u8]) -> Result<()> {
+        #[allow(
+            clippy::arithmetic_side_effects,
+            reason = "on little-endian machines a copy; the sum is of slices in memory"
+        )]
+        fn load<T: Cell>(words: &mut [T], bytes: &[u8]) -> bool {
+            let len = size_of_val(words);
+            let Some(bytes) = bytes.get(..len) else { return false };
+            if cfg!(target_endian = "little") {
+                bytemuck::cast_slice_mut::<T, u8>(words).copy_from_slice(bytes);
+                return true;
+            }
+            for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(T::SIZE)) {
+                if let Some(value) = T::from_le(bytes) {
+                    *word = value;
+                }
+            }
+            true
+        }
+        if each!(self, words => load(words, bytes)) {
+            return Ok(());
+        }
+        let need = (self.len() as u64).saturating_mul(self.width() as u64);
+        Err(Error::new(Kind::Truncated, What::Input, 0).with_need(need))
+    }
+
+    /// Cell `i` becomes value `codes[i]`; the place of the first code without a value, if there is one.
+    pub fn gather(&mut self, values: &Cells<'_>, codes: &[u32]) -> Option<usize> {
+        fn gather<T: Cell>(words: &mut [T], values: &[T], codes: &[u32]) -> Option<usize> {
+            let mut bad = None;
+            for (i, (word, code)) in words.iter_mut().zip(codes).enumerate() {
+                match values.get(*code as usize) {
+                    Some(value) => *word = *value,
+                    None => bad = bad.or(Some(i)),
+                }
+            }
+            bad
+        }
+        match (self, values) {
+            (Cells::W1(words), Cells::W1(values)) => gather(words, values, codes),
+            (Cells::W2(words), Cells::W2(values)) => gather(words, values, codes),
+            (Cells::W4(words), Cells::W4(values)) => gather(words, values, codes),
+            (Cells::W8(words), Cells::W8(values)) => gather(words, values, codes),
+            (Cells::W16(words), Cells::W16(values)) => gather(words, values, codes),
+            (Cells::W32(words), Cells::W32(values)) => gather(words, values, codes),
+            _ => Some(0),
+        }
+    }
+
+    /// Cell `places[i]` becomes value `i`; the first `i` whose place does not exist, if there is one.
+    pub fn scatter(&mut self, values: &Cells<'_>, places: &[u64]) -> Option<usize> {
+        fn scatter<T: Cell>(words: &mut [T], values: &[T], places: &[u64]) -> Option<usize> {
+            let mut bad = None;
+            for (i, (value, place)) in values.iter().zip(places).enumerate() {
+                match usize::try_from(*place).ok().and_then(|place| words.get_mut(place)) {
+                    Some(word) => *word = *value,
+                    None => bad = bad.or(Some(i)),
+                }
+            }
+            bad
+        }
+        match (self, values) {
+            (Cells::W1(words), Cells::W1(values)) => scatter(words, values, places),
+            (Cells::W2(words), Cells::W2(values)) => scatter(words, values, places),
+            (Cells::W4(words), Cells::W4(values)) => scatter(words, values, places),
+            (Cells::W8(words), Cells::W8(values)) => scatter(words, values, places),
+            (Cells::W16(words), Cells::W16(values)) => scatter(words, values, places),
+            (Cells::W32(words), Cells::W32(values)) => scatter(words, values, places),
+            _ => Some(0),
+        }
+    }
+
+    /// Value `k` in every cell from `ends[k - 1]` to `ends[k]`; `Err` with the first `k` whose end is
+    /// below the one before, or behind the last if cells are left over. Ends behind the cells are cut.
+    ///
+    /// # Errors
+    /// The number of the run that is wrong.
+    pub fn expand(&mut self, values: &Cells<'_>, ends: &[u64]) -> core::result::Result<(), usize> {
+        match (self, values) {
+            (Cells::W1(words), Cells::W1(values)) => expand(words, values, ends),
+            (Cells::W2(words), Cells::W2(values)) => expand(words, values, ends),
+            (Cells::W4(words), Cells::W4(values)) => expand(words, values, ends),
+            (Cells::W8(words), Cells::W8(values)) => expand(words, values, ends),
+            (Cells::W16(words), Cells::W16(values)) => expand(words, values, ends),
+            (Cells::W32(words), Cells::W32(values)) => expand(words, values, ends),
+            _ => Err(0),
+        }
+    }
+}
+
+/// Cells stored at once behind the start of a run; the next run overwrites what is too much.
+const WIDE: usize = 8;
+
+fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
+    let len = words.len();
+    let mut start = 0;
+    for (k, (value, end)) in values.iter().zip(ends).enumerate() {
+        let end = usize::try_from(*end).unwrap_or(len).min(len);
+        let run = end.checked_sub(start).ok_or(k)?;
+        // Most runs are short: a fixed store, where there is room behind it, costs no loop.
+        match words.get_mut(start..).and_then(<[T]>::first_chunk_mut::<WIDE>) {
+            Some(eight) if run <= WIDE => *eight = [*value; WIDE],
+            _ => words.get_mut(start..end).unwrap_or_default().fill(*value),
+        }
+        start = end;
+    }
+    if start < len { Err(values.len().min(ends.len())) } else { Ok(()) }
+}
+
+/// Numbers that are widened at once, through a copy: the compiler makes vectors of such loops.
+const STAGE: usize = 64;
+
+/// Widens in place: of the last bytes of `words`, which hold as many narrow numbers, it makes words. What is
+/// written never reaches the narrow numbers that follow.
+macro_rules! widen {
+    ($words:expr, $wide:ty, $from:ty, $value:expr) => {{
+        let size = size_of::<$from>();
+        let mut at = $words.len().saturating_mul(size_of::<$wide>().saturating_sub(size));
+        let mut first = 0usize;
+        while first < $words.len() {
+            let count = $words.len().saturating_sub(first).min(STAGE);
+            let mut stage = [0 as $from; STAGE];
+            let bytes: &[u8] = bytemuck::cast_slice($words);
+            let narrow = bytes.get(at..at.saturating_add(count.saturating_mul(size))).unwrap_or_default();
+            for (to, bytes) in stage.iter_mut().zip(narrow.chunks_exact(size)) {
+                if let Some(bytes) = bytes.first_chunk() {
+                    *to = <$from>::from_ne_bytes(*bytes);
+                }
+            }
+            let words = $words.get_mut(first..first.saturating_add(count)).unwrap_or_default();
+            match words.first_chunk_mut::<STAGE>() {
+                Some(all) => all.iter_mut().zip(stage).for_each(|(word, narrow)| *word = $value(narrow)),
+                None => words.iter_mut().zip(stage).for_each(|(word, narrow)| *word = $value(narrow)),
+            }
+            first = first.saturating_add(count);
+            at = at.saturating_add(count.saturating_mul(size));
+        }
+    }};
+}
+
+/// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
+/// it makes words, sign-extended or not.
+pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
+    match (size, signed) {
+        (1, false) => widen!(words, u64, u8, u64::from),
+        (2, false) => widen!(words, u64, u16, u64::from),
+        (4, false) => widen!(words, u64, u32, u64::from),
+        (1, true) => widen!(words, u64, i8, |n: i8| i64::from(n).cast_unsigned()),
+        (2, true) => widen!(words, u64, i16, |n: i16| i64::from(n).cast_unsigned()),
+        (4, true) => widen!(words, u64, i32, |n: i32| i64::from(n).cast_unsigned()),
+        _ => {}
+    }
+}
+
+/// The same for cells of 4 bytes, without sign.
+pub fn widen4(words: &mut [u32], size: usize) {
+    match size {
+        1 => widen!(words, u32, u8, u32::from),
+        2 => widen!(words, u32, u16, u32::from),
+        _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn cells_load_fill_and_move() {
+        let bytes: Vec<u8> = (1..=64).collect();
+        let (mut two, mut wide) = ([0u16; 3], [[0u64; 4]; 2]);
+        Cells::W2(&mut two).load(&bytes).unwrap();
+        assert_eq!(two, [0x0201, 0x0403, 0x0605]);
+        Cells::W32(&mut wide).load(&bytes).unwrap();
+        assert_eq!((wide[0][0], wide[1][3]), (0x0807_0605_0403_0201, 0x403f_3e3d_3c3b_3a39));
+        assert_eq!(Cells::W16(&mut [0; 5]).load(&bytes).unwrap_err().need(), 80);
+        let mut value = [0; 32];
+        value[..8].copy_from_slice(&7u64.to_le_bytes());
+        Cells::W8(&mut [0; 2]).fill(&value);
+        let mut out = [0u64; 4];
+        assert_eq!(Cells::W8(&mut out).gather(&Cells::W8(&mut [5, 6]), &[1, 0, 2, 1]), Some(2));
+        assert_eq!(out, [6, 5, 0, 6]);
+        assert_eq!(Cells::W8(&mut out).scatter(&Cells::W8(&mut [8, 9]), &[3, 4]), Some(1));
+        assert_eq!(out, [6, 5, 0, 8]);
+        assert_eq!(Cells::W8(&mut out).gather(&Cells::W4(&mut [5]), &[0]), Some(0), "widths differ");
+    }
+
+    #[test]
+    fn runs_expand_like_the_naive_loop() {
+        for lens in [&[1u64, 2, 3][..], &[8, 1, 9, 40], &[100], &[1; 70], &[0, 5, 0, 3]] {
+            let ends: Vec<u64> = lens
+                .iter()
+                .scan(0, |end, len| {
+                    *end += len;
+                    Some(*end)
+                })
+                .collect();
+            let mut values: Vec<u64> = (0..lens.len() as u64).collect();
+            let naive: Vec<u64> = (0..).zip(lens).flat_map(|(k, len)| (0..*len).map(move |_| k)).collect();
+            for cut in [0, 1, naive.len() / 2, naive.len()] {
+                let mut out = std::vec![99u64; cut];
+                assert_eq!(Cells::W8(&mut out).expand(&Cells::W8(&mut values), &ends), Ok(()));
+                assert_eq!(out, naive[..cut]);
+            }
+            let mut out = std::vec![0u64; naive.len() + 1];
+            assert_eq!(Cells::W8(&mut out).expand(&Cells::W8(&mut values), &ends), Err(lens.len()));
+        }
+        assert_eq!(Cells::W1(&mut [0; 9]).expand(&Cells::W1(&mut [1, 2, 3]), &[5, 4, 9]), Err(1));
+    }
+
+    #[test]
+    fn numbers_widen_in_place() {
+        for size in [1, 2, 4] {
+            for signed in [false, true] {
+                let numbers = [1i64, -1, 100, -100, 127];
+                let mut words = [0u64; 5];
+                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
+                for (i, number) in numbers.iter().enumerate() {
+                    let number = number.to_ne_bytes();
+                    let low = if cfg!(target_endian = "little") { &number[..size] } else { &number[8 - size..] };
+                    let at = 40 - 5 * size + i * size;
+                    bytes[at..at + size].copy_from_slice(low);
+                }
+                widen8(&mut words, size, signed);
+                let mask = if signed { u64::MAX } else { (1u64 << (8 * size)) - 1 };
+                assert_eq!(words, numbers.map(|n| n as u64 & mask), "{size} {signed}");
+            }
+        }
+        for len in [0usize, 1, 63, 64, 65, 200] {
+            let (mut four, mut eight) = (std::vec![0u32; len], std::vec![0u64; len]);
+            let bytes: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
+            bytemuck::cast_slice_mut::<u32, u8>(&mut four)[3 * len..].copy_from_slice(&bytes);
+            bytemuck::cast_slice_mut::<u64, u8>(&mut eight)[7 * len..].copy_from_slice(&bytes);
+            widen4(&mut four, 1);
+            widen8(&mut eight, 1, true);
+            assert!(four.iter().zip(&bytes).all(|(wide, byte)| *wide == u32::from(*byte)), "{len}");
+            assert!(eight.iter().zip(&bytes).all(|(wide, byte)| *wide as i64 == i64::from(*byte as i8)), "{len}");
+        }
+        let mut words = [0u32; 3];
+        bytemuck::cast_slice_mut::<u32, u16>(&mut words)[3..].copy_from_slice(&[7, 65535, 9]);
+        widen4(&mut words, 2);
+        assert_eq!(words, [7, 65535, 9]);
+    }
+}

@@ -1,0 +1,128 @@
+//! Delta over FastLanes blocks: each lane is a running sum of its own, and values lie transposed.
+
+use super::{BLOCK, ORDER, row_start};
+use crate::encoding::cells::Cells;
+use crate::error::{Error, Kind, Result, What};
+
+/// Lanes of a block of words of `width` bytes: 128 bytes' worth. As many bases has a block of deltas.
+#[must_use]
+pub const fn lanes(width: usize) -> usize {
+    match 128usize.checked_div(width) {
+        Some(lanes) => lanes,
+        None => 0,
+    }
+}
+
+/// Kernels of one word type: prefix sums row by row into 8 rows of 128, then every output run of 8 is a
+/// column of them (section "Delta" of the notes on speed).
+macro_rules! word {
+    ($name:ident, $word:ty, $bits:literal, $lanes:literal) => {
+        #[inline(never)]
+        fn $name(bases: &[$word], deltas: &mut [$word], out: &mut [$word]) -> Option<()> {
+            let mut sums = *bases.first_chunk::<$lanes>()?;
+            let deltas = deltas.first_chunk_mut::<BLOCK>()?;
+            for r in 0..$bits {
+                let row = deltas.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                for l in 0..$lanes {
+                    sums[l] = sums[l].wrapping_add(row[l]);
+                    row[l] = sums[l];
+                }
+            }
+            let out = out.first_chunk_mut::<BLOCK>()?;
+            let (runs, _) = out.as_chunks_mut::<8>();
+            let (rows, _) = deltas.as_chunks::<128>();
+            let [a, b, c, d, e, f, g, h] = rows.first_chunk::<8>()?;
+            // Value t(i) of section 9: column 16 * q + lane of row s goes to 64 * lane + 8 * ORDER[q] + s.
+            for (lane, runs) in runs.chunks_exact_mut(8).enumerate() {
+                for (q, from) in ORDER.iter().zip(0usize..) {
+                    let column = from << 4 | lane & 15;
+                    let run = runs.get_mut(*q)?;
+                    *run = [a[column], b[column], c[column], d[column], e[column], f[column], g[column], h[column]];
+                }
+            }
+            Some(())
+        }
+    };
+}
+
+#[allow(clippy::indexing_slicing, reason = "lanes and columns of arrays of that length")]
+mod words {
+    use super::{BLOCK, ORDER, row_start};
+
+    word!(of_u8, u8, 8, 128);
+    word!(of_u16, u16, 16, 64);
+    word!(of_u32, u32, 32, 32);
+    word!(of_u64, u64, 64, 16);
+
+    pub(super) fn any(
+        bases: &super::Cells<'_>,
+        deltas: &mut super::Cells<'_>,
+        out: &mut super::Cells<'_>,
+    ) -> Option<()> {
+        use super::Cells::{W1, W2, W4, W8};
+        match (bases, deltas, out) {
+            (W1(bases), W1(deltas), W1(out)) => of_u8(bases, deltas, out),
+            (W2(bases), W2(deltas), W2(out)) => of_u16(bases, deltas, out),
+            (W4(bases), W4(deltas), W4(out)) => of_u32(bases, deltas, out),
+            (W8(bases), W8(deltas), W8(out)) => of_u64(bases, deltas, out),
+            _ => None,
+        }
+    }
+}
+
+/// Makes the values of one block of its deltas, which it uses up, and the base of each lane.
+///
+/// # Errors
+/// [`Kind::Truncated`] if bases, deltas or `out` are fewer than a block has, or of different widths.
+pub fn undelta(bases: &Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
+    let short = Error::new(Kind::Truncated, What::FastLanes, 0).with_need(BLOCK as u64);
+    words::any(bases, deltas, out).ok_or(short)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encoding::fastlanes::tests::noise;
+    use std::vec::Vec;
+
+    /// The text, word for word.
+    fn naive(bits: usize, bases: &[u64], deltas: &[u64]) -> Vec<u64> {
+        let mask = u64::MAX >> (64 - bits);
+        let (mut sums, mut out) = (std::vec![0; 1024], std::vec![0; 1024]);
+        for (l, base) in bases.iter().enumerate() {
+            let mut before = *base;
+            for r in 0..bits {
+                let i = ORDER[r / 8] * 16 + (r % 8) * 128 + l;
+                before = before.wrapping_add(deltas[i]) & mask;
+                sums[i] = before;
+            }
+        }
+        for (i, sum) in sums.iter().enumerate() {
+            out[(i % 16) * 64 + ORDER[(i / 16) % 8] * 8 + i / 128] = *sum;
+        }
+        out
+    }
+
+    #[test]
+    fn every_word_like_the_text() {
+        macro_rules! check {
+            ($($word:ty, $cells:ident;)*) => {$(
+                let bits = <$word>::BITS as usize;
+                let mut words: Vec<$word> = noise((1024 + 1024 / bits) * bits / 8)
+                    .chunks_exact(bits / 8).map(bytemuck::pod_read_unaligned).collect();
+                let mut deltas = words.split_off(1024 / bits);
+                let wide = |words: &[$word]| words.iter().map(|word| u64::from(*word)).collect::<Vec<_>>();
+                let expected = naive(bits, &wide(&words), &wide(&deltas));
+                let mut out = std::vec![0; 1024];
+                let mut short = words.clone();
+                let bases = Cells::$cells(&mut words);
+                undelta(&bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut out)).unwrap();
+                assert_eq!(wide(&out), expected, "u{bits}");
+                short.pop();
+                let bases = Cells::$cells(&mut short);
+                assert!(undelta(&bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut out)).is_err());
+            )*};
+        }
+        check! { u8, W1; u16, W2; u32, W4; u64, W8; }
+    }
+}

@@ -1,0 +1,221 @@
+//! FastLanes bit packing: blocks of 1024 values, a lane of little streams beside the other, one body for
+//! all widths of a type.
+//!
+//! A block is a table of as many rows as the word has bits and `LANES` = 1024 / bits columns. Row `r`, lane
+//! `l` holds value `index(r, l)`, and each lane packs its rows one behind the other, lowest bits first, into
+//! words `LANES` apart. So a row of the output is one run of words, shifted by one count.
+//!
+//! ```
+//! use pilaster::encoding::cells::Cells;
+//! use pilaster::encoding::fastlanes;
+//!
+//! // 1024 values of 2 bits in words of 8 bits: 256 bytes, row r of lane 0 in the lowest bits of byte 0.
+//! let mut block = [0; 256];
+//! block[0] = 0b11_10_01_00;
+//! let mut out = [0u8; 1024];
+//! fastlanes::unpack(&block, 2, 0, Cells::W1(&mut out))?;
+//! assert_eq!([out[0], out[128], out[256], out[384]], [0, 1, 2, 3]);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+mod delta;
+
+pub use delta::{lanes, undelta};
+
+use super::cells::Cells;
+use crate::error::{Error, Kind, Result, What};
+
+/// Values of a block.
+pub const BLOCK: usize = 1024;
+
+/// The block of value `i`, and its place there.
+#[must_use]
+pub const fn block_of(i: u64) -> (u64, usize) {
+    #[allow(clippy::cast_possible_truncation, reason = "below 1024")]
+    const fn narrow(place: u64) -> usize {
+        place as usize
+    }
+    (i >> 10, narrow(i & 1023))
+}
+
+/// The order of eights of rows; its own inverse.
+const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
+
+/// First value of row `r`: those of its lanes follow.
+#[inline(always)]
+const fn row_start(r: usize) -> usize {
+    let eight = match (r >> 3) & 7 {
+        1 => 4,
+        2 => 2,
+        3 => 6,
+        4 => 1,
+        5 => 5,
+        6 => 3,
+        7 => 7,
+        _ => 0,
+    };
+    eight << 4 | (r & 7) << 7
+}
+
+/// Row and lane of value `i` in words of `bits` bits.
+#[inline]
+const fn place(i: usize, bits: usize) -> (usize, usize) {
+    // Lanes are a power of two: 1024 / bits = 128, 64, 32 or 16.
+    let lanes_log = 10u32.saturating_sub(bits.trailing_zeros());
+    let lane = i & (1usize << lanes_log).wrapping_sub(1);
+    // (i % 128) / LANES * (LANES / 16), an even number of sixteens.
+    let sixteenth = (i & 127) >> lanes_log << lanes_log.saturating_sub(4);
+    let eight = row_start((sixteenth & 7) << 3) >> 4;
+    (eight << 3 | i >> 7, lane)
+}
+
+/// Bytes of `blocks` blocks at `width` bits; whatever the word.
+#[must_use]
+pub const fn packed_len(blocks: u64, width: u32) -> u64 {
+    blocks.saturating_mul(128).saturating_mul(width as u64)
+}
+
+/// Kernels of one word type.
+macro_rules! word {
+    ($module:ident, $word:ty, $bits:literal, $lanes:literal) => {
+        pub(super) mod $module {
+            use super::{BLOCK, place, row_start};
+
+            /// A row of words as they are stored.
+            #[inline(always)]
+            fn words(row: &[u8; 128]) -> [$word; $lanes] {
+                bytemuck::cast::<[u8; 128], [$word; $lanes]>(*row)
+            }
+
+            /// Unpacks a block; `packed` has `width` rows of words.
+            #[inline(never)]
+            pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [$word; BLOCK]) -> Option<()> {
+                if width == 0 {
+                    out.fill(0);
+                    return Some(());
+                }
+                let mask = <$word>::MAX >> ($bits as u32).saturating_sub(width as u32).min($bits - 1);
+                let (mut k, mut shift) = (0usize, 0usize);
+                for r in 0..$bits {
+                    let to = out.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                    let low = words(packed.get(k)?);
+                    let end = shift.wrapping_add(width);
+                    if end > $bits {
+                        let high = words(packed.get(k.wrapping_add(1))?);
+                        let up = ($bits as u32).wrapping_sub(shift as u32) & ($bits - 1);
+                        let down = shift as u32 & ($bits - 1);
+                        for l in 0..$lanes {
+                            let word = <$word>::from_le(low[l]) >> down | <$word>::from_le(high[l]) << up;
+                            to[l] = word & mask;
+                        }
+                    } else {
+                        let down = shift as u32 & ($bits - 1);
+                        for l in 0..$lanes {
+                            to[l] = <$word>::from_le(low[l]) >> down & mask;
+                        }
+                    }
+                    k = k.wrapping_add(usize::from(end >= $bits));
+                    shift = end & ($bits - 1);
+                }
+                Some(())
+            }
+
+            /// One value of a block.
+            #[inline]
+            pub fn get(packed: &[[u8; 128]], width: usize, i: usize) -> Option<$word> {
+                if width == 0 {
+                    return Some(0);
+                }
+                let (r, lane) = place(i, $bits);
+                let first = r.wrapping_mul(width);
+                let (k, shift) = (first / $bits, first & ($bits - 1));
+                let word = |k: usize| Some(<$word>::from_le(*words(packed.get(k)?).get(lane)?));
+                let mut value = word(k)? >> shift;
+                if shift.wrapping_add(width) > $bits {
+                    value |= word(k.wrapping_add(1))? << (($bits as usize).wrapping_sub(shift) & ($bits - 1));
+                }
+                let mask = <$word>::MAX >> ($bits as u32).saturating_sub(width as u32).min($bits - 1);
+                Some(value & mask)
+            }
+        }
+    };
+}
+
+#[allow(
+    clippy::indexing_slicing,
+    clippy::cast_possible_truncation,
+    reason = "lanes of arrays of that length; widths are at most 64"
+)]
+mod words {
+    use super::{BLOCK, place, row_start};
+
+    word!(of_u8, u8, 8, 128);
+    word!(of_u16, u16, 16, 64);
+    word!(of_u32, u32, 32, 32);
+    word!(of_u64, u64, 64, 16);
+}
+
+/// Decodes values from value `first` on until `out` is full. `packed` begins with the block of value 0; the
+/// width of the cells is that of the packed words.
+///
+/// # Errors
+/// [`Kind::Invalid`] if a value has more bits than a cell, or cells are wider than 64 bits;
+/// [`Kind::Truncated`] if `packed` has fewer blocks, `need` counts bytes.
+pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<()> {
+    let bits = (out.width() as u64).saturating_mul(8);
+    if u64::from(width) > bits || bits > 64 {
+        return Err(Error::new(Kind::Invalid, What::FastLanes, 0).with_need(width.into()));
+    }
+    let end = first.saturating_add(out.len() as u64);
+    let need = packed_len(end.div_ceil(BLOCK as u64), width);
+    let short = Error::new(Kind::Truncated, What::FastLanes, 0).with_need(need);
+    if need > packed.len() as u64 {
+        return Err(short);
+    }
+    // Inside the blocks that are there, or of width 0 anywhere.
+    let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short)? };
+    let (rows, width) = (packed.as_chunks::<128>().0, width as usize);
+    match out {
+        Cells::W1(words) => run(rows, width, first, words, words::of_u8::unpack, words::of_u8::get),
+        Cells::W2(words) => run(rows, width, first, words, words::of_u16::unpack, words::of_u16::get),
+        Cells::W4(words) => run(rows, width, first, words, words::of_u32::unpack, words::of_u32::get),
+        Cells::W8(words) => run(rows, width, first, words, words::of_u64::unpack, words::of_u64::get),
+        _ => None,
+    }
+    .ok_or(short)
+}
+
+type Unpack<T> = fn(&[[u8; 128]], usize, &mut [T; BLOCK]) -> Option<()>;
+type Get<T> = fn(&[[u8; 128]], usize, usize) -> Option<T>;
+
+/// Whole blocks straight into the output, parts of blocks value by value.
+#[inline(always)]
+fn run<T: Copy>(
+    rows: &[[u8; 128]],
+    width: usize,
+    first: usize,
+    mut out: &mut [T],
+    unpack: Unpack<T>,
+    get: Get<T>,
+) -> Option<()> {
+    let mut block = rows.get((first / BLOCK).checked_mul(width)?..)?;
+    let mut skip = first % BLOCK;
+    while !out.is_empty() {
+        let len = BLOCK.saturating_sub(skip).min(out.len());
+        let (part, rest) = core::mem::take(&mut out).split_at_mut_checked(len)?;
+        match part.first_chunk_mut::<BLOCK>() {
+            Some(whole) => unpack(block.get(..width)?, width, whole)?,
+            None => {
+                for (i, word) in part.iter_mut().enumerate() {
+                    *word = get(block, width, skip.saturating_add(i))?;
+                }
+            }
+        }
+        (out, skip) = (rest, 0);
+        block = block.get(width..)?;
+    }
+    Some(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,200 @@
+//! FSST: strings as codes for symbols of 1 to 8 bytes.
+//!
+//! Code 255 escapes one literal byte; every other one names a symbol. The strings of a block lie one behind
+//! the other, so they are decoded together and cut by their lengths afterwards.
+//!
+//! ```
+//! use pilaster::encoding::fsst::Table;
+//!
+//! let table = Table::new(b"http://\0www.\0\0\0\0", &[7, 4])?;
+//! let mut out = [0; 16];
+//! let len = table.decode(&[0, 1, 255, b'x'], &mut out)?;
+//! assert_eq!(&out[..len], b"http://www.x");
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use crate::error::{Error, Kind, Result, What};
+
+/// The code before a literal byte.
+const ESCAPE: u8 = 255;
+
+/// A symbol table, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Table<'a> {
+    /// 8 bytes each, the rest of a shorter one zero.
+    symbols: &'a [[u8; 8]],
+    lengths: &'a [u8],
+}
+
+impl<'a> Table<'a> {
+    /// A table of the symbols in `symbols`, 8 bytes each, with the length of each.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if a length is not 1 to 8 (`at`: which), [`Kind::Truncated`] if there are fewer
+    /// symbols than lengths, [`Kind::OutOfRange`] if there are more than 255.
+    pub fn new(symbols: &'a [u8], lengths: &'a [u8]) -> Result<Self> {
+        let (symbols, _) = symbols.as_chunks::<8>();
+        if lengths.len() > usize::from(ESCAPE) {
+            return Err(Error::new(Kind::OutOfRange, What::FsstSymbol, lengths.len() as u64).with_need(255));
+        }
+        let Some(symbols) = symbols.get(..lengths.len()) else {
+            let need = lengths.len().saturating_mul(8) as u64;
+            return Err(Error::new(Kind::Truncated, What::FsstSymbol, 0).with_need(need));
+        };
+        if let Some((i, len)) = lengths.iter().enumerate().find(|(_, len)| !(1..=8).contains(*len)) {
+            return Err(Error::new(Kind::Invalid, What::FsstSymbol, i as u64).with_need((*len).into()));
+        }
+        Ok(Table { symbols, lengths })
+    }
+
+    /// The symbol of a code and its length.
+    #[inline(always)]
+    fn symbol(&self, code: u8) -> Option<(&'a [u8; 8], usize)> {
+        let symbol = self.symbols.get(usize::from(code))?;
+        Some((symbol, usize::from(*self.lengths.get(usize::from(code))?)))
+    }
+
+    /// Decodes `codes` to the start of `out`; the number of bytes.
+    ///
+    /// # Errors
+    /// In `What::Fsst`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
+    /// [`Kind::Truncated`] if the last code is an escape, [`Kind::NoRoom`] if `out` is too short.
+    pub fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<usize> {
+        let (taken, written) = if cfg!(target_pointer_width = "64") { self.fast(codes, out) } else { (0, 0) };
+        self.exact(codes, taken, out, written)
+    }
+
+    /// Stores all eight bytes of a symbol; its length.
+    #[inline(always)]
+    fn store(&self, code: u8, window: &mut [u8; 64], at: usize) -> Option<usize> {
+        let (symbol, len) = self.symbol(code)?;
+        *window.get_mut(at..)?.first_chunk_mut::<8>()? = *symbol;
+        Some(len)
+    }
+
+    /// Eight codes at a time while there is room for eight symbols; codes taken and bytes written.
+    #[inline(never)]
+    fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {
+        let (mut at, mut written) = (0usize, 0usize);
+        while let Some(eight) = codes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+            let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<64>) else { break };
+            // A byte of the complement is zero where the code is an escape.
+            let zero = !u64::from_le_bytes(*eight);
+            let escapes = zero.wrapping_sub(0x0101_0101_0101_0101) & !zero & 0x8080_8080_8080_8080;
+            let count = (escapes.trailing_zeros() >> 3) as usize;
+            let mut len = 0usize;
+            if count == 8 {
+                // No escape: eight stores, and nothing depends on a count.
+                for code in eight {
+                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
+                    len = len.wrapping_add(n);
+                }
+            } else {
+                for code in eight.iter().take(count) {
+                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
+                    len = len.wrapping_add(n);
+                }
+            }
+            at = at.wrapping_add(count);
+            written = written.wrapping_add(len);
+            if count < 8 {
+                // The window has room: fewer than eight symbols were written.
+                let Some(literal) = codes.get(at.wrapping_add(1)) else { break };
+                let Some(to) = out.get_mut(written) else { break };
+                *to = *literal;
+                at = at.wrapping_add(2);
+                written = written.wrapping_add(1);
+            }
+        }
+        (at, written)
+    }
+
+    /// A code at a time, up to the last byte.
+    fn exact(&self, codes: &[u8], taken: usize, out: &mut [u8], written: usize) -> Result<usize> {
+        let (mut at, mut written) = (taken, written);
+        while let Some(code) = codes.get(at) {
+            let literal;
+            let bytes = if *code == ESCAPE {
+                at = at.saturating_add(1);
+                let Some(byte) = codes.get(at) else {
+                    return Err(Error::new(Kind::Truncated, What::Fsst, at as u64).with_need(1));
+                };
+                literal = [*byte];
+                &literal[..]
+            } else {
+                let symbol = self.symbol(*code).and_then(|(symbol, len)| symbol.get(..len));
+                symbol.ok_or(Error::new(Kind::Invalid, What::Fsst, at as u64).with_need((*code).into()))?
+            };
+            let end = written.saturating_add(bytes.len());
+            let no_room = || Error::new(Kind::NoRoom, What::Fsst, at as u64).with_need(end as u64);
+            let to = out.get_mut(written..end).ok_or_else(no_room)?;
+            for (to, byte) in to.iter_mut().zip(bytes) {
+                *to = *byte;
+            }
+            written = end;
+            at = at.saturating_add(1);
+        }
+        Ok(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    fn naive(table: &Table<'_>, codes: &[u8]) -> Option<Vec<u8>> {
+        let (mut out, mut codes) = (Vec::new(), codes.iter());
+        while let Some(code) = codes.next() {
+            match code {
+                255 => out.push(*codes.next()?),
+                code => {
+                    let (symbol, len) = table.symbol(*code)?;
+                    out.extend(&symbol[..len]);
+                }
+            }
+        }
+        Some(out)
+    }
+
+    #[test]
+    fn both_bodies_like_the_naive_one() {
+        let symbols: Vec<u8> = (0..200u8).flat_map(|i| [i; 8]).collect();
+        let lengths: Vec<u8> = (0..200u8).map(|i| i % 8 + 1).collect();
+        let table = Table::new(&symbols, &lengths).unwrap();
+        let mut state = 7u32;
+        for round in 0..2000 {
+            let codes: Vec<u8> = (0..round % 70)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    if state >> 28 == 0 { 255 } else { (state >> 16) as u8 % if round % 9 == 0 { 201 } else { 200 } }
+                })
+                .collect();
+            let expected = naive(&table, &codes);
+            for slack in [0, 1, 63, 64, 200] {
+                let mut out = std::vec![0xaa; expected.as_ref().map_or(600, Vec::len) + slack];
+                let len = table.decode(&codes, &mut out);
+                let small = table.exact(&codes, 0, &mut out.clone(), 0);
+                assert_eq!(len.is_ok(), expected.is_some());
+                assert_eq!(len, small);
+                if let (Ok(len), Some(expected)) = (len, &expected) {
+                    assert_eq!(&out[..len], &expected[..]);
+                    if len > 0 {
+                        assert_eq!(table.decode(&codes, &mut out[..len - 1]).unwrap_err().kind(), Kind::NoRoom);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_tables_and_codes() {
+        assert_eq!(Table::new(&[0; 16], &[1, 9]).unwrap_err().at(), 1);
+        assert_eq!(Table::new(&[0; 16], &[1, 0]).unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(Table::new(&[0; 15], &[1, 2]).unwrap_err().need(), 16);
+        assert!(Table::new(&[0; 2048], &[1; 256]).is_err());
+        let table = Table::new(&[b'a'; 8], &[1]).unwrap();
+        assert_eq!(table.decode(&[0, 1], &mut [0; 9]).unwrap_err().at(), 1);
+        assert_eq!(table.decode(&[0, 255], &mut [0; 9]).unwrap_err().kind(), Kind::Truncated);
+    }
+}

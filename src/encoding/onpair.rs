@@ -1,0 +1,154 @@
+//! OnPair: strings as codes of 16 bits for tokens of 1 to 16 bytes.
+//!
+//! ```
+//! use pilaster::encoding::onpair::Tokens;
+//!
+//! let tokens = Tokens::new(b"GET /api", &[0, 4, 8])?;
+//! let mut out = [0; 16];
+//! let len = tokens.decode(&[0, 1, 1], &mut out)?;
+//! assert_eq!(&out[..len], b"GET /api/api");
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use crate::error::{Error, Kind, Result, What};
+
+/// Longest token.
+pub const LONGEST: u32 = 16;
+
+/// A dictionary of tokens, borrowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Tokens<'a> {
+    bytes: &'a [u8],
+    /// Token `c` reaches from offset `c` to offset `c + 1`.
+    offsets: &'a [u32],
+}
+
+impl<'a> Tokens<'a> {
+    /// Tokens in `bytes`, each from its offset to the next.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if a token has not 1 to 16 bytes or ends behind `bytes` (`at`: which one).
+    pub fn new(bytes: &'a [u8], offsets: &'a [u32]) -> Result<Self> {
+        for (i, pair) in offsets.windows(2).enumerate() {
+            let &[from, to] = pair else { continue };
+            let len = to.wrapping_sub(from);
+            if !(1..=LONGEST).contains(&len) || to < from || to as usize > bytes.len() {
+                return Err(Error::new(Kind::Invalid, What::OnPairToken, i as u64).with_need(to.into()));
+            }
+        }
+        Ok(Tokens { bytes, offsets })
+    }
+
+    /// Offset and length of a token.
+    #[inline(always)]
+    fn bounds(&self, code: u16) -> Option<(usize, usize)> {
+        let from = *self.offsets.get(usize::from(code))?;
+        let to = *self.offsets.get(usize::from(code).wrapping_add(1))?;
+        Some((from as usize, to.wrapping_sub(from) as usize))
+    }
+
+    /// Decodes `codes` to the start of `out`; the number of bytes.
+    ///
+    /// # Errors
+    /// In `What::OnPair`, `at` counts codes: [`Kind::Invalid`] for a code without token,
+    /// [`Kind::NoRoom`] if `out` is too short.
+    pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
+        let (taken, written) = if cfg!(target_pointer_width = "64") { self.fast(codes, out) } else { (0, 0) };
+        self.exact(codes, taken, out, written)
+    }
+
+    /// Eight codes at a time, each a copy of 16 bytes, while there is room for eight.
+    #[inline(never)]
+    fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
+        let (mut taken, mut written) = (0usize, 0usize);
+        for eight in codes.as_chunks::<8>().0 {
+            let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<128>) else { break };
+            let mut len = 0usize;
+            for code in eight {
+                let Some((at, n)) = self.bounds(*code) else { return (taken, written) };
+                // The last token may end with the bytes: the exact loop takes it.
+                let Some(token) = self.bytes.get(at..).and_then(<[u8]>::first_chunk::<16>) else {
+                    return (taken, written);
+                };
+                let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<16>) else {
+                    return (taken, written);
+                };
+                *to = *token;
+                len = len.wrapping_add(n);
+            }
+            taken = taken.wrapping_add(8);
+            written = written.wrapping_add(len);
+        }
+        (taken, written)
+    }
+
+    fn exact(&self, codes: &[u16], taken: usize, out: &mut [u8], written: usize) -> Result<usize> {
+        let mut written = written;
+        for (i, code) in codes.iter().enumerate().skip(taken) {
+            let token = self.bounds(*code).and_then(|(at, len)| self.bytes.get(at..at.saturating_add(len)));
+            let token = token.ok_or(Error::new(Kind::Invalid, What::OnPair, i as u64).with_need((*code).into()))?;
+            let end = written.saturating_add(token.len());
+            let no_room = || Error::new(Kind::NoRoom, What::OnPair, i as u64).with_need(end as u64);
+            for (to, byte) in out.get_mut(written..end).ok_or_else(no_room)?.iter_mut().zip(token) {
+                *to = *byte;
+            }
+            written = end;
+        }
+        Ok(written)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn both_bodies_like_the_naive_one() {
+        let bytes: Vec<u8> = (0..2000u32).map(|i| (i * 7) as u8).collect();
+        let mut offsets = std::vec![3u32];
+        while offsets.last().unwrap() + 16 < 1900 {
+            offsets.push(offsets.last().unwrap() + 1 + offsets.len() as u32 % 16);
+        }
+        let tokens = Tokens::new(&bytes, &offsets).unwrap();
+        let count = offsets.len() - 1;
+        let mut state = 5u32;
+        for round in 0..1500usize {
+            let codes: Vec<u16> = (0..round % 50)
+                .map(|_| {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    ((state >> 12) as usize % (count + usize::from(round % 11 == 0))) as u16
+                })
+                .collect();
+            let expected: Option<Vec<u8>> = codes
+                .iter()
+                .map(|c| {
+                    let (from, to) = (*offsets.get(usize::from(*c))?, *offsets.get(usize::from(*c) + 1)?);
+                    Some(&bytes[from as usize..to as usize])
+                })
+                .collect::<Option<Vec<_>>>()
+                .map(|parts| parts.concat());
+            for slack in [0, 5, 128] {
+                let mut out = std::vec![0; expected.as_ref().map_or(900, Vec::len) + slack];
+                let len = tokens.decode(&codes, &mut out);
+                assert_eq!(len, tokens.exact(&codes, 0, &mut out.clone(), 0));
+                assert_eq!(len.is_ok(), expected.is_some());
+                if let (Ok(len), Some(expected)) = (len, &expected) {
+                    assert_eq!(&out[..len], &expected[..]);
+                    if len > 0 {
+                        assert_eq!(tokens.decode(&codes, &mut out[..len - 1]).unwrap_err().kind(), Kind::NoRoom);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bad_tokens_are_refused() {
+        for offsets in [&[0u32, 17][..], &[0, 0], &[5, 4], &[0, 4, 21]] {
+            assert_eq!(Tokens::new(&[0; 20], offsets).unwrap_err().kind(), Kind::Invalid, "{offsets:?}");
+        }
+        let none = Tokens::new(&[], &[]).unwrap();
+        assert!(none.decode(&[0], &mut [0; 4]).is_err() && none.decode(&[], &mut []) == Ok(0));
+    }
+}

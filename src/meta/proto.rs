@@ -1,0 +1,301 @@
+//! Protocol Buffers messages over borrowed bytes: no heap, no schema, every field bounded.
+//!
+//! A message is a sequence of fields, each a key (field number and wire type) and a value. Nothing is
+//! parsed ahead: whoever wants a field scans for it, which in messages of a few bytes is as fast as an
+//! index, and the work is bounded by the length of the message.
+//!
+//! | rule | kind, in `What::Proto` |
+//! |---|---|
+//! | a varint has at most ten bytes and 64 bits | `Invalid` at its first byte |
+//! | a number or length ends inside the message | `Truncated` |
+//! | a field number is not 0 | `Invalid` at the key |
+//! | the wire type is 0, 1, 2 or 5 (groups are long gone) | `Unsupported` at the key, with the type |
+//!
+//! Unknown fields are skipped; of a field that occurs twice the last counts, as the rules of the format say.
+//! A field that is asked for as another wire type than it has is [`Kind::WrongType`].
+//!
+//! ```
+//! use pilaster::meta::proto::Message;
+//!
+//! // Field 1 = 17, field 3 = a message whose field 2 is the zigzag number -7.
+//! let message = Message::new(&[0x08, 17, 0x1a, 2, 0x10, 13]);
+//! assert_eq!(message.uint(1)?, Some(17));
+//! let inner = message.message(3)?.unwrap();
+//! assert_eq!(inner.sint(2)?, Some(-7));
+//! assert_eq!(inner.uint(9)?, None);
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use crate::error::{Error, Kind, Result, What};
+
+/// A message, not looked at yet.
+#[derive(Clone, Copy, Debug)]
+pub struct Message<'a> {
+    bytes: &'a [u8],
+    at: u64,
+}
+
+/// The value of a field, by wire type.
+#[derive(Clone, Copy, Debug)]
+pub enum Value<'a> {
+    /// An integer, a bool, an enum.
+    Varint(u64),
+    /// A float.
+    Fixed32(u32),
+    /// A double.
+    Fixed64(u64),
+    /// A string, bytes, a message, or packed numbers.
+    Bytes(Message<'a>),
+}
+
+impl<'a> Message<'a> {
+    /// A message that is not part of a file.
+    #[must_use]
+    pub const fn new(bytes: &'a [u8]) -> Self {
+        Message { bytes, at: 0 }
+    }
+
+    /// A message that lies at offset `at` of the file.
+    #[must_use]
+    pub const fn new_at(bytes: &'a [u8], at: u64) -> Self {
+        Message { bytes, at }
+    }
+
+    /// Offset in the file.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The bytes: of a string or bytes field its content.
+    #[must_use]
+    pub const fn bytes(&self) -> &'a [u8] {
+        self.bytes
+    }
+
+    /// The fields in order.
+    #[must_use]
+    pub const fn fields(&self) -> Fields<'a> {
+        Fields { rest: self.bytes, end: self.at.wrapping_add(self.bytes.len() as u64) }
+    }
+
+    /// The last field with this number.
+    ///
+    /// # Errors
+    /// See the [module page](self); the whole message is checked.
+    #[inline(never)]
+    pub fn field(&self, number: u32) -> Result<Option<Value<'a>>> {
+        let (mut fields, mut found) = (self.fields(), None);
+        while let Some((n, value)) = fields.take()? {
+            if n == number {
+                found = Some(value);
+            }
+        }
+        Ok(found)
+    }
+
+    /// An unsigned integer, an enum or a bool.
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn uint(&self, number: u32) -> Result<Option<u64>> {
+        match self.field(number)? {
+            None => Ok(None),
+            Some(Value::Varint(value)) => Ok(Some(value)),
+            Some(_) => Err(self.wrong(number)),
+        }
+    }
+
+    /// An unsigned integer of 32 bits.
+    ///
+    /// # Errors
+    /// See the [module page](self); [`Kind::Overflow`] if it is larger.
+    pub fn uint32(&self, number: u32) -> Result<Option<u32>> {
+        let Some(value) = self.uint(number)? else { return Ok(None) };
+        let too_large = |_| Error::new(Kind::Overflow, What::Proto, self.at).with_need(value);
+        u32::try_from(value).map(Some).map_err(too_large)
+    }
+
+    /// A zigzag integer (`sint64`).
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn sint(&self, number: u32) -> Result<Option<i64>> {
+        Ok(self.uint(number)?.map(unzigzag))
+    }
+
+    /// A message, string or bytes.
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn message(&self, number: u32) -> Result<Option<Message<'a>>> {
+        match self.field(number)? {
+            None => Ok(None),
+            Some(Value::Bytes(message)) => Ok(Some(message)),
+            Some(_) => Err(self.wrong(number)),
+        }
+    }
+
+    /// Field `number` in all places where it stands, packed or not, as unsigned integers.
+    ///
+    /// # Errors
+    /// See the [module page](self). `each` ends the walk with an error of its own.
+    pub fn uints(&self, number: u32, mut each: impl FnMut(u64) -> Result<()>) -> Result<()> {
+        let mut fields = self.fields();
+        while let Some((n, value)) = fields.take()? {
+            match value {
+                _ if n != number => {}
+                Value::Varint(value) => each(value)?,
+                Value::Bytes(packed) => {
+                    let mut packed = packed.fields();
+                    while !packed.rest.is_empty() {
+                        each(packed.varint()?)?;
+                    }
+                }
+                _ => return Err(self.wrong(number)),
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn wrong(&self, number: u32) -> Error {
+        Error::new(Kind::WrongType, What::Proto, self.at).with_need(number.into())
+    }
+}
+
+/// A walk over the fields of a message.
+#[derive(Clone, Copy, Debug)]
+pub struct Fields<'a> {
+    rest: &'a [u8],
+    /// Offset in the file of the end of the message.
+    end: u64,
+}
+
+impl<'a> Fields<'a> {
+    /// Offset in the file of the next byte.
+    #[must_use]
+    pub const fn at(&self) -> u64 {
+        self.end.wrapping_sub(self.rest.len() as u64)
+    }
+
+    /// The next field: its number and value; `None` at the end.
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn take(&mut self) -> Result<Option<(u32, Value<'a>)>> {
+        if self.rest.is_empty() {
+            return Ok(None);
+        }
+        let at = self.at();
+        let key = self.varint()?;
+        let number = u32::try_from(key >> 3).unwrap_or(0);
+        if number == 0 {
+            return Err(Error::new(Kind::Invalid, What::Proto, at).with_need(key));
+        }
+        let value = match key & 7 {
+            0 => Value::Varint(self.varint()?),
+            1 => Value::Fixed64(u64::from_le_bytes(*self.chunk()?)),
+            2 => {
+                let len = self.varint()?;
+                let at = self.at();
+                let bytes = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
+                let (bytes, rest) = bytes.ok_or(Error::new(Kind::Truncated, What::Proto, at).with_need(len))?;
+                self.rest = rest;
+                Value::Bytes(Message { bytes, at })
+            }
+            5 => Value::Fixed32(u32::from_le_bytes(*self.chunk()?)),
+            other => return Err(Error::new(Kind::Unsupported, What::Proto, at).with_need(other)),
+        };
+        Ok(Some((number, value)))
+    }
+
+    fn chunk<const N: usize>(&mut self) -> Result<&'a [u8; N]> {
+        let (chunk, rest) = self
+            .rest
+            .split_first_chunk::<N>()
+            .ok_or(Error::new(Kind::Truncated, What::Proto, self.at()).with_need(N as u64))?;
+        self.rest = rest;
+        Ok(chunk)
+    }
+
+    /// Takes a bare varint.
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn varint(&mut self) -> Result<u64> {
+        let at = self.at();
+        let mut value = 0u64;
+        for shift in (0..64u32).step_by(7) {
+            let Some((byte, rest)) = self.rest.split_first() else {
+                return Err(Error::new(Kind::Truncated, What::Proto, at).with_need(1));
+            };
+            self.rest = rest;
+            let bits = u64::from(*byte & 0x7f);
+            // The tenth byte has room for one bit.
+            if shift == 63 && bits > 1 {
+                break;
+            }
+            value |= bits << shift;
+            if *byte < 0x80 {
+                return Ok(value);
+            }
+        }
+        Err(Error::new(Kind::Invalid, What::Proto, at))
+    }
+}
+
+/// The signed number behind a zigzag varint.
+#[must_use]
+pub const fn unzigzag(value: u64) -> i64 {
+    (value >> 1).cast_signed() ^ (value & 1).cast_signed().wrapping_neg()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_of_every_kind() {
+        let message = Message::new_at(&[0x18, 0x0d, 0x2d, 0, 0, 0xc0, 0x3f, 0x31, 0, 0, 0, 0, 0, 0, 0, 0x40], 100);
+        assert_eq!(message.sint(3), Ok(Some(-7)));
+        assert!(matches!(message.field(5), Ok(Some(Value::Fixed32(bits))) if f32::from_bits(bits) == 1.5));
+        assert!(matches!(message.field(6), Ok(Some(Value::Fixed64(bits))) if f64::from_bits(bits) == 2.0));
+        let max = Message::new(&[0x20, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);
+        assert_eq!(max.uint(4), Ok(Some(u64::MAX)));
+        assert_eq!(max.uint32(4).unwrap_err().kind(), Kind::Overflow);
+        assert_eq!((unzigzag(u64::MAX), unzigzag(u64::MAX - 1)), (i64::MIN, i64::MAX));
+    }
+
+    #[test]
+    fn repeated_numbers_packed_or_not() {
+        let mut seen = [0; 4];
+        let mut count = 0;
+        let message = Message::new(&[0x18, 1, 0x1a, 3, 2, 0x83, 0x01, 0x10, 9, 0x18, 4]);
+        let taken = message.uints(3, |value| {
+            seen[count] = value;
+            count += 1;
+            Ok(())
+        });
+        assert_eq!((taken, seen, count), (Ok(()), [1, 2, 131, 4], 4));
+    }
+
+    #[test]
+    fn what_is_wrong_is_said_with_its_place() {
+        let error = |bytes: &[u8]| {
+            let e = Message::new_at(bytes, 50).field(1).unwrap_err();
+            assert_eq!(e.what(), What::Proto);
+            (e.kind(), e.at(), e.need())
+        };
+        assert_eq!(error(&[0x08]), (Kind::Truncated, 51, 1));
+        assert_eq!(error(&[0x08, 0x80]), (Kind::Truncated, 51, 1));
+        assert_eq!(error(&[0x12, 3, 1, 2]), (Kind::Truncated, 52, 3));
+        assert_eq!(error(&[0x0d, 1, 2]), (Kind::Truncated, 51, 4));
+        assert_eq!(error(&[0x00, 1]), (Kind::Invalid, 50, 0));
+        assert_eq!(error(&[0x0b]), (Kind::Unsupported, 50, 3));
+        let eleven = [0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x80, 0x01];
+        assert_eq!(error(&eleven).0, Kind::Invalid);
+        let e = Message::new(&[0x08, 1]).message(1).unwrap_err();
+        assert_eq!((e.kind(), e.need()), (Kind::WrongType, 1));
+    }
+}

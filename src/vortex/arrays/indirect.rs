@@ -1,0 +1,216 @@
+//! Values found by numbers: dictionaries, run ends, run-length blocks.
+
+use crate::bytes::Scratch;
+use crate::column::Prim;
+use crate::encoding::cells::Cells;
+use crate::encoding::fastlanes::{BLOCK, block_of};
+use crate::error::{Kind, Result, What};
+use crate::vortex::dtype::{DType, integer};
+use crate::vortex::node::Node;
+use crate::vortex::tree::{Ask, Run, Text, take};
+
+/// A dictionary of up to so many values is read whole for any number of rows.
+pub(in crate::vortex) const SMALL: u64 = 64;
+
+impl<'f> Node<'f> {
+    /// Codes and values of a dict layout, whose children are values and codes.
+    pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(1)?, metadata.at())?;
+        let nullable = metadata.uint(2)?.map_or(self.dtype.nullable, |nullable| nullable != 0);
+        let values = self.child(0, self.dtype, 0)?;
+        Ok((self.equal_child(1, DType::prim(prim, nullable))?, values))
+    }
+
+    /// Codes and values of a `vortex.dict` array, whose children are codes and values.
+    pub(in crate::vortex) fn dict_array(&self) -> Result<(Node<'f>, Node<'f>)> {
+        let metadata = self.metadata()?;
+        let len = metadata.uint32(1)?.unwrap_or(0);
+        let prim = integer(metadata.uint(2)?, metadata.at())?;
+        let nullable = metadata.uint(3)?.map_or(self.dtype.nullable, |nullable| nullable != 0);
+        let codes = self.child(0, DType::prim(prim, nullable), self.rows)?;
+        Ok((codes, self.child(1, self.dtype, len.into())?))
+    }
+
+    /// Row `i` is value `codes[i]`, and null where either is.
+    #[allow(clippy::too_many_arguments, reason = "the walk, and two children")]
+    pub(in crate::vortex) fn dictionary(
+        &self,
+        codes: &Node<'f>,
+        values: &Node<'f>,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let mut t = s.scope();
+        let numbers = t.take::<u32>(out.len())?;
+        codes.indices32(at, numbers, run, &mut t)?;
+        lookup(codes, at, values, 0, values.rows, ask, numbers, out.again(), run, &mut t)?;
+        if ask == Ask::Valid && codes.dtype.nullable {
+            let (valid, Cells::W1(out)) = (t.take::<u8>(out.len())?, out) else { return Err(self.mistyped()) };
+            codes.cells(Ask::Valid, at, Cells::W1(valid), run, &mut t)?;
+            for (to, valid) in out.iter_mut().zip(valid) {
+                *to &= *valid;
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends and values of a `vortex.runend`, and how many rows were cut off in front.
+    pub(in crate::vortex) fn run_ends(&self) -> Result<(Node<'f>, Node<'f>, u64)> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(1)?, metadata.at())?;
+        let runs = metadata.uint(2)?.unwrap_or(0);
+        let offset = metadata.uint(3)?.unwrap_or(0);
+        Ok((self.child(0, DType::prim(prim, false), runs)?, self.child(1, self.dtype, runs)?, offset))
+    }
+
+    /// `vortex.runend`: row `i` has the value of the first run that ends behind it.
+    pub(in crate::vortex) fn runs(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
+        let bad = |need| self.error(Kind::Invalid, What::Runs, need);
+        let (ends, values, offset) = self.run_ends()?;
+        let start = at.checked_add(offset).ok_or_else(|| bad(offset))?;
+        let last = start.checked_add(out.len() as u64).ok_or_else(|| bad(offset))?.saturating_sub(1);
+        // Runs from that of the first row to that of the last.
+        let (first, behind) = (ends.first_above(start, run, s)?, ends.first_above(last, run, s)?.saturating_add(1));
+        let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
+        let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
+        let mut t = s.scope();
+        let places = t.take::<u64>(count)?;
+        ends.indices(first, places, run, &mut t)?;
+        for end in places.iter_mut() {
+            *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
+        }
+        let mut cells = take(&mut t, out.width(), count)?;
+        values.cells(ask, first, cells.again(), run, &mut t)?;
+        out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
+    }
+
+    /// `fastlanes.rle`: in each block of 1024, values and which of them each row has.
+    pub(in crate::vortex) fn rle(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let metadata = self.metadata()?;
+        let bad = |need| self.error(Kind::Invalid, What::VtxMetadata, need);
+        let values_len = metadata.uint(1)?.unwrap_or(0);
+        let indices_len = metadata.uint(2)?.unwrap_or(0);
+        let index_type = integer(metadata.uint(3)?, metadata.at())?;
+        let starts_len = metadata.uint(4)?.unwrap_or(0);
+        let start_type = integer(metadata.uint(5)?, metadata.at())?;
+        let offset = metadata.uint(6)?.unwrap_or(0);
+        if offset >= BLOCK as u64 {
+            return Err(bad(offset));
+        }
+        let indices = self.child(1, DType::prim(index_type, self.dtype.nullable), indices_len)?;
+        let first = at.saturating_add(offset);
+        if ask == Ask::Valid {
+            return indices.cells(ask, first, out, run, s);
+        }
+        let values = self.child(0, self.dtype.required(), values_len)?;
+        let starts = self.child(2, DType::prim(start_type, false), starts_len)?;
+        let origin = starts.index(0, run, s)?;
+        let mut done = 0usize;
+        while done < out.len() {
+            let row = first.saturating_add(done as u64);
+            let (block, skip) = block_of(row);
+            let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
+            let bound = |k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>| -> Result<u64> {
+                if k == starts_len {
+                    return Ok(values_len);
+                }
+                let at = starts.index(k, run, s)?;
+                at.checked_sub(origin).filter(|at| *at <= values_len).ok_or_else(|| bad(at))
+            };
+            let (start, end) = (bound(block, run, s)?, bound(block.saturating_add(1), run, s)?);
+            let count = end.checked_sub(start).ok_or_else(|| bad(end))?;
+            let mut t = s.scope();
+            let numbers = t.take::<u32>(len)?;
+            indices.indices32(row, numbers, run, &mut t)?;
+            if count == 1 {
+                numbers.fill(0);
+            }
+            lookup(&indices, row, &values, start, count, ask, numbers, out.part(done, len), run, &mut t)?;
+            done = done.saturating_add(len);
+        }
+        Ok(())
+    }
+}
+
+/// Cell `i` becomes value `first + numbers[i]` of `count` values. The numbers are rows `at` and on of `codes`:
+/// one that is too large must be null there.
+#[allow(clippy::too_many_arguments, reason = "the walk, and two children")]
+#[inline(never)]
+fn lookup<'f>(
+    codes: &Node<'f>,
+    at: u64,
+    values: &Node<'f>,
+    first: u64,
+    count: u64,
+    ask: Ask,
+    numbers: &mut [u32],
+    mut out: Cells<'_>,
+    run: &mut Run<'_>,
+    s: &mut Scratch<'_>,
+) -> Result<()> {
+    let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
+    for number in numbers.iter() {
+        if u64::from(*number) < count {
+            (low, high) = (low.min(*number), high.max(*number));
+        } else {
+            bad = true;
+        }
+    }
+    if bad {
+        for (i, number) in numbers.iter_mut().enumerate().filter(|(_, number)| u64::from(**number) >= count) {
+            if codes.is_valid(at.saturating_add(i as u64), run, s)? {
+                return Err(codes.error(Kind::Invalid, What::Codes, (*number).into()));
+            }
+            // Any value will do, where there is one.
+            *number = if low <= high { low } else { 0 };
+        }
+    }
+    if low > high {
+        out.fill(&[0; 32]);
+        return Ok(());
+    }
+    let len = u64::from(high.wrapping_sub(low)).saturating_add(1);
+    // Copied texts must be copied once, however often they are named.
+    let whole = len <= SMALL.max(out.len() as u64) || matches!(run.text, Text::Copied { .. }) && ask == Ask::Spans;
+    if !whole {
+        for (i, number) in numbers.iter().enumerate() {
+            values.cells(ask, first.saturating_add((*number).into()), out.part(i, 1), run, s)?;
+        }
+        return Ok(());
+    }
+    let mut t = s.scope();
+    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let mut table = take(&mut t, out.width(), len)?;
+    values.cells(ask, first.saturating_add(low.into()), table.again(), run, &mut t)?;
+    for number in numbers.iter_mut() {
+        *number = number.wrapping_sub(low);
+    }
+    match out.gather(&table, numbers) {
+        None => Ok(()),
+        Some(i) => Err(codes.error(Kind::Invalid, What::Codes, i as u64)),
+    }
+}
+
+/// The type of offsets that count rows.
+pub(in crate::vortex) const ROWS: DType<'static> = DType::prim(Prim::U64, false);

@@ -1,0 +1,142 @@
+//! FastLanes: bit packing, frame of reference, delta.
+
+use super::patches::Patches;
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::encoding::fastlanes::{self, BLOCK};
+use crate::encoding::integers;
+use crate::error::{Kind, Result, What};
+use crate::vortex::node::Node;
+use crate::vortex::scalar::Scalar;
+use crate::vortex::tree::{Ask, Run, take};
+
+impl<'f> Node<'f> {
+    /// The patches of a `fastlanes.bitpacked`.
+    pub(in crate::vortex) fn packed_patches(&self) -> Result<Option<Patches<'f>>> {
+        self.patches(self.metadata()?, 3)
+    }
+
+    /// `fastlanes.bitpacked`.
+    pub(in crate::vortex) fn bit_packed(
+        &self,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        self.integer_cells(&out)?;
+        let metadata = self.metadata()?;
+        let width = metadata.uint32(1)?.unwrap_or(0);
+        let offset = metadata.uint(2)?.unwrap_or(0);
+        if offset >= BLOCK as u64 {
+            return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
+        }
+        let packed = self.buffer(0)?;
+        let first = at.saturating_add(offset);
+        fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
+        match self.patches(metadata, 3)? {
+            Some(patches) => self.patch(&patches, 0, self.dtype.required(), Ask::Values, at, out, run, s),
+            None => Ok(()),
+        }
+    }
+
+    /// `fastlanes.for`: metadata is the reference itself.
+    pub(in crate::vortex) fn frame(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        self.child(0, self.dtype, self.rows)?.cells(ask, at, out.again(), run, s)?;
+        if ask == Ask::Values {
+            self.integer_cells(&out)?;
+            integers::add(Scalar::new(self.metadata()?).integer(self.prim()?)?, out);
+        }
+        Ok(())
+    }
+
+    /// `fastlanes.delta`: whole blocks, of which the rows are taken that were asked for.
+    pub(in crate::vortex) fn delta(
+        &self,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        self.integer_cells(&out)?;
+        let (width, len, offset) = (out.width(), self.deltas_len()?, self.metadata()?.uint(2)?.unwrap_or(0));
+        if offset >= BLOCK as u64 || !len.is_multiple_of(BLOCK as u64) {
+            return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
+        }
+        let lanes = fastlanes::lanes(width);
+        let bases_len = fastlanes::block_of(len).0.saturating_mul(lanes as u64);
+        // Old forms have nullable children; whether a null is in them is asked elsewhere.
+        let bases = self.child(0, self.dtype.required(), bases_len)?;
+        let deltas = self.child(1, self.dtype.required(), len)?;
+        let first = at.saturating_add(offset);
+        let mut done = 0usize;
+        while done < out.len() {
+            let row = first.saturating_add(done as u64);
+            let (block, skip) = fastlanes::block_of(row);
+            let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
+            let mut t = s.scope();
+            let mut base = take(&mut t, width, lanes)?;
+            bases.cells(Ask::Values, block.saturating_mul(lanes as u64), base.again(), run, &mut t)?;
+            let mut delta = take(&mut t, width, BLOCK)?;
+            deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), delta.again(), run, &mut t)?;
+            if len == BLOCK {
+                fastlanes::undelta(&base, &mut delta, &mut out.part(done, len))?;
+            } else {
+                let mut values = take(&mut t, width, BLOCK)?;
+                fastlanes::undelta(&base, &mut delta, &mut values)?;
+                out.part(done, len).bytes_mut().copy_from(values.part(skip, len).bytes_mut());
+            }
+            done = done.saturating_add(len);
+        }
+        Ok(())
+    }
+
+    fn deltas_len(&self) -> Result<u64> {
+        Ok(self.metadata()?.uint(1)?.unwrap_or(0))
+    }
+
+    /// Releases up to 0.75 had no validity child but nullable deltas: those can be read only if no row is
+    /// null, which takes a look at all of them.
+    #[cold]
+    pub(in crate::vortex) fn no_nulls_in_deltas(&self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let len = self.deltas_len()?;
+        let deltas = self.child(1, self.dtype, len)?;
+        let mut row = 0u64;
+        let mut valid = [0; 64];
+        while row < len {
+            let count = usize::try_from(len.saturating_sub(row)).unwrap_or(64).min(64);
+            let valid = valid.get_mut(..count).unwrap_or_default();
+            deltas.cells(Ask::Valid, row, Cells::W1(valid), run, s)?;
+            if valid.contains(&0) {
+                return Err(self.undecoded());
+            }
+            row = row.saturating_add(64);
+        }
+        Ok(())
+    }
+
+    /// Refuses cells that are not those of the integers of this node.
+    pub(in crate::vortex) fn integer_cells(&self, out: &Cells<'_>) -> Result<()> {
+        if self.prim()?.size() == out.width() { Ok(()) } else { Err(self.mistyped()) }
+    }
+}
+
+/// Copies as much as both have.
+trait CopyFrom {
+    fn copy_from(&mut self, bytes: &[u8]);
+}
+
+impl CopyFrom for [u8] {
+    fn copy_from(&mut self, bytes: &[u8]) {
+        for (to, byte) in self.iter_mut().zip(bytes) {
+            *to = *byte;
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! Lists, list views, fixed-size lists, structs: which rows of their children each row has.
+
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::error::{Kind, Result, What};
+use crate::vortex::dtype::{DType, Shape, integer};
+use crate::vortex::node::{Node, Tree};
+use crate::vortex::raw::{Encoding, LayoutId};
+use crate::vortex::scalar::Scalar;
+use crate::vortex::tree::{Ask, ONE, Run, span, span_cell};
+
+impl<'f> Node<'f> {
+    /// The place of field 0: behind a validity child where there is one.
+    pub(in crate::vortex) fn fields_from(&self) -> Result<usize> {
+        let (children, fields) = (self.children()?, self.dtype.children());
+        match children.checked_sub(fields) {
+            Some(0) => Ok(0),
+            Some(1) if self.dtype.nullable => Ok(1),
+            _ => Err(self.error(Kind::Invalid, What::VtxRows, children as u64)),
+        }
+    }
+
+    /// A struct, as a layout or as an array.
+    pub(in crate::vortex) fn structure(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        match ask {
+            // A nullable struct of 0.36 has no validity child: all rows are there.
+            Ask::Valid if self.fields_from()? == 0 => out.fill(&ONE),
+            Ask::Valid => {
+                let valid = self.child(0, DType::BOOL, self.rows)?;
+                if valid.rows != self.rows {
+                    return Err(valid.error(Kind::Invalid, What::VtxRows, valid.rows));
+                }
+                return valid.cells(Ask::Values, at, out, run, s);
+            }
+            Ask::Ranges => self.strides(1, at, out)?,
+            Ask::Values | Ask::Spans => return Err(self.mistyped()),
+        }
+        Ok(())
+    }
+
+    /// Rows of `size` rows of the child each.
+    fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        for (i, cell) in out.iter_mut().enumerate() {
+            let row = at.saturating_add(i as u64);
+            *cell = span_cell(span(row.saturating_mul(size), size));
+        }
+        Ok(())
+    }
+
+    /// `vortex.fixed_size_list`.
+    pub(in crate::vortex) fn fixed_list(&self, at: u64, out: Cells<'_>) -> Result<()> {
+        match self.dtype.storage()?.shape {
+            Shape::FixedList(_, size) => self.strides(size.into(), at, out),
+            _ => Err(self.mistyped()),
+        }
+    }
+
+    /// The ranges of a scalar list, whose items are rows of their own.
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, mut out: Cells<'_>) -> Result<()> {
+        let len = match self.dtype.storage()?.shape {
+            Shape::Struct(_) | Shape::Entry(_) => return self.strides(1, at, out),
+            _ => scalar.items()?.len()?,
+        };
+        if let Shape::FixedList(_, size) = self.dtype.storage()?.shape
+            && !scalar.is_null()?
+            && len != u64::from(size)
+        {
+            return Err(self.error(Kind::Invalid, What::VtxScalar, len));
+        }
+        let cell = span_cell(span(0, len));
+        let Cells::W8(out) = out.again() else { return Err(self.mistyped()) };
+        out.fill(cell);
+        Ok(())
+    }
+
+    /// `vortex.list`: row `i` reaches from offset `i` to the next.
+    pub(in crate::vortex) fn list(
+        &self,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(2)?, metadata.at())?;
+        let offsets = self.child(1, DType::prim(prim, false), self.rows.saturating_add(1))?;
+        self.between(&offsets, metadata.uint(1)?.unwrap_or(0), at, out, run, s)
+    }
+
+    /// Spans between offsets that follow each other, none beyond `end`.
+    pub(in crate::vortex) fn between(
+        &self,
+        offsets: &Node<'f>,
+        end: u64,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        if out.is_empty() {
+            return Ok(());
+        }
+        let last = offsets.index(at.saturating_add(out.len() as u64), run, s)?;
+        offsets.indices(at, out, run, s)?;
+        let mut next = last;
+        for cell in out.iter_mut().rev() {
+            let start = *cell;
+            let len = next.checked_sub(start).filter(|_| next <= end);
+            let len = len.ok_or_else(|| self.error(Kind::Invalid, What::VtxOffsets, next))?;
+            *cell = span_cell(span(start, len));
+            next = start;
+        }
+        Ok(())
+    }
+
+    /// `vortex.listview`: offsets and sizes, in any order.
+    pub(in crate::vortex) fn list_view(
+        &self,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        let metadata = self.metadata()?;
+        let end = metadata.uint(1)?.unwrap_or(0);
+        let part = |k: usize, number: u32| -> Result<Node<'f>> {
+            self.child(k, DType::prim(integer(metadata.uint(number)?, metadata.at())?, false), self.rows)
+        };
+        part(1, 2)?.indices(at, out, run, s)?;
+        let mut t = s.scope();
+        let sizes = t.take::<u64>(out.len())?;
+        part(2, 3)?.indices(at, sizes, run, &mut t)?;
+        for (i, (cell, size)) in out.iter_mut().zip(sizes).enumerate() {
+            let inside = cell.checked_add(*size).is_some_and(|stop| stop <= end);
+            if !inside && self.is_valid(at.saturating_add(i as u64), run, &mut t)? {
+                return Err(self.error(Kind::Invalid, What::VtxOffsets, *cell));
+            }
+            *cell = if inside { span_cell(span(*cell, *size)) } else { 0 };
+        }
+        Ok(())
+    }
+
+    /// The node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
+    /// whatever else repeats nested rows.
+    pub(in crate::vortex) fn concrete(
+        &self,
+        at: u64,
+        len: u64,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<Self> {
+        let mut node = *self;
+        let mut row = Some(at);
+        loop {
+            run.fuel.spend(node.at())?;
+            node = match (node.layout()?, node.encoding()?) {
+                (Some(LayoutId::Flat), _) => node.flat()?,
+                (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
+                (Some(LayoutId::Dict), _) => {
+                    row = None;
+                    node.dict_layout()?.1
+                }
+                (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) => {
+                    // Rows of several chunks count different children.
+                    let whole = node.rows;
+                    let at = row.unwrap_or(0);
+                    let (chunk, first) = node.chunk(at, run, s)?;
+                    let within = at.saturating_sub(first);
+                    let inside = within.saturating_add(len) <= chunk.rows;
+                    if !(inside && row.is_some() || chunk.rows == whole) {
+                        return Err(node.undecoded());
+                    }
+                    row = row.map(|_| within);
+                    chunk
+                }
+                (Some(LayoutId::Struct), _) => return Ok(node),
+                (Some(_), _) => return Err(node.undecoded()),
+                (None, Some(encoding)) => match encoding {
+                    Encoding::Dict => {
+                        row = None;
+                        node.dict_array()?.1
+                    }
+                    Encoding::RunEnd => {
+                        row = None;
+                        node.run_ends()?.1
+                    }
+                    Encoding::Sparse => {
+                        row = None;
+                        let patches = node.sparse_patches()?;
+                        node.child(1, node.dtype, patches.len())?
+                    }
+                    Encoding::Masked => node.child(0, node.dtype.required(), node.rows)?,
+                    Encoding::Ext => node.child(0, node.dtype.storage()?, node.rows)?,
+                    Encoding::Map => node.child(0, node.dtype.entries()?, node.rows)?,
+                    Encoding::Constant => return node.constant(node.blob()?),
+                    Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct => {
+                        return Ok(node);
+                    }
+                    _ => return Err(node.undecoded()),
+                },
+                (None, None) => return Ok(node),
+            };
+        }
+    }
+
+    /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
+    pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
+        let dtype = self.dtype.child(k)?;
+        let place = || Ok(self.fields_from()?.saturating_add(k));
+        match self.tree {
+            Tree::Layout(_) if self.layout()? == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
+            Tree::Array(..) => {
+                let len = |number: u32| Ok(self.metadata()?.uint(number)?.unwrap_or(0));
+                match self.encoding()? {
+                    Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
+                    Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, len(1)?),
+                    Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
+                        Shape::FixedList(_, size) => {
+                            let rows = self.rows.checked_mul(size.into());
+                            let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
+                            self.child(0, dtype, rows)
+                        }
+                        _ => Err(self.mistyped()),
+                    },
+                    _ => Ok(self.nothing(dtype)),
+                }
+            }
+            Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
+                Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
+                _ => self.items(blob, scalar, dtype),
+            },
+            _ => Ok(self.nothing(dtype)),
+        }
+    }
+}

@@ -1,0 +1,214 @@
+//! Numbers in parts and steps: sequence, zigzag, ALP, ALP-RD, datetimeparts, decimal byte parts.
+
+use super::patches::Patches;
+use crate::bytes::Scratch;
+use crate::column::Prim;
+use crate::encoding::cells::Cells;
+use crate::encoding::{alp, integers};
+use crate::error::{Kind, Result, What};
+use crate::vortex::dtype::{DType, integer, signed};
+use crate::vortex::node::Node;
+use crate::vortex::scalar::{Scalar, wide};
+use crate::vortex::tree::{Ask, ONE, Run};
+
+impl<'f> Node<'f> {
+    /// `vortex.sequence`: base plus row times multiplier, wrapping.
+    pub(in crate::vortex) fn sequence(&self, ask: Ask, at: u64, mut out: Cells<'_>) -> Result<()> {
+        if ask == Ask::Valid {
+            out.fill(&ONE);
+            return Ok(());
+        }
+        self.integer_cells(&out)?;
+        let metadata = self.metadata()?;
+        let part = |number: u32| -> Result<Scalar<'f>> {
+            let missing = || self.error(Kind::Invalid, What::VtxMetadata, number.into());
+            Ok(Scalar::new(metadata.message(number)?.ok_or_else(missing)?))
+        };
+        let (base, step) = (part(1)?.integer(self.prim()?)?, part(2)?);
+        // The step may be negative whatever the type is.
+        let step = step.integer(Prim::I64).or_else(|_| step.integer(Prim::U64))?;
+        integers::sequence(base, step, at, out);
+        Ok(())
+    }
+
+    /// `vortex.zigzag`.
+    pub(in crate::vortex) fn zigzag(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let unsigned = match self.prim()? {
+            Prim::I8 => Prim::U8,
+            Prim::I16 => Prim::U16,
+            Prim::I32 => Prim::U32,
+            Prim::I64 => Prim::U64,
+            _ => return Err(self.mistyped()),
+        };
+        let child = self.child(0, DType::prim(unsigned, self.dtype.nullable), self.rows)?;
+        child.cells(ask, at, out.again(), run, s)?;
+        if ask == Ask::Values {
+            integers::unzigzag(out);
+        }
+        Ok(())
+    }
+
+    /// The patches of a `vortex.alp` or `vortex.alprd`, in field `number`.
+    pub(in crate::vortex) fn float_patches(&self, number: u32) -> Result<Option<Patches<'f>>> {
+        self.patches(self.metadata()?, number)
+    }
+
+    /// `vortex.alp`: integers times powers of ten.
+    pub(in crate::vortex) fn alp(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let encoded = match self.prim()? {
+            Prim::F32 => Prim::I32,
+            Prim::F64 => Prim::I64,
+            _ => return Err(self.mistyped()),
+        };
+        let child = self.child(0, DType::prim(encoded, self.dtype.nullable), self.rows)?;
+        child.cells(ask, at, out.again(), run, s)?;
+        if ask == Ask::Valid {
+            return Ok(());
+        }
+        let metadata = self.metadata()?;
+        let (e, f) = (metadata.uint32(1)?.unwrap_or(0), metadata.uint32(2)?.unwrap_or(0));
+        alp::decode(e, f, out.again()).map_err(|e| e.moved(self.at()))?;
+        match self.float_patches(3)? {
+            Some(patches) => self.patch(&patches, 1, self.dtype.required(), ask, at, out, run, s),
+            None => Ok(()),
+        }
+    }
+
+    /// `vortex.alprd`: left parts by a dictionary, and right parts.
+    pub(in crate::vortex) fn alp_rd(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let metadata = self.metadata()?;
+        let bad = |need| self.error(Kind::Invalid, What::AlpRd, need);
+        let left_type = integer(metadata.uint(4)?, metadata.at())?;
+        let right_type = match self.prim()? {
+            Prim::F32 => Prim::U32,
+            Prim::F64 => Prim::U64,
+            _ => return Err(self.mistyped()),
+        };
+        if left_type != Prim::U16 {
+            return Err(bad(0));
+        }
+        let lefts = self.child(0, DType::prim(left_type, self.dtype.nullable), self.rows)?;
+        if ask == Ask::Valid {
+            return lefts.cells(ask, at, out, run, s);
+        }
+        let width = metadata.uint32(1)?.unwrap_or(0);
+        let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
+        metadata.uints(3, |left| {
+            let entry = dictionary.get_mut(len).ok_or_else(|| bad(left))?;
+            *entry = u16::try_from(left).map_err(|_| bad(left))?;
+            len = len.saturating_add(1);
+            Ok(())
+        })?;
+        if metadata.uint(2)?.unwrap_or(0) != len as u64 {
+            return Err(bad(len as u64));
+        }
+        self.child(1, DType::prim(right_type, false), self.rows)?.cells(ask, at, out.again(), run, s)?;
+        let mut t = s.scope();
+        let parts = t.take::<u16>(out.len())?;
+        lefts.cells(ask, at, Cells::W2(parts), run, &mut t)?;
+        let dictionary = dictionary.get(..len).unwrap_or_default();
+        // Codes of null rows may be anything; those of others must be in the dictionary.
+        for (i, code) in parts.iter_mut().enumerate().filter(|(_, code)| usize::from(**code) >= len) {
+            if lefts.is_valid(at.saturating_add(i as u64), run, &mut t)? {
+                return Err(self.error(Kind::Invalid, What::Codes, (*code).into()));
+            }
+            *code = 0;
+        }
+        // Nothing is left to fail but an empty dictionary, and then all rows are null.
+        let _ = alp::lefts(dictionary, parts);
+        if let Some(patches) = self.float_patches(5)? {
+            let dtype = DType::prim(left_type, false);
+            self.patch(&patches, 2, dtype, ask, at, Cells::W2(parts), run, &mut t)?;
+        }
+        alp::join(parts, width, out).map_err(|e| e.moved(self.at()))
+    }
+
+    /// `vortex.datetimeparts`: days, seconds and fractions, each with its sign.
+    pub(in crate::vortex) fn date_time(
+        &self,
+        ask: Ask,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let metadata = self.metadata()?;
+        let part = |k: usize, nullable: bool| -> Result<Node<'f>> {
+            let number = u32::try_from(k).unwrap_or(0).saturating_add(1);
+            let prim = integer(metadata.uint(number)?, metadata.at())?;
+            self.child(k, DType::prim(prim, nullable), self.rows)
+        };
+        let days = part(0, self.dtype.nullable)?;
+        if ask == Ask::Valid {
+            return days.cells(ask, at, out, run, s);
+        }
+        let (Some(second), Cells::W8(out)) = (self.dtype.per_second(), out) else { return Err(self.mistyped()) };
+        days.indices(at, out, run, s)?;
+        let day = second.wrapping_mul(86_400);
+        for word in out.iter_mut() {
+            *word = word.wrapping_mul(day);
+        }
+        for (k, unit) in [(1, second), (2, 1)] {
+            let mut t = s.scope();
+            let parts = t.take::<u64>(out.len())?;
+            part(k, false)?.indices(at, parts, run, &mut t)?;
+            for (word, part) in out.iter_mut().zip(parts) {
+                *word = word.wrapping_add(part.wrapping_mul(unit));
+            }
+        }
+        Ok(())
+    }
+
+    /// `vortex.decimal_byte_parts`: the integers as a column of their own.
+    pub(in crate::vortex) fn decimal_parts(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(1)?, metadata.at())?;
+        if !signed(prim) || metadata.uint(2)?.unwrap_or(0) != 0 {
+            return Err(self.undecoded());
+        }
+        let parts = self.child(0, DType::prim(prim, self.dtype.nullable), self.rows)?;
+        if ask == Ask::Valid || out.width() == prim.size() {
+            return parts.cells(ask, at, out, run, s);
+        }
+        if self.dtype.cell()? != Some(out.width()) {
+            return Err(self.mistyped());
+        }
+        let mut t = s.scope();
+        let numbers = t.take::<u64>(out.len())?;
+        parts.indices(at, numbers, run, &mut t)?;
+        for (i, number) in numbers.iter().enumerate() {
+            if let Some(value) = wide(&number.to_le_bytes()) {
+                self.put_wide(i, &value, at, &mut out, run, &mut t)?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,131 @@
+//! Patches: rows whose values lie apart (section 8), and sparse arrays, which are nothing else.
+
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::error::{Kind, Result, What};
+use crate::meta::proto::Message;
+use crate::vortex::dtype::{DType, integer};
+use crate::vortex::node::Node;
+use crate::vortex::raw::field::patches as field;
+use crate::vortex::tree::{Ask, ONE, Run, take};
+
+/// The patches of an array: how many, and which children they are.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Patches<'f> {
+    len: u64,
+    offset: u64,
+    indices: DType<'f>,
+    /// Whether a child with chunk offsets follows, which decoding does not need.
+    chunk_offsets: bool,
+}
+
+impl Patches<'_> {
+    /// How many children they are.
+    pub(in crate::vortex) const fn children(&self) -> usize {
+        if self.chunk_offsets { 3 } else { 2 }
+    }
+
+    /// How many patches.
+    pub(in crate::vortex) const fn len(&self) -> u64 {
+        self.len
+    }
+}
+
+impl<'f> Node<'f> {
+    /// Field `number` of the metadata.
+    pub(in crate::vortex) fn patches(&self, metadata: Message<'f>, number: u32) -> Result<Option<Patches<'f>>> {
+        let Some(message) = metadata.message(number)? else { return Ok(None) };
+        let len = message.uint(field::LEN)?.unwrap_or(0);
+        let prim = integer(message.uint(field::INDICES)?, message.at())?;
+        Ok(Some(Patches {
+            len,
+            offset: message.uint(field::OFFSET)?.unwrap_or(0),
+            indices: DType::prim(prim, false),
+            chunk_offsets: message.uint(field::CHUNK_OFFSETS)?.is_some(),
+        }))
+    }
+
+    /// Puts the patches for the rows from `at` on into `out`. They are children `k` and `k + 1`, the values
+    /// of type `dtype`.
+    #[allow(clippy::too_many_arguments, reason = "the walk, and which children")]
+    #[inline(never)]
+    pub(in crate::vortex) fn patch(
+        &self,
+        patches: &Patches<'f>,
+        k: usize,
+        dtype: DType<'f>,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let bad = |need| self.error(Kind::Invalid, What::Patches, need);
+        let indices = self.child(k, patches.indices, patches.len)?;
+        let values = self.child(k.saturating_add(1), dtype, patches.len)?;
+        let first = at.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
+        let end = first.saturating_add(out.len() as u64);
+        let from = match first.checked_sub(1) {
+            Some(before) => indices.first_above(before, run, s)?,
+            None => 0,
+        };
+        let to = match end.checked_sub(1) {
+            Some(last) => indices.first_above(last, run, s)?,
+            None => 0,
+        };
+        // The last rows must have the last patches, the first rows the first: nothing is left outside.
+        let over = at.saturating_add(out.len() as u64) == self.rows && to < patches.len;
+        if over || at == 0 && from > 0 {
+            return Err(bad(to));
+        }
+        let Some(count) = to.checked_sub(from) else { return Err(bad(to)) };
+        let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let mut t = s.scope();
+        let places = t.take::<u64>(count)?;
+        indices.indices(from, places, run, &mut t)?;
+        let mut least = first;
+        for place in places.iter_mut() {
+            // Out of order, other rows would find other patches.
+            if *place < least {
+                return Err(bad(*place));
+            }
+            least = place.saturating_add(1);
+            *place = place.wrapping_sub(first);
+        }
+        let mut patch = take(&mut t, out.width(), count)?;
+        values.cells(ask, from, patch.again(), run, &mut t)?;
+        match out.scatter(&patch, places) {
+            None => Ok(()),
+            Some(i) => Err(bad(from.saturating_add(i as u64))),
+        }
+    }
+
+    /// The patches of a `vortex.sparse`.
+    pub(in crate::vortex) fn sparse_patches(&self) -> Result<Patches<'f>> {
+        let patches = self.patches(self.metadata()?, 1)?;
+        patches.ok_or_else(|| self.error(Kind::Invalid, What::VtxMetadata, 1))
+    }
+
+    /// `vortex.sparse`: one value everywhere, but for the patches.
+    pub(in crate::vortex) fn sparse(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let patches = self.sparse_patches()?;
+        let fill = self.fill()?;
+        match ask {
+            Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
+            Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
+            Ask::Ranges => return Err(self.undecoded()),
+            Ask::Values | Ask::Spans => self.constant(self.blob()?)?.cells(ask, at, out.again(), run, s)?,
+        }
+        self.patch(&patches, 0, self.dtype, ask, at, out, run, s)
+    }
+}

@@ -1,0 +1,322 @@
+//! Texts: views, offsets, FSST, OnPair.
+
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::encoding::fastlanes::BLOCK;
+use crate::encoding::{fsst, onpair};
+use crate::error::{Error, Kind, Result, What};
+use crate::vortex::dtype::{DType, Shape, integer};
+use crate::vortex::node::{Buffer, Node};
+use crate::vortex::text;
+use crate::vortex::tree::{Ask, NOWHERE, Run, Text, span, span_cell};
+
+/// Longest text that a view holds itself.
+const INLINE: u32 = 12;
+
+impl<'f> Node<'f> {
+    /// `vortex.varbinview`: views, the last buffer, name bytes of their own or of the other buffers.
+    pub(in crate::vortex) fn views(&self, at: u64, out: Cells<'_>, run: &mut Run<'_>) -> Result<()> {
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        let blob = self.blob()?;
+        let mut data = Data::new(self)?;
+        let views = data.views(at, out.len())?;
+        for (i, cell) in out.iter_mut().enumerate() {
+            // A view of a null row may name anything; that of another is an error to whoever follows it.
+            let place = data.place(views.bytes, views.start, i, run)?;
+            *cell = span_cell(match place {
+                Some((at, len)) => text::put(&blob, at, len, run)?,
+                None => NOWHERE,
+            });
+        }
+        Ok(())
+    }
+
+    /// `vortex.varbin`: one buffer, cut by offsets.
+    pub(in crate::vortex) fn var_bin(
+        &self,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let (buffer, blob) = (self.buffer(0)?, self.blob()?);
+        self.between(&self.var_bin_offsets()?, buffer.bytes.len() as u64, at, out.again(), run, s)?;
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        for cell in out {
+            let inside: crate::column::Span = bytemuck::cast(*cell);
+            let start = buffer.start.saturating_add(inside.at as usize);
+            *cell = span_cell(text::put(&blob, start, inside.len as usize, run)?);
+        }
+        Ok(())
+    }
+
+    /// The offsets of a `vortex.varbin`.
+    pub(in crate::vortex) fn var_bin_offsets(&self) -> Result<Node<'f>> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(1)?, metadata.at())?;
+        self.child(0, DType::prim(prim, false), self.rows.saturating_add(1))
+    }
+
+    /// The parts of a `vortex.fsst`: lengths, offsets of codes, and the code bytes.
+    pub(in crate::vortex) fn fsst_parts(&self) -> Result<FsstParts<'f>> {
+        let metadata = self.metadata()?;
+        let lengths = DType::prim(integer(metadata.uint(1)?, metadata.at())?, false);
+        if self.buffers()? == 2 {
+            // The old form has its codes as a varbin array.
+            let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
+            let codes = self.child(0, binary, self.rows)?;
+            if codes.encoding()? != Some(crate::vortex::raw::Encoding::VarBin) {
+                return Err(codes.undecoded());
+            }
+            let lengths = self.child(1, lengths, self.rows)?;
+            return Ok(FsstParts { lengths, offsets: codes.var_bin_offsets()?, codes: codes.buffer(0)? });
+        }
+        let offsets = DType::prim(integer(metadata.uint(2)?, metadata.at())?, false);
+        Ok(FsstParts {
+            lengths: self.child(0, lengths, self.rows)?,
+            offsets: self.child(1, offsets, self.rows.saturating_add(1))?,
+            codes: self.buffer(2)?,
+        })
+    }
+
+    /// `vortex.fsst`: the codes of all rows together, cut by the lengths afterwards.
+    pub(in crate::vortex) fn fsst(
+        &self,
+        ask: Ask,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        if ask == Ask::Valid {
+            // Only the old form comes here: validity is that of the codes.
+            let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
+            return self.child(0, binary, self.rows)?.cells(ask, at, out, run, s);
+        }
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        let parts = self.fsst_parts()?;
+        let codes = parts.range(at, out.len(), run, s)?;
+        let table = fsst::Table::new(self.buffer(0)?.bytes, self.buffer(1)?.bytes).map_err(|e| e.moved(self.at()))?;
+        let codes = parts.codes.bytes.get(codes.0..codes.1).unwrap_or_default();
+        parts.lengths.indices(at, out, run, s)?;
+        let total = self.cut(out, run)?;
+        let start = self.room(total, run)?;
+        let done = table.decode(codes, run.arena(start, total)).map_err(|e| self.decoded(e, parts.codes.at))?;
+        self.all_of(done, total)
+    }
+
+    /// `vortex.onpair`.
+    pub(in crate::vortex) fn onpair(
+        &self,
+        at: u64,
+        out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        let metadata = self.metadata()?;
+        let tokens = metadata.uint(3)?.unwrap_or(0);
+        let codes_len = metadata.uint(4)?.unwrap_or(0);
+        let part = |k: usize, number: u32, rows: u64| -> Result<Node<'f>> {
+            self.child(k, DType::prim(integer(metadata.uint(number)?, metadata.at())?, false), rows)
+        };
+        if tokens > 1 << 16 {
+            return Err(self.error(Kind::Invalid, What::OnPairToken, tokens));
+        }
+        let mut t = s.scope();
+        let offsets = t.take::<u32>(usize::try_from(tokens).unwrap_or(0).saturating_add(1))?;
+        part(0, 5, tokens.saturating_add(1))?.indices32(0, offsets, run, &mut t)?;
+        let tokens = onpair::Tokens::new(self.buffer(0)?.bytes, offsets).map_err(|e| e.moved(self.at()))?;
+
+        let range = self.onpair_range(at, out.len(), run, &mut t)?;
+        if range.1 > codes_len {
+            return Err(self.error(Kind::Invalid, What::VtxOffsets, range.1));
+        }
+        part(3, 1, self.rows)?.indices(at, out, run, &mut t)?;
+        let total = self.cut(out, run)?;
+        let codes = part(1, 6, codes_len)?;
+        let count = usize::try_from(range.1.saturating_sub(range.0)).unwrap_or(usize::MAX);
+        let narrow = codes.prim()?.size() == 2;
+        let piece = if narrow { BLOCK } else { CODES };
+        let numbers = t.take::<u16>(count.min(piece))?;
+        let start = self.room(total, run)?;
+        let (mut done, mut first) = (0usize, range.0);
+        while first < range.1 {
+            let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
+            let numbers = numbers.get_mut(..len).unwrap_or_default();
+            if narrow {
+                codes.cells(Ask::Values, first, Cells::W2(numbers), run, &mut t)?;
+            } else {
+                let mut wide = [0u32; CODES];
+                let wide = wide.get_mut(..len).unwrap_or_default();
+                codes.indices32(first, wide, run, &mut t)?;
+                for (to, code) in numbers.iter_mut().zip(wide) {
+                    *to = u16::try_from(*code).unwrap_or(u16::MAX);
+                }
+            }
+            let left = run.arena(start.saturating_add(done), total.saturating_sub(done));
+            let written = tokens.decode(numbers, left).map_err(|e| self.decoded(e, self.at()))?;
+            done = done.saturating_add(written);
+            first = first.saturating_add(len as u64);
+        }
+        self.all_of(done, total)
+    }
+
+    /// Codes of the rows `at..at + len` of a `vortex.onpair`.
+    pub(in crate::vortex) fn onpair_range(
+        &self,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<(u64, u64)> {
+        let metadata = self.metadata()?;
+        let prim = integer(metadata.uint(7)?, metadata.at())?;
+        let offsets = self.child(2, DType::prim(prim, false), self.rows.saturating_add(1))?;
+        let (from, to) = (offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?);
+        if from > to { Err(self.error(Kind::Invalid, What::VtxOffsets, from)) } else { Ok((from, to)) }
+    }
+
+    /// Lengths become spans behind each other at the end of the arena; how long they are together.
+    fn cut(&self, lengths: &mut [u64], run: &Run<'_>) -> Result<usize> {
+        let Text::Copied { used, .. } = run.text else {
+            return Err(self.error(Kind::Misuse, What::VtxText, 0));
+        };
+        let mut end = used as u64;
+        for cell in lengths {
+            let len = *cell;
+            let span = span(end, len);
+            end = end.saturating_add(len);
+            if span == NOWHERE {
+                return Err(self.error(Kind::Invalid, What::VtxText, len));
+            }
+            *cell = span_cell(span);
+        }
+        usize::try_from(end.saturating_sub(used as u64)).map_err(|_| self.error(Kind::Invalid, What::VtxText, end))
+    }
+
+    /// Sets so many bytes of the arena aside; where they begin.
+    fn room(&self, len: usize, run: &mut Run<'_>) -> Result<usize> {
+        let Text::Copied { arena, used } = &mut run.text else {
+            return Err(self.error(Kind::Misuse, What::VtxText, 0));
+        };
+        let start = *used;
+        let end = start.saturating_add(len);
+        // The arena was measured by the codes, which cannot give more; so the lengths are wrong.
+        if end > arena.len() {
+            return Err(self.error(Kind::Invalid, What::VtxText, len as u64));
+        }
+        *used = end;
+        Ok(start)
+    }
+
+    /// The error of a decoder that counts from the start of its input.
+    #[cold]
+    fn decoded(&self, e: Error, at: u64) -> Error {
+        // It has the room that the lengths ask for.
+        if e.kind() == Kind::NoRoom { self.error(Kind::Invalid, What::VtxText, e.need().into()) } else { e.moved(at) }
+    }
+
+    fn all_of(&self, done: usize, total: usize) -> Result<()> {
+        if done == total { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxText, done as u64)) }
+    }
+}
+
+/// Codes of another width than 16 bits that are decoded at once.
+const CODES: usize = 64;
+
+/// What a `vortex.fsst` is made of, in both of its forms.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct FsstParts<'f> {
+    lengths: Node<'f>,
+    offsets: Node<'f>,
+    pub(in crate::vortex) codes: Buffer<'f>,
+}
+
+impl FsstParts<'_> {
+    /// The code bytes of `len` rows from `at` on.
+    pub(in crate::vortex) fn range(
+        &self,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<(usize, usize)> {
+        let ends = [self.offsets.index(at, run, s)?, self.offsets.index(at.saturating_add(len as u64), run, s)?];
+        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= self.codes.bytes.len()));
+        match inside {
+            [Some(from), Some(to)] if from <= to => Ok((from, to)),
+            [_, _] => Err(self.offsets.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
+        }
+    }
+}
+
+/// The buffers of a `vortex.varbinview`, the one looked at last remembered.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Data<'f, 'n> {
+    node: &'n Node<'f>,
+    /// How many buffers before the views.
+    count: usize,
+    last: Option<(usize, Buffer<'f>)>,
+}
+
+impl<'f, 'n> Data<'f, 'n> {
+    pub(in crate::vortex) fn new(node: &'n Node<'f>) -> Result<Self> {
+        let count = node.buffers()?.checked_sub(1);
+        let count = count.ok_or_else(|| node.error(Kind::Invalid, What::VtxBuffer, 0))?;
+        Ok(Data { node, count, last: None })
+    }
+
+    /// The views of `len` rows from `at` on.
+    pub(in crate::vortex) fn views(&self, at: u64, len: usize) -> Result<Buffer<'f>> {
+        let views = self.node.buffer(self.count)?;
+        let need = self.node.rows.saturating_mul(16);
+        if views.bytes.len() as u64 != need {
+            return Err(Error::new(Kind::Truncated, What::VtxBuffer, views.at).with_need(need));
+        }
+        let from = usize::try_from(at.saturating_mul(16)).unwrap_or(usize::MAX);
+        let to = from.saturating_add(len.saturating_mul(16));
+        let bytes = views.bytes.get(from..to);
+        let bytes = bytes.ok_or_else(|| self.node.error(Kind::OutOfRange, What::VtxRows, self.node.rows))?;
+        Ok(Buffer { bytes, start: views.start.saturating_add(from), at: views.at })
+    }
+
+    /// Start in the blob and length of the text of view `i` of `views`, which begin at `start`; `None` if it
+    /// names no place.
+    pub(in crate::vortex) fn place(
+        &mut self,
+        views: &[u8],
+        start: usize,
+        i: usize,
+        run: &mut Run<'_>,
+    ) -> Result<Option<(usize, usize)>> {
+        let at = i.saturating_mul(16);
+        let Some([len, _, number, offset]) = views.get(at..).and_then(words) else { return Ok(None) };
+        if len <= INLINE {
+            return Ok(Some((start.saturating_add(at).saturating_add(4), len as usize)));
+        }
+        let number = number as usize;
+        let buffer = match self.last {
+            Some((last, buffer)) if last == number => buffer,
+            _ if number >= self.count => return Ok(None),
+            _ => {
+                // Finding a buffer is work that grows with its number.
+                let work = u32::try_from(number).unwrap_or(u32::MAX) >> 8;
+                run.fuel.spend_many(work.saturating_add(1), self.node.at())?;
+                let buffer = self.node.buffer(number)?;
+                self.last = Some((number, buffer));
+                buffer
+            }
+        };
+        let (offset, len) = (offset as usize, len as usize);
+        let inside = offset.checked_add(len).is_some_and(|end| end <= buffer.bytes.len());
+        Ok(inside.then_some((buffer.start.saturating_add(offset), len)))
+    }
+}
+
+/// The four words of a view.
+fn words(bytes: &[u8]) -> Option<[u32; 4]> {
+    let (words, _) = bytes.first_chunk::<16>()?.as_chunks::<4>();
+    let [a, b, c, d] = words else { return None };
+    Some([*a, *b, *c, *d].map(u32::from_le_bytes))
+}

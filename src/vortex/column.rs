@@ -1,0 +1,221 @@
+//! Columns.
+
+use core::fmt;
+use core::ops::Range;
+
+use super::dtype::{DType, Shape};
+use super::node::{Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use super::text::Plan;
+use super::tree::{Run, Text};
+use crate::bytes::Scratch;
+use crate::column::{self, Batch, Dictionary, Type, Validity, Values};
+use crate::encoding::fastlanes::BLOCK;
+use crate::error::{Error, Kind, Result, What};
+
+/// Fields of structs that a column goes down through, once its rows are looked at.
+const PATH: usize = 4;
+
+/// A column, also of every child: rows of a type, and a place in the tree that yields them.
+#[derive(Clone, Copy)]
+pub struct Column<'f> {
+    node: Node<'f>,
+    /// Below `node`, through structs that are not looked at yet.
+    path: [u16; PATH],
+    steps: u8,
+    dtype: DType<'f>,
+}
+
+impl<'f> Column<'f> {
+    pub(super) const fn new(node: Node<'f>) -> Self {
+        Column { node, path: [0; PATH], steps: 0, dtype: node.dtype }
+    }
+
+    pub(super) const fn node(&self) -> &Node<'f> {
+        &self.node
+    }
+
+    /// Fields below the node.
+    pub(super) const fn steps(&self) -> u8 {
+        self.steps
+    }
+
+    /// The logical type as the file has it.
+    #[must_use]
+    pub const fn dtype(&self) -> DType<'f> {
+        self.dtype
+    }
+
+    /// Shows the segments that reading `rows` takes, each once or more often: dictionaries, codes and data, not
+    /// zones. What they hold is not looked at, so none need be there.
+    ///
+    /// # Errors
+    /// What is wrong with the layouts, and what `show` says.
+    pub fn segments(&self, rows: Range<u64>, show: &mut dyn FnMut(crate::bytes::Span) -> Result<()>) -> Result<()> {
+        let mut run = Run::new(self.node.file.limits(), 0);
+        let path = self.path.get(..self.steps.into()).unwrap_or_default();
+        self.node.segments(path, rows, &mut run, show)
+    }
+
+    /// The field `k` of a struct.
+    pub(super) fn field(&self, k: usize) -> Result<Self> {
+        let dtype = self.dtype.child(k)?;
+        let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(dtype) };
+        if !matches!(node.tree, Tree::Nothing) {
+            return Ok(Column::new(node));
+        }
+        // The struct is behind chunks or codes: which one is known when a row is asked for.
+        let mut deeper = Column { dtype, ..*self };
+        let step = deeper.path.get_mut(usize::from(self.steps));
+        match (step, u16::try_from(k)) {
+            (Some(step), Ok(k)) => *step = k,
+            _ => return Err(self.node.error(Kind::Limit, What::MaxDepth, PATH as u64)),
+        }
+        deeper.steps = self.steps.saturating_add(1);
+        Ok(deeper)
+    }
+
+    /// The node that holds `row`, its row there, and how many rows follow in it, that one included.
+    fn resolve(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64, u64)> {
+        let (mut node, mut row, mut path) = (self.node, row, self.path.get(..self.steps.into()).unwrap_or_default());
+        let mut left = node.rows.saturating_sub(row);
+        loop {
+            run.fuel.spend(node.at())?;
+            node = match (node.layout()?, node.encoding()?) {
+                (Some(LayoutId::Flat), _) => node.flat()?,
+                (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
+                (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) if left > 0 => {
+                    let (chunk, first) = node.chunk(row, run, s)?;
+                    row = row.saturating_sub(first);
+                    left = left.min(chunk.rows.saturating_sub(row));
+                    chunk
+                }
+                _ if left == 0 => return Ok((node, row, left)),
+                (_, Some(Encoding::Masked)) if !path.is_empty() => node.child(0, node.dtype.required(), node.rows)?,
+                (_, Some(Encoding::Ext)) if !path.is_empty() => node.child(0, node.dtype.storage()?, node.rows)?,
+                (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant(node.blob()?)?,
+                _ => match path.split_first() {
+                    None => return Ok((node, row, left)),
+                    Some((k, rest)) => {
+                        path = rest;
+                        let field = node.nested_child((*k).into())?;
+                        if matches!(field.tree, Tree::Nothing) {
+                            return Err(node.undecoded());
+                        }
+                        field
+                    }
+                },
+            };
+        }
+    }
+
+    /// The rows of `rows` that are read at once: those of one chunk, and of many no part of a block.
+    fn window(&self, rows: &Range<u64>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64, usize)> {
+        let bad = || self.node.error(Kind::OutOfRange, What::Row, self.node.rows);
+        if rows.start > rows.end || rows.end > self.node.rows {
+            return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
+        }
+        let (node, row, left) = self.resolve(rows.start, run, s)?;
+        let wanted = rows.end.saturating_sub(rows.start);
+        let mut len = wanted.min(left);
+        let block = BLOCK as u64;
+        if len < wanted.min(left) || len >= block.saturating_mul(4) {
+            len = len.saturating_sub(row.saturating_add(len) & block.wrapping_sub(1));
+        }
+        Ok((node, row, usize::try_from(len).map_err(|_| bad())?))
+    }
+}
+
+/// Memory to find chunks and offsets with, where none is lent.
+pub(super) const ASIDE: usize = 512;
+
+impl fmt::Debug for Column<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Column").field("node", &self.node).field("type", &self.dtype.ty()).finish_non_exhaustive()
+    }
+}
+
+impl<'f> column::Column for Column<'f> {
+    fn ty(&self) -> Type {
+        self.dtype.ty()
+    }
+
+    fn nullable(&self) -> bool {
+        self.dtype.nullable
+    }
+
+    fn rows(&self) -> u64 {
+        self.node.rows
+    }
+
+    fn zone(&self) -> Result<Option<&str>> {
+        self.dtype.zone()
+    }
+
+    fn child(&self, k: usize) -> Result<Self> {
+        if let Type::Struct(_) = self.ty() {
+            return self.field(k);
+        }
+        let dtype = self.dtype.child(k)?;
+        match self.steps {
+            0 => self.node.nested_child(k).map(Column::new),
+            _ => Ok(Column::new(self.node.nothing(dtype))),
+        }
+    }
+
+    fn child_name(&self, k: usize) -> Result<&str> {
+        self.dtype.name(k)
+    }
+
+    fn need(&self, rows: Range<u64>) -> Result<u64> {
+        let limits = self.node.file.limits();
+        let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
+        let mut aside = [0; ASIDE];
+        let s = &mut Scratch::new(&mut aside);
+        let (node, at, len) = self.window(&rows, &mut run, s)?;
+        let n = len as u64;
+        let (width, spans) = match node.dtype.cell()? {
+            Some(width) => (width as u64, false),
+            None => (8, matches!(node.dtype.storage()?.shape, Shape::Utf8 | Shape::Binary)),
+        };
+        let mut need = Scratch::cost::<u64>(n.div_ceil(8).saturating_mul(width)).saturating_add(n.div_ceil(4));
+        if spans && let Plan::Copied(bound) = node.plan(at, len, &mut run, s)? {
+            need = need.saturating_add(bound);
+            run.text = Text::Copied { arena: &mut [], used: 0 };
+        }
+        let on_the_way = node.temporaries(n, width, &mut run)?;
+        // Validity, a byte per row on the way.
+        Ok(need.saturating_add(on_the_way).saturating_add(n).saturating_add(64))
+    }
+
+    fn read<'s>(&self, rows: Range<u64>, s: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's,
+    {
+        let limits = self.node.file.limits();
+        let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
+        let (node, at, len) = {
+            let mut aside = [0; ASIDE];
+            self.window(&rows, &mut run, &mut Scratch::new(&mut aside))?
+        };
+        let values = node.values(self.dtype, at, len, &mut run, s)?;
+        let validity = match values {
+            Values::Null => Validity::None,
+            _ => node.valid_rows(at, len, &mut run, s)?,
+        };
+        Ok(Batch { first: rows.start, len, values, validity })
+    }
+
+    fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
+        let mut run = Run::new(self.node.file.limits(), 1);
+        let mut aside = [0; ASIDE];
+        let (node, at, left) = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
+        let (codes, values) = match (node.layout()?, node.encoding()?) {
+            (Some(LayoutId::Dict), _) => node.dict_layout()?,
+            (_, Some(Encoding::Dict)) => node.dict_array()?,
+            _ => return Ok(None),
+        };
+        let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
+        Ok(Some(Dictionary { first, len, codes: Column::new(codes), values: Column::new(values) }))
+    }
+}

@@ -1,0 +1,349 @@
+//! The container: end marker, postscript, dtype, layout, statistics, footer (sections 3 and 4).
+
+use core::fmt;
+
+use super::dtype::DType;
+use super::raw::{self, Encoding, LayoutId};
+use super::source::{Piece, Source};
+use crate::bytes::Span;
+use crate::error::{Error, Kind, Result, What};
+use crate::generated::vortex::{self as flat, SegmentSpec};
+use crate::limits::{Depth, Limits};
+use crate::meta::flat::{Flat, Inline, Linked, Table};
+
+/// Array encodings whose ids are looked up once.
+const CACHED: usize = 64;
+
+/// An open file: views of its metadata, and where its bytes are.
+#[derive(Clone, Copy)]
+pub struct File<'a> {
+    source: Source<'a>,
+    limits: Limits,
+    dtype: DType<'a>,
+    root: Root<'a>,
+    statistics: Option<flat::FileStatistics<'a>>,
+    metadata: Option<Linked<'a, flat::PostscriptMetadata<'a>>>,
+    layouts: Option<Linked<'a, flat::LayoutSpec<'a>>>,
+    segments: Option<Inline<'a, SegmentSpec>>,
+    arrays: Ids<'a>,
+    cached: [Encoding; CACHED],
+}
+
+/// What the rows come from.
+#[derive(Clone, Copy)]
+pub(super) enum Root<'a> {
+    Layout(flat::Layout<'a>),
+    /// One array blob without a file around it, and its rows.
+    Blob(&'a [u8], u64),
+}
+
+/// The ids that array nodes count.
+#[derive(Clone, Copy)]
+enum Ids<'a> {
+    Specs(Option<Linked<'a, flat::ArraySpec<'a>>>),
+    Names(&'a [&'a str]),
+}
+
+/// Where the postscript is, and how long the file: what the last bytes say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct End {
+    /// The postscript.
+    pub postscript: Span,
+}
+
+impl End {
+    /// Reads the end marker of a file, its last 8 bytes.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
+    /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
+    pub fn of(source: &Source<'_>) -> Result<Self> {
+        let short = Error::new(Kind::Truncated, What::VtxEnd, 0).with_need(raw::END_LEN);
+        let at = source.len().checked_sub(raw::END_LEN).ok_or(short)?;
+        let bytes = source.get(Span { at, len: raw::END_LEN }, What::VtxEnd)?;
+        let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short) };
+        if magic != raw::MAGIC {
+            let found = u32::from_le_bytes(magic);
+            return Err(Error::new(Kind::Invalid, What::VtxEnd, at.saturating_add(4)).with_need(found.into()));
+        }
+        let (version, len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
+        if version != raw::VERSION {
+            return Err(Error::new(Kind::Unsupported, What::VtxVersion, at).with_need(version.into()));
+        }
+        let len = u64::from(len);
+        let start = at.checked_sub(len).ok_or(Error::new(Kind::Truncated, What::VtxPostscript, 0).with_need(len))?;
+        Ok(End { postscript: Span { at: start, len } })
+    }
+}
+
+impl<'a> File<'a> {
+    /// Opens a file in memory, with the limits of a host.
+    ///
+    /// # Errors
+    /// What is wrong with the metadata; [`Kind::Invalid`] in `What::VtxDType` if the file has no type and
+    /// needs one from outside ([`open_as`](Self::open_as)).
+    pub fn open(bytes: &'a [u8]) -> Result<Self> {
+        Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
+    }
+
+    /// Opens a file whose type the caller knows: it counts only where the file has none.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_as(bytes: &'a [u8], dtype: DType<'a>) -> Result<Self> {
+        Self::open_source(Source::whole(bytes), Some(dtype), &Limits::DEFAULT)
+    }
+
+    /// Opens a file of which some pieces are there. An error of [`Kind::Missing`] names the range to fetch
+    /// next; the last [`raw::TAIL_LEN`] bytes are a good first piece.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and [`Kind::Missing`].
+    pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
+        Self::open_source(Source::pieces(pieces, len), None, limits)
+    }
+
+    /// Opens a file in any way.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and [`Kind::Missing`].
+    pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
+        let end = End::of(&source)?;
+        let depth = Depth::new(limits);
+        let postscript: flat::Postscript<'a> = table(&source, end.postscript, depth, What::VtxPostscript)?;
+        let part = |segment: Option<flat::PostscriptSegment<'a>>, what| -> Result<Option<Flat<'a>>> {
+            let Some(segment) = segment else { return Ok(None) };
+            if segment.compression()?.is_some() || segment.encryption()?.is_some() {
+                return Err(Error::new(Kind::Unsupported, what, segment.at()));
+            }
+            let span = Span { at: segment.offset()?, len: segment.length()?.into() };
+            Ok(Some(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth)))
+        };
+        let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
+
+        let footer: flat::Footer<'a> =
+            part(postscript.footer()?, What::VtxFooter)?.ok_or_else(|| missing(What::VtxFooter))?.root()?;
+        let layout: flat::Layout<'a> =
+            part(postscript.layout()?, What::VtxLayout)?.ok_or_else(|| missing(What::VtxLayout))?.root()?;
+        let dtype = match part(postscript.dtype()?, What::VtxDType)? {
+            Some(own) => DType::of(own.root()?)?,
+            None => dtype.ok_or_else(|| missing(What::VtxDType))?,
+        };
+        let statistics = part(postscript.statistics()?, What::VtxStatistics)?.map(|flat| flat.root()).transpose()?;
+
+        let segments = footer.segment_specs()?.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
+        check_segments(&segments, &source)?;
+        if layout.row_count()? > limits.max_rows {
+            return Err(Error::new(Kind::Limit, What::MaxRows, layout.at()).with_need(limits.max_rows));
+        }
+        if dtype.children() as u64 > limits.max_columns.into() {
+            return Err(Error::new(Kind::Limit, What::MaxColumns, 0).with_need(limits.max_columns.into()));
+        }
+        let mut file = File {
+            source,
+            limits: *limits,
+            dtype,
+            root: Root::Layout(layout),
+            statistics,
+            metadata: postscript.metadata()?,
+            layouts: footer.layout_specs()?,
+            segments: Some(segments),
+            arrays: Ids::Specs(footer.array_specs()?),
+            cached: [Encoding::Unknown; CACHED],
+        };
+        file.cache();
+        Ok(file)
+    }
+
+    /// One array blob, such as a flat segment holds, without a file around it: `rows` rows of `dtype`,
+    /// whose nodes count the encodings in `ids`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if there are too many rows. The array is looked at when it is read.
+    pub fn of_array(blob: &'a [u8], dtype: DType<'a>, rows: u64, ids: &'a [&'a str], limits: &Limits) -> Result<Self> {
+        if rows > limits.max_rows {
+            return Err(Error::new(Kind::Limit, What::MaxRows, 0).with_need(limits.max_rows));
+        }
+        let mut file = File {
+            source: Source::whole(blob),
+            limits: *limits,
+            dtype,
+            root: Root::Blob(blob, rows),
+            statistics: None,
+            metadata: None,
+            layouts: None,
+            segments: None,
+            arrays: Ids::Names(ids),
+            cached: [Encoding::Unknown; CACHED],
+        };
+        file.cache();
+        Ok(file)
+    }
+
+    fn cache(&mut self) {
+        let mut cached = self.cached;
+        for (i, encoding) in cached.iter_mut().enumerate() {
+            let id = u16::try_from(i).ok().and_then(|i| self.array_id(i).ok());
+            *encoding = id.map_or(Encoding::Unknown, |(id, _)| Encoding::of(id));
+        }
+        self.cached = cached;
+    }
+
+    /// The type of the rows: a struct of the columns, or that of the one column.
+    #[must_use]
+    pub const fn dtype(&self) -> DType<'a> {
+        self.dtype
+    }
+
+    /// How many rows.
+    ///
+    /// # Errors
+    /// What is wrong with the root of the layout.
+    pub fn rows(&self) -> Result<u64> {
+        match self.root {
+            Root::Layout(layout) => layout.row_count(),
+            Root::Blob(_, rows) => Ok(rows),
+        }
+    }
+
+    /// Its limits.
+    #[must_use]
+    pub const fn limits(&self) -> &Limits {
+        &self.limits
+    }
+
+    /// Its bytes.
+    #[must_use]
+    pub const fn source(&self) -> &Source<'a> {
+        &self.source
+    }
+
+    pub(super) const fn root(&self) -> Root<'a> {
+        self.root
+    }
+
+    /// Statistics of the whole file as they are stored.
+    #[must_use]
+    pub const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
+        self.statistics
+    }
+
+    /// How many pieces of user data the file has.
+    #[must_use]
+    pub fn metadata_len(&self) -> usize {
+        self.metadata.map_or(0, |metadata| metadata.len())
+    }
+
+    /// Piece `i` of user data: its name and where it lies.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`], or what is wrong with its entry.
+    pub fn metadata(&self, i: usize) -> Result<(&'a str, Span)> {
+        let none = Error::new(Kind::OutOfRange, What::VtxPostscript, i as u64);
+        let entry = self.metadata.ok_or(none)?.get(i)?;
+        let segment = entry.segment()?;
+        Ok((entry.key()?.text()?, Span { at: segment.offset()?, len: segment.length()?.into() }))
+    }
+
+    /// Id `i` that array nodes count, and its offset in the file.
+    pub(super) fn array_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
+        let none = Error::new(Kind::OutOfRange, What::VtxEncoding, i.into());
+        match self.arrays {
+            Ids::Specs(specs) => {
+                let specs = specs.ok_or(none)?;
+                let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none } else { e })?.id()?;
+                Ok((id.bytes(), id.at()))
+            }
+            Ids::Names(names) => names.get(usize::from(i)).map(|id| (id.as_bytes(), i.into())).ok_or(none),
+        }
+    }
+
+    /// The encoding behind number `i` of an array node.
+    pub(super) fn encoding(&self, i: u16) -> Result<Encoding> {
+        match self.cached.get(usize::from(i)) {
+            Some(Encoding::Unknown) | None => Ok(Encoding::of(self.array_id(i)?.0)),
+            Some(encoding) => Ok(*encoding),
+        }
+    }
+
+    /// The error of an encoding that is not decoded: its id lies at [`Error::at`].
+    #[cold]
+    pub(super) fn undecoded(&self, i: u16) -> Error {
+        let at = self.array_id(i).map_or(0, |(_, at)| at);
+        Error::new(Kind::Unsupported, What::VtxEncoding, at).with_need(i.into())
+    }
+
+    /// The layout behind number `i` of a layout node, and the offset of its id.
+    pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
+        let none = Error::new(Kind::OutOfRange, What::VtxLayoutId, i.into());
+        let specs = self.layouts.ok_or(none)?;
+        let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none } else { e })?.id()?;
+        Ok((id.bytes(), id.at()))
+    }
+
+    pub(super) fn layout(&self, i: u16) -> Result<LayoutId> {
+        Ok(LayoutId::of(self.layout_id(i)?.0))
+    }
+
+    /// The id that an error of [`Kind::Unsupported`] is about: of an encoding or a layout that this version
+    /// does not know.
+    #[must_use]
+    pub fn unknown_id(&self, e: &Error) -> Option<&'a str> {
+        let number = u16::try_from(e.need()).ok().filter(|_| e.kind() == Kind::Unsupported)?;
+        let (id, _) = match e.what() {
+            What::VtxEncoding => self.array_id(number).ok()?,
+            What::VtxLayoutId => self.layout_id(number).ok()?,
+            _ => return None,
+        };
+        core::str::from_utf8(id).ok()
+    }
+
+    /// How many segments.
+    #[must_use]
+    pub fn segments(&self) -> usize {
+        self.segments.map_or(0, |segments| segments.len())
+    }
+
+    /// Where segment `i` lies.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is none, [`Kind::Unsupported`] if it is compressed or encrypted.
+    pub fn segment(&self, i: u32) -> Result<Span> {
+        let none = Error::new(Kind::OutOfRange, What::VtxSegment, i.into()).with_need(self.segments() as u64);
+        let spec = self.segments.and_then(|segments| segments.get(usize::try_from(i).ok()?)).ok_or(none)?;
+        if spec.compression != 0 || spec.encryption != 0 {
+            return Err(Error::new(Kind::Unsupported, What::VtxSegment, spec.offset).with_need(i.into()));
+        }
+        Ok(Span { at: spec.offset, len: spec.length.into() })
+    }
+}
+
+impl fmt::Debug for File<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("File").field("len", &self.source.len()).field("rows", &self.rows()).finish_non_exhaustive()
+    }
+}
+
+fn table<'a, T: From<Table<'a>>>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<T> {
+    Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
+}
+
+/// Segments are in order of their offsets and inside the file.
+fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Result<()> {
+    let mut before = 0;
+    for (i, spec) in segments.iter().enumerate() {
+        let at = segments.at().saturating_add((i as u64).saturating_mul(16));
+        let bad = |kind, need: u64| Error::new(kind, What::VtxSegment, at).with_need(need);
+        if spec.offset < before {
+            return Err(bad(Kind::Invalid, spec.offset));
+        }
+        if spec.offset.saturating_add(spec.length.into()) > source.len() {
+            return Err(bad(Kind::Truncated, spec.length.into()));
+        }
+        if spec.alignment_exponent > raw::MAX_ALIGNMENT {
+            return Err(bad(Kind::Invalid, spec.alignment_exponent.into()));
+        }
+        before = spec.offset;
+    }
+    Ok(())
+}

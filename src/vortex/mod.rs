@@ -1,0 +1,87 @@
+//! Vortex, container version 1: columns in trees of layouts and encodings, read without a heap.
+//!
+//! ```text
+//! "VTXF" | segments (array blobs) | dtype | layout | statistics | footer | postscript | version, length, "VTXF"
+//!
+//! layout:   struct ─┬─ zoned ─┬─ chunked ─┬─ flat ──► segment: buffers | tree of array nodes | its length
+//!  (section 7)      │         └─ zones    └─ dict ─┬─ values
+//!                   └─ …                           └─ codes
+//! array:    bitpacked in frame of reference in dictionary …, each with its validity (section 10)
+//! ```
+//!
+//! A [`File`] is views of the metadata. Rows come through the [`column`](mod@crate::column) traits: a [`Table`]
+//! has one [`Part`], a part [`Column`]s, and a column decodes the rows that are asked for, whatever number of
+//! encodings they lie under. No tree is built: a node is a small `Copy` value, the call stack is the tree, and
+//! depth and number of nodes have budgets ([`Limits`](crate::limits::Limits)). A claimed length costs nothing.
+//!
+//! ```
+//! use pilaster::bytes::Scratch;
+//! use pilaster::column::{Column, Part, Values};
+//! use pilaster::vortex::File;
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! # let bytes = std::fs::read("tests/golden/vortex/enc_sequence_a.vortex")?;
+//! let file = File::open(&bytes)?;
+//! let part = file.part()?;
+//! assert_eq!((part.rows(), part.name(3)?), (1100, "i32"));
+//!
+//! let column = part.column(3)?;
+//! let mut memory = [0; 256];
+//! let batch = column.read(1000..1003, &mut Scratch::new(&mut memory))?;
+//! assert!(matches!(batch.values, Values::I32([1995, 1997, 1999])), "-5 and 2 for each row");
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! A file beyond memory is opened from pieces of it: what is missing, an error of
+//! [`Kind::Missing`](crate::error::Kind::Missing) names, and the same call with that [`Piece`] goes further. The
+//! last [`raw::TAIL_LEN`] bytes hold the metadata of most files; [`Column::segments`] then names the segments
+//! that rows of a column lie in, so that two or three requests read them.
+//!
+//! # What is read
+//!
+//! | part | read | remarks |
+//! |---|---|---|
+//! | layouts flat, struct, chunked, dict, zoned, stats | yes | other ids are an error where their rows are asked for |
+//! | null, primitive, bool, bytebool, constant, decimal, varbin, varbinview | yes | primitives and bools are borrowed where the machine can |
+//! | struct, list, listview, fixed_size_list, map, ext | yes | constant and sparse nested values as far as lists of plain values |
+//! | chunked, masked, dict, runend, sparse, sequence | yes | rows may be null by code and by value |
+//! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 only without nulls |
+//! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |
+//! | fsst, onpair | yes | FSST in both of its forms; lengths of rows are checked in sum per batch |
+//! | pco, zstd | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
+//! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | the same |
+//! | files of 0.36 to 0.90 | yes | with the old forms that they have |
+//!
+//! Zone maps are there for who wants to skip rows ([`Column::zones`]), statistics of the file as they are stored
+//! ([`File::column_statistics`]); [`File::verify`] holds the values against the latter.
+//!
+//! Extension types that are not known are what they store; [`DType::extension`] has id and metadata.
+
+mod arrays;
+mod column;
+mod dtype;
+mod file;
+mod need;
+mod node;
+pub mod raw;
+mod scalar;
+mod source;
+mod statistics;
+mod table;
+mod text;
+mod tree;
+mod values;
+mod verify;
+mod visit;
+mod zones;
+
+pub use column::Column;
+pub use dtype::DType;
+pub use file::{End, File};
+pub use scalar::Scalar;
+pub use source::{Piece, Source};
+pub use statistics::{Bound, Statistics};
+pub use table::{Part, Table};
+pub use visit::{Role, Visit};
+pub use zones::Zones;

@@ -1,0 +1,106 @@
+//! How much scratch memory a read takes for what it needs on the way: an upper bound that mirrors the walk.
+
+use super::arrays::SMALL;
+use super::node::{Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use super::tree::{Run, Text};
+use crate::encoding::fastlanes::BLOCK;
+use crate::error::Result;
+
+/// What alignment may cost with each piece taken.
+const SLACK: u64 = 64;
+
+impl<'f> Node<'f> {
+    /// Bytes that reading `n` rows in cells of `width` bytes takes on the way, the cells not counted.
+    /// `run` says whether texts are copied.
+    pub(super) fn temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
+        run.fuel.spend(self.at())?;
+        let n = n.min(self.rows).max(1);
+        // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
+        let width = width.max(8);
+        match self.tree {
+            Tree::Layout(_) => match self.layout()? {
+                Some(LayoutId::Flat) => self.flat()?.temporaries(n, width, run),
+                Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.temporaries(n, width, run),
+                Some(LayoutId::Dict) => {
+                    let (codes, values) = self.dict_layout()?;
+                    dictionary(&codes, &values, n, width, run)
+                }
+                Some(LayoutId::Chunked) => {
+                    let mut most = 0;
+                    for k in 0..self.children()? {
+                        most = self.child(k, self.dtype, 0)?.temporaries(n, width, run)?.max(most);
+                    }
+                    Ok(most)
+                }
+                Some(LayoutId::Struct) => match self.fields_from()? {
+                    0 => Ok(0),
+                    _ => self.child(0, super::DType::BOOL, self.rows)?.temporaries(n, width, run),
+                },
+                _ => Ok(0),
+            },
+            Tree::Array(..) => self.array_temporaries(n, width, run),
+            _ => Ok(0),
+        }
+    }
+
+    fn array_temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
+        let Some(encoding) = self.encoding()? else { return Ok(0) };
+        let block = BLOCK as u64;
+        let piece = |count: u64, size: u64| count.saturating_mul(size).saturating_add(SLACK);
+        let (mut own, mut rows) = (0, n);
+        match encoding {
+            Encoding::Dict => {
+                let (codes, values) = self.dict_array()?;
+                return dictionary(&codes, &values, n, width, run);
+            }
+            Encoding::RunEnd => own = piece(n, width.saturating_add(8)).saturating_add(SLACK),
+            Encoding::Sparse => {
+                own = piece(n.min(self.sparse_patches()?.len()), width.saturating_add(8)).saturating_add(SLACK);
+            }
+            Encoding::Rle => own = piece(block.min(n), 4).saturating_add(piece(block.max(SMALL), width)),
+            Encoding::Delta => {
+                own = piece(block.saturating_mul(2).saturating_add(128), width).saturating_add(SLACK.saturating_mul(2));
+                rows = n.max(block);
+            }
+            Encoding::AlpRd => own = piece(n, 2),
+            Encoding::ListView | Encoding::DateTimeParts | Encoding::DecimalByteParts => own = piece(n, 8),
+            Encoding::OnPair => {
+                let tokens = self.metadata()?.uint(3)?.unwrap_or(0).saturating_add(1);
+                // Codes are decoded in pieces, whatever memory is left.
+                own = piece(tokens, 4).saturating_add(piece(block, 4));
+                rows = n.max(tokens).max(block);
+            }
+            _ => {}
+        }
+        let patches = match encoding {
+            Encoding::BitPacked => self.packed_patches()?,
+            Encoding::Alp => self.float_patches(3)?,
+            Encoding::AlpRd => self.float_patches(5)?,
+            _ => None,
+        };
+        if let Some(patches) = patches {
+            own = own.saturating_add(piece(n.min(patches.len()), width.saturating_add(8))).saturating_add(SLACK);
+        }
+        for k in 0..self.children()? {
+            // Elements and fields are not read with the rows that hold them.
+            let (dtype, rows) = match encoding {
+                Encoding::Struct if k >= self.fields_from()? => break,
+                Encoding::List | Encoding::ListView | Encoding::FixedSizeList if k == 0 => continue,
+                _ => (self.dtype, rows),
+            };
+            // What the child means does not matter here, only what it is made of.
+            own = own.saturating_add(self.child(k, dtype, u64::MAX)?.temporaries(rows, width, run)?);
+        }
+        Ok(own)
+    }
+}
+
+/// Codes, and the values that are read whole, or one by one.
+fn dictionary(codes: &Node<'_>, values: &Node<'_>, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
+    let copied = matches!(run.text, Text::Copied { .. });
+    let whole = if copied { values.rows } else { values.rows.min(n.max(SMALL)) };
+    let own = n.saturating_mul(5).saturating_add(whole.saturating_mul(width)).saturating_add(SLACK.saturating_mul(4));
+    let codes = codes.temporaries(n, width, run)?;
+    Ok(own.saturating_add(codes).saturating_add(values.temporaries(whole.max(1), width, run)?))
+}

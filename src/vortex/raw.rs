@@ -1,0 +1,157 @@
+//! The numbers and names of the format, each written once.
+
+/// First and last word of a file.
+pub const MAGIC: [u8; 4] = *b"VTXF";
+
+/// The one version of the container.
+pub const VERSION: u16 = 1;
+
+/// Bytes behind the postscript: version, length of the postscript, magic.
+pub const END_LEN: u64 = 8;
+
+/// A first request of so many bytes from the end holds all metadata of most files.
+pub const TAIL_LEN: u64 = 1 << 16;
+
+/// Largest alignment, as a power of two, that the original takes.
+pub const MAX_ALIGNMENT: u8 = 16;
+
+macro_rules! ids {
+    ($(#[$doc:meta])* $name:ident { $($variant:ident = $id:literal,)* }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+        #[non_exhaustive]
+        pub enum $name {
+            $(#[doc = concat!("`", $id, "`.")] $variant,)*
+            /// An id that this version does not know.
+            Unknown,
+        }
+
+        impl $name {
+            /// Every one that this version knows.
+            pub const ALL: &[$name] = &[$($name::$variant,)*];
+
+            /// By its id in the footer.
+            #[must_use]
+            pub fn of(id: &[u8]) -> Self {
+                const IDS: &[(&[u8], $name)] = &[$(($id.as_bytes(), $name::$variant),)*];
+                IDS.iter().find(|(known, _)| *known == id).map_or($name::Unknown, |(_, found)| *found)
+            }
+
+            /// The id.
+            #[must_use]
+            pub const fn id(self) -> &'static str {
+                match self {
+                    $($name::$variant => $id,)*
+                    $name::Unknown => "unknown",
+                }
+            }
+        }
+    };
+}
+
+ids! {
+    /// A layout: how rows are spread over segments (section 7).
+    LayoutId {
+        Flat = "vortex.flat",
+        Struct = "vortex.struct",
+        Chunked = "vortex.chunked",
+        Dict = "vortex.dict",
+        Zoned = "vortex.zoned",
+        Stats = "vortex.stats",
+    }
+}
+
+ids! {
+    /// An array encoding (section 10).
+    Encoding {
+        Null = "vortex.null",
+        Primitive = "vortex.primitive",
+        Bool = "vortex.bool",
+        ByteBool = "vortex.bytebool",
+        Constant = "vortex.constant",
+        VarBinView = "vortex.varbinview",
+        VarBin = "vortex.varbin",
+        List = "vortex.list",
+        ListView = "vortex.listview",
+        FixedSizeList = "vortex.fixed_size_list",
+        Struct = "vortex.struct",
+        Map = "vortex.map",
+        Ext = "vortex.ext",
+        Chunked = "vortex.chunked",
+        Masked = "vortex.masked",
+        Dict = "vortex.dict",
+        RunEnd = "vortex.runend",
+        Sparse = "vortex.sparse",
+        Sequence = "vortex.sequence",
+        ZigZag = "vortex.zigzag",
+        BitPacked = "fastlanes.bitpacked",
+        For = "fastlanes.for",
+        Rle = "fastlanes.rle",
+        Delta = "fastlanes.delta",
+        Alp = "vortex.alp",
+        AlpRd = "vortex.alprd",
+        Fsst = "vortex.fsst",
+        OnPair = "vortex.onpair",
+        DateTimeParts = "vortex.datetimeparts",
+        Decimal = "vortex.decimal",
+        DecimalByteParts = "vortex.decimal_byte_parts",
+    }
+}
+
+/// Fields of the protobuf messages, by message.
+pub mod field {
+    /// `ScalarValue` (section 6).
+    pub mod scalar {
+        /// Null.
+        pub const NULL: u32 = 1;
+        /// A bool.
+        pub const BOOL: u32 = 2;
+        /// Zigzag.
+        pub const INT: u32 = 3;
+        /// Unsigned.
+        pub const UINT: u32 = 4;
+        /// 32 bits.
+        pub const F32: u32 = 5;
+        /// 64 bits.
+        pub const F64: u32 = 6;
+        /// Text.
+        pub const STRING: u32 = 7;
+        /// Bytes, decimals.
+        pub const BYTES: u32 = 8;
+        /// Items of a list, fields of a struct.
+        pub const LIST: u32 = 9;
+        /// Half floats.
+        pub const F16: u32 = 10;
+        /// The values of a `ListValue`.
+        pub const ITEM: u32 = 1;
+    }
+
+    /// `PatchesMetadata` (section 8).
+    pub mod patches {
+        /// How many.
+        pub const LEN: u32 = 1;
+        /// Subtracted from every index.
+        pub const OFFSET: u32 = 2;
+        /// Type of the indices.
+        pub const INDICES: u32 = 3;
+        /// Type of the chunk offsets; present if that child is.
+        pub const CHUNK_OFFSETS: u32 = 5;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_read_back() {
+        for encoding in Encoding::ALL {
+            assert_eq!(Encoding::of(encoding.id().as_bytes()), *encoding);
+        }
+        for layout in LayoutId::ALL {
+            assert_eq!(LayoutId::of(layout.id().as_bytes()), *layout);
+        }
+        assert_eq!(Encoding::of(b"vortex.patched"), Encoding::Unknown);
+    }
+}

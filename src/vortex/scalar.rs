@@ -1,0 +1,224 @@
+//! Scalar values (section 6): constants, fill values, references, statistics.
+
+use super::dtype::{DType, Shape, signed};
+use super::raw::field::scalar as field;
+use crate::column::Prim;
+use crate::encoding::cells;
+use crate::error::{Error, Kind, Result, What};
+use crate::meta::proto::{Message, Value, unzigzag};
+
+/// A scalar: a message whose one field says what kind of value it is. What it means depends on the type
+/// that the context gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Scalar<'a> {
+    message: Message<'a>,
+}
+
+impl<'a> Scalar<'a> {
+    /// The scalar in `message`.
+    pub(super) const fn new(message: Message<'a>) -> Self {
+        Scalar { message }
+    }
+
+    fn bad(&self) -> Error {
+        Error::new(Kind::Invalid, What::VtxScalar, self.message.at())
+    }
+
+    /// The one field.
+    fn kind(&self) -> Result<(u32, Value<'a>)> {
+        let mut fields = self.message.fields();
+        let mut found = None;
+        while let Some((number, value)) = fields.take()? {
+            if (field::NULL..=12).contains(&number) {
+                found = Some((number, value));
+            }
+        }
+        found.ok_or_else(|| self.bad())
+    }
+
+    /// Whether it is null.
+    ///
+    /// # Errors
+    /// What is wrong with the message.
+    pub fn is_null(&self) -> Result<bool> {
+        Ok(self.kind()?.0 == field::NULL)
+    }
+
+    /// The integer of an integer type, in 64 bits; signs as the type has them. Old writers stored signed
+    /// numbers as unsigned ones and the other way round.
+    pub(super) fn integer(&self, prim: Prim) -> Result<u64> {
+        let (value, negative) = match self.kind()? {
+            (field::INT, Value::Varint(value)) => {
+                let value = unzigzag(value);
+                (value.cast_unsigned(), value < 0)
+            }
+            (field::UINT, Value::Varint(value)) => (value, false),
+            _ => return Err(self.bad()),
+        };
+        let bits = 64usize.saturating_sub(prim.size().saturating_mul(8));
+        let fits = if signed(prim) {
+            // What sign extension of the narrow number gives back.
+            let low = value << bits;
+            (low.cast_signed() >> bits).cast_unsigned() == value && (negative == (value >> 63 == 1))
+        } else {
+            !negative && value << bits >> bits == value
+        };
+        if fits { Ok(value) } else { Err(self.bad()) }
+    }
+
+    /// The cell of a value of a type that has cells, little-endian.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if it is not of the type.
+    pub(super) fn cell(&self, dtype: DType<'_>) -> Result<cells::Value> {
+        let mut cell = [0; 32];
+        let mut put = |bits: u64| {
+            if let Some(low) = cell.first_chunk_mut() {
+                *low = bits.to_le_bytes();
+            }
+        };
+        match (dtype.storage()?.shape, self.kind()?) {
+            (_, (field::NULL, _)) => {}
+            (Shape::Bool, (field::BOOL, Value::Varint(bit))) => put(u64::from(bit != 0)),
+            (Shape::Prim(Prim::F16), (field::F16 | field::UINT, Value::Varint(bits))) if bits >> 16 == 0 => put(bits),
+            (Shape::Prim(Prim::F32), (field::F32, Value::Fixed32(bits))) => put(bits.into()),
+            (Shape::Prim(Prim::F64), (field::F64, Value::Fixed64(bits))) => put(bits),
+            (Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64), _) => return Err(self.bad()),
+            (Shape::Prim(prim), _) => put(self.integer(prim)?),
+            (Shape::Decimal { .. }, (field::BYTES, Value::Bytes(bytes))) => {
+                return wide(bytes.bytes()).ok_or(self.bad());
+            }
+            _ => return Err(self.bad()),
+        }
+        Ok(cell)
+    }
+
+    /// The bytes of a text or binary value, and their offset in the file; nothing for null.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] if it is neither.
+    pub fn bytes(&self) -> Result<Message<'a>> {
+        match self.kind()? {
+            (field::STRING | field::BYTES, Value::Bytes(bytes)) => Ok(bytes),
+            (field::NULL, _) => Ok(Message::new_at(&[], self.message.at())),
+            _ => Err(self.bad()),
+        }
+    }
+
+    /// The items of a list, or fields of a struct.
+    pub(super) fn items(&self) -> Result<Items<'a>> {
+        match self.kind()? {
+            (field::LIST, Value::Bytes(list)) => Ok(Items { list }),
+            (field::NULL, _) => Ok(Items { list: Message::new_at(&[], self.message.at()) }),
+            _ => Err(self.bad()),
+        }
+    }
+
+    pub(super) const fn message(&self) -> Message<'a> {
+        self.message
+    }
+}
+
+/// The values of a list.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Items<'a> {
+    list: Message<'a>,
+}
+
+impl<'a> Items<'a> {
+    /// How many.
+    pub(super) fn len(&self) -> Result<u64> {
+        let (mut fields, mut len) = (self.list.fields(), 0u64);
+        while let Some((number, _)) = fields.take()? {
+            len = len.saturating_add(u64::from(number == field::ITEM));
+        }
+        Ok(len)
+    }
+
+    /// Shows `len` items from item `first` on.
+    pub(super) fn each(&self, first: u64, len: usize, mut show: impl FnMut(Scalar<'a>) -> Result<()>) -> Result<()> {
+        let (mut fields, mut skip, mut left) = (self.list.fields(), first, len);
+        while left > 0 {
+            let Some((number, value)) = fields.take()? else {
+                return Err(Error::new(Kind::Invalid, What::VtxScalar, self.list.at()).with_need(first));
+            };
+            match value {
+                Value::Bytes(message) if number == field::ITEM => match skip.checked_sub(1) {
+                    Some(fewer) => skip = fewer,
+                    None => {
+                        show(Scalar { message })?;
+                        left = left.saturating_sub(1);
+                    }
+                },
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Item `i`.
+    pub(super) fn get(&self, i: u64) -> Result<Scalar<'a>> {
+        let mut found = Scalar { message: self.list };
+        self.each(i, 1, |scalar| {
+            found = scalar;
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}
+
+/// A two's complement number of any length up to 32 bytes, extended to 32.
+pub(super) fn wide(bytes: &[u8]) -> Option<cells::Value> {
+    let negative = bytes.last()? >> 7 == 1;
+    let mut cell = [if negative { 0xff } else { 0 }; 32];
+    cell.get_mut(..bytes.len())?.copy_from_slice(bytes);
+    Some(cell)
+}
+
+/// Whether a number is kept by the lowest `size` bytes of its cell.
+pub(super) fn fits(cell: &cells::Value, size: usize) -> bool {
+    let Some((low, high)) = cell.split_at_checked(size) else { return false };
+    let sign = if low.last().is_some_and(|byte| byte >> 7 == 1) { 0xff } else { 0 };
+    high.iter().all(|byte| *byte == sign)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scalar(bytes: &[u8]) -> Scalar<'_> {
+        Scalar::new(Message::new(bytes))
+    }
+
+    fn prim(prim: Prim) -> DType<'static> {
+        DType::prim(prim, true)
+    }
+
+    #[test]
+    fn examples_of_the_text() {
+        let cell = |bytes, p| scalar(bytes).cell(prim(p)).map(|cell| u64::from_le_bytes(*cell.first_chunk().unwrap()));
+        assert_eq!(cell(&[0x18, 0x0d], Prim::I32), Ok(-7i64 as u64));
+        assert_eq!(cell(&[0x20, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], Prim::U64), Ok(u64::MAX));
+        assert_eq!(cell(&[0x2d, 0, 0, 0xc0, 0x3f], Prim::F32), Ok(1.5f32.to_bits().into()));
+        assert_eq!(cell(&[0x20, 200, 1], Prim::U8), Ok(200), "unsigned");
+        assert!(cell(&[0x20, 200, 1], Prim::I8).is_err(), "200 is no i8");
+        assert_eq!(cell(&[0x18, 6], Prim::U8), Ok(3), "an old writer's sign");
+        assert!(cell(&[0x18, 5], Prim::U8).is_err(), "-3 is no u8");
+        assert!(cell(&[0x31, 0, 0, 0, 0, 0, 0, 0, 0], Prim::F32).is_err());
+        assert_eq!(scalar(&[0x3a, 0]).bytes().unwrap().bytes(), b"");
+        assert_eq!(scalar(&[8, 0]).is_null(), Ok(true));
+        assert!(scalar(&[]).is_null().is_err());
+        let list = scalar(&[0x4a, 8, 0x0a, 2, 0x18, 2, 0x0a, 2, 0x18, 3]).items().unwrap();
+        assert_eq!(list.len(), Ok(2));
+        assert_eq!(list.get(1).unwrap().integer(Prim::I32), Ok(-2i64 as u64));
+        assert!(list.get(2).is_err());
+    }
+
+    #[test]
+    fn wide_numbers_keep_their_sign() {
+        let cell = wide(&[0xfe]).unwrap();
+        assert_eq!((cell[0], cell[31]), (0xfe, 0xff));
+        assert!(fits(&cell, 1) && fits(&wide(&[0x7f, 0]).unwrap(), 1) && !fits(&wide(&[0x80, 0]).unwrap(), 1));
+        assert!(wide(&[]).is_none() && wide(&[0; 33]).is_none());
+    }
+}

@@ -1,0 +1,154 @@
+//! Where texts are put: in place where one blob holds them all, else behind each other in an arena.
+
+use super::arrays::Data;
+use super::node::{Blob, Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use super::scalar::Scalar;
+use super::tree::{NOWHERE, Run, Text, span};
+use crate::bytes::Scratch;
+use crate::column::Span;
+use crate::encoding::onpair;
+use crate::error::{Kind, Result, What};
+
+/// What is known of the texts of some rows before they are read.
+#[derive(Clone, Copy)]
+pub(super) enum Plan<'f> {
+    /// All lie in this blob.
+    Borrowed(Blob<'f>),
+    /// They take at most so many bytes of an arena.
+    Copied(u64),
+}
+
+/// The span of a text that lies at `start` of a blob; nowhere if the blob ends before.
+pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) -> Result<Span> {
+    let Text::Copied { arena, used } = &mut run.text else {
+        return Ok(span(start as u64, len as u64));
+    };
+    let Some(bytes) = blob.bytes.get(start..start.saturating_add(len)) else { return Ok(NOWHERE) };
+    let (at, end) = (*used, used.saturating_add(len));
+    let Some(to) = arena.get_mut(at..end) else {
+        return Err(crate::error::Error::new(Kind::Invalid, What::VtxText, blob.at).with_need(len as u64));
+    };
+    for (to, byte) in to.iter_mut().zip(bytes) {
+        *to = *byte;
+    }
+    *used = end;
+    Ok(span(at as u64, len as u64))
+}
+
+/// The span of a scalar's text.
+pub(super) fn of_scalar(blob: &Blob<'_>, scalar: Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
+    let bytes = scalar.bytes()?;
+    // Scalars lie in the buffer of a blob.
+    let start = usize::try_from(bytes.at().saturating_sub(blob.at)).unwrap_or(usize::MAX);
+    put(blob, start, bytes.bytes().len(), run)
+}
+
+impl<'f> Node<'f> {
+    /// How the texts of `len` rows from `at` on will be read.
+    pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
+        run.fuel.spend(self.at())?;
+        let all = |node: &Node<'f>, run: &mut Run<'_>, s: &mut Scratch<'_>| {
+            node.plan(0, usize::try_from(node.rows).unwrap_or(usize::MAX), run, s)
+        };
+        match (self.tree, self.layout()?, self.encoding()?) {
+            (Tree::Scalar(blob, _) | Tree::Items(blob, _), ..) => Ok(Plan::Borrowed(blob)),
+            (_, Some(LayoutId::Flat), _) => self.flat()?.plan(at, len, run, s),
+            (_, Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype)?.plan(at, len, run, s),
+            (_, Some(LayoutId::Dict), _) => all(&self.dict_layout()?.1, run, s),
+            (_, Some(LayoutId::Chunked), _) | (_, _, Some(Encoding::Chunked)) => self.plan_chunks(at, len, run, s),
+            (_, Some(_), _) => Err(self.undecoded()),
+            (_, _, Some(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant)) => {
+                Ok(Plan::Borrowed(self.blob()?))
+            }
+            (_, _, Some(Encoding::Ext)) => self.child(0, self.dtype.storage()?, self.rows)?.plan(at, len, run, s),
+            (_, _, Some(Encoding::Masked)) => self.child(0, self.dtype.required(), self.rows)?.plan(at, len, run, s),
+            (_, _, Some(Encoding::Dict)) => all(&self.dict_array()?.1, run, s),
+            (_, _, Some(Encoding::RunEnd)) => all(&self.run_ends()?.1, run, s),
+            (_, _, Some(Encoding::Sparse)) => {
+                let patches = self.sparse_patches()?;
+                let values = self.child(1, self.dtype, patches.len())?;
+                match all(&values, run, s)? {
+                    Plan::Copied(bound) => {
+                        Ok(Plan::Copied(bound.saturating_add(self.fill()?.bytes()?.bytes().len() as u64)))
+                    }
+                    borrowed => Ok(borrowed),
+                }
+            }
+            (_, _, Some(Encoding::Fsst)) => {
+                let parts = self.fsst_parts()?;
+                let codes = match parts.range(at, len, run, s) {
+                    Ok((from, to)) => to.saturating_sub(from),
+                    // Offsets that take more memory than there is here.
+                    Err(e) if e.kind() == Kind::NoRoom => parts.codes.bytes.len(),
+                    Err(e) => return Err(e),
+                };
+                Ok(Plan::Copied((codes as u64).saturating_mul(8)))
+            }
+            (_, _, Some(Encoding::OnPair)) => {
+                let codes = match self.onpair_range(at, len, run, s) {
+                    Ok((from, to)) => to.saturating_sub(from),
+                    Err(e) if e.kind() == Kind::NoRoom => self.metadata()?.uint(4)?.unwrap_or(0),
+                    Err(e) => return Err(e),
+                };
+                Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
+            }
+            _ => Err(self.undecoded()),
+        }
+    }
+
+    /// Rows of one chunk are read as that chunk is; texts of several are copied.
+    fn plan_chunks(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
+        let (mut done, mut bound) = (0usize, 0u64);
+        loop {
+            let row = at.saturating_add(done as u64);
+            if done >= len {
+                return Ok(Plan::Copied(bound));
+            }
+            let (chunk, first) = self.chunk(row, run, s)?;
+            let within = row.saturating_sub(first);
+            let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
+            let part = len.saturating_sub(done).min(left);
+            let plan = chunk.plan(within, part, run, s)?;
+            if part == len {
+                return Ok(plan);
+            }
+            bound = bound.saturating_add(match plan {
+                Plan::Copied(bound) => bound,
+                Plan::Borrowed(_) => chunk.lengths(within, part, run, s)?,
+            });
+            done = done.saturating_add(part);
+        }
+    }
+
+    /// The bytes of texts that lie in a blob, counted as often as they are read.
+    fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        let node = match self.layout()? {
+            Some(LayoutId::Flat) => self.flat()?,
+            _ => *self,
+        };
+        match (node.tree, node.encoding()?) {
+            (_, Some(Encoding::VarBin)) => {
+                let offsets = node.var_bin_offsets()?;
+                let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+                Ok(to.saturating_sub(from))
+            }
+            (_, Some(Encoding::VarBinView)) => {
+                let mut data = Data::new(&node)?;
+                let views = data.views(at, len)?;
+                let mut sum = 0u64;
+                for i in 0..len {
+                    let place = data.place(views.bytes, views.start, i, run)?;
+                    sum = sum.saturating_add(place.map_or(0, |(_, len)| len as u64));
+                }
+                Ok(sum)
+            }
+            (_, Some(Encoding::Constant)) => {
+                let len = len as u64;
+                Ok(len.saturating_mul(node.fill()?.bytes()?.bytes().len() as u64))
+            }
+            // Texts of other forms, of several chunks at once, cannot be measured without reading them.
+            _ => Err(node.undecoded()),
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! The walk: one function that asks a node for cells, whatever it is made of.
+//!
+//! What is asked for is one of four things, each a run of cells: values, which rows have one, where texts
+//! lie, which rows of the children a nested row has. Dictionaries, runs, patches and chunks treat all four
+//! alike, so each encoding is written once.
+
+use super::node::{Blob, Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use super::scalar::Scalar;
+use super::text;
+use crate::bytes::Scratch;
+use crate::column::Span;
+use crate::encoding::cells::{Cells, widen4, widen8};
+use crate::error::{Kind, Result, What};
+use crate::limits::{Fuel, Limits};
+
+/// What the cells shall be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ask {
+    /// Numbers, bools (a byte each) and decimals.
+    Values,
+    /// A byte per row, 1 where it has a value.
+    Valid,
+    /// A [`Span`] per row, as a cell of 8 bytes: where its text lies.
+    Spans,
+    /// A [`Span`] per row: the rows of the children.
+    Ranges,
+}
+
+/// What one call carries through the tree.
+pub(super) struct Run<'t> {
+    pub(super) fuel: Fuel,
+    pub(super) text: Text<'t>,
+}
+
+/// Where texts go.
+pub(super) enum Text<'t> {
+    /// Nowhere: spans are places in the one blob that holds all texts.
+    Borrowed,
+    /// Behind each other into an arena, and spans are places in it.
+    Copied { arena: &'t mut [u8], used: usize },
+}
+
+impl Run<'_> {
+    /// The budget of a call for `rows` rows.
+    pub(super) fn new(limits: &Limits, rows: u64) -> Self {
+        let more = u32::try_from(rows.saturating_mul(16)).unwrap_or(u32::MAX);
+        let max_nodes = limits.max_nodes.saturating_add(more);
+        Run { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), text: Text::Borrowed }
+    }
+
+    /// `len` bytes of the arena from `start` on, as far as there are.
+    pub(super) fn arena(&mut self, start: usize, len: usize) -> &mut [u8] {
+        match &mut self.text {
+            Text::Copied { arena, .. } => arena.get_mut(start..start.saturating_add(len)).unwrap_or_default(),
+            Text::Borrowed => &mut [],
+        }
+    }
+}
+
+/// Rows whose work costs as much as a node.
+const ROWS_PER_NODE: usize = 256;
+
+impl<'f> Node<'f> {
+    /// Fills `out` with what is asked about the rows from `at` on.
+    pub(super) fn cells(
+        &self,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let work = u32::try_from(out.len() / ROWS_PER_NODE).unwrap_or(u32::MAX).saturating_add(1);
+        run.fuel.spend_many(work, self.at())?;
+        if at.checked_add(out.len() as u64).is_none_or(|end| end > self.rows) {
+            return Err(self.error(Kind::OutOfRange, What::VtxRows, self.rows));
+        }
+        if ask == Ask::Valid && !self.dtype.nullable {
+            out.fill(&ONE);
+            return Ok(());
+        }
+        match self.tree {
+            Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
+            Tree::Array(..) => self.of_array(ask, at, out, run, s),
+            Tree::Scalar(blob, scalar) => self.scalar(&blob, scalar, ask, at, out, run),
+            Tree::Items(blob, scalar) => self.of_items(&blob, scalar, ask, at, out, run),
+            Tree::Nothing => Ok(()),
+        }
+    }
+
+    #[inline(never)]
+    fn of_layout(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        match self.layout()? {
+            Some(LayoutId::Flat) => self.flat()?.cells(ask, at, out, run, s),
+            Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.cells(ask, at, out, run, s),
+            Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
+            Some(LayoutId::Dict) => {
+                let (codes, values) = self.dict_layout()?;
+                self.dictionary(&codes, &values, ask, at, out, run, s)
+            }
+            Some(LayoutId::Struct) => self.structure(ask, at, out, run, s),
+            _ => Err(self.undecoded()),
+        }
+    }
+
+    #[inline(never)]
+    fn of_array(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let Some(encoding) = self.encoding()? else { return Err(self.mistyped()) };
+        // Where a row's validity is that of a child in a fixed place.
+        if ask == Ask::Valid
+            && let Some(k) = self.validity_place(encoding)?
+        {
+            return self.valid(k, at, out, run, s);
+        }
+        match encoding {
+            Encoding::Null => self.nulls(out),
+            Encoding::Primitive => self.primitive(at, out),
+            Encoding::Bool => self.bools(at, out),
+            Encoding::ByteBool => self.byte_bools(at, out),
+            Encoding::Decimal => self.decimals(at, out, run, s),
+            Encoding::Constant => self.constant(self.blob()?)?.cells(ask, at, out, run, s),
+            Encoding::Ext => self.child(0, self.dtype.storage()?, self.rows)?.cells(ask, at, out, run, s),
+            Encoding::Masked => self.child(0, self.dtype.required(), self.rows)?.cells(ask, at, out, run, s),
+            Encoding::Chunked => self.chunks(ask, at, out, run, s),
+
+            Encoding::Dict => {
+                let (codes, values) = self.dict_array()?;
+                self.dictionary(&codes, &values, ask, at, out, run, s)
+            }
+            Encoding::RunEnd => self.runs(ask, at, out, run, s),
+            Encoding::Sparse => self.sparse(ask, at, out, run, s),
+            Encoding::Rle => self.rle(ask, at, out, run, s),
+
+            Encoding::Sequence => self.sequence(ask, at, out),
+            Encoding::ZigZag => self.zigzag(ask, at, out, run, s),
+            Encoding::For => self.frame(ask, at, out, run, s),
+            Encoding::BitPacked => self.bit_packed(at, out, run, s),
+            Encoding::Delta => self.delta(at, out, run, s),
+            Encoding::Alp => self.alp(ask, at, out, run, s),
+            Encoding::AlpRd => self.alp_rd(ask, at, out, run, s),
+            Encoding::DateTimeParts => self.date_time(ask, at, out, run, s),
+            Encoding::DecimalByteParts => self.decimal_parts(ask, at, out, run, s),
+
+            Encoding::VarBinView => self.views(at, out, run),
+            Encoding::VarBin => self.var_bin(at, out, run, s),
+            Encoding::Fsst => self.fsst(ask, at, out, run, s),
+            Encoding::OnPair => self.onpair(at, out, run, s),
+
+            Encoding::List => self.list(at, out, run, s),
+            Encoding::ListView => self.list_view(at, out, run, s),
+            Encoding::FixedSizeList => self.fixed_list(at, out),
+            Encoding::Struct => self.structure(ask, at, out, run, s),
+            Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
+            Encoding::Unknown => Err(self.undecoded()),
+        }
+    }
+
+    /// Which child is the validity of an array; `None` where validity is worked out in another way.
+    pub(super) fn validity_place(&self, encoding: Encoding) -> Result<Option<usize>> {
+        Ok(match encoding {
+            Encoding::Primitive | Encoding::Bool | Encoding::ByteBool | Encoding::VarBinView | Encoding::Decimal => {
+                Some(0)
+            }
+            Encoding::VarBin | Encoding::FixedSizeList | Encoding::Masked => Some(1),
+            Encoding::List | Encoding::Delta => Some(2),
+            Encoding::ListView => Some(3),
+            Encoding::OnPair => Some(4),
+            Encoding::Fsst => {
+                if self.buffers()? == 2 {
+                    None
+                } else {
+                    Some(2)
+                }
+            }
+            Encoding::BitPacked => Some(self.packed_patches()?.map_or(0, |patches| patches.children())),
+            _ => None,
+        })
+    }
+
+    /// The validity child `k`, or all valid where there is none.
+    fn valid(&self, k: usize, at: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        match self.validity(k)? {
+            Some(child) => child.cells(Ask::Values, at, out, run, s),
+            None => {
+                if self.encoding()? == Some(Encoding::Delta) {
+                    self.no_nulls_in_deltas(run, s)?;
+                }
+                out.fill(&ONE);
+                Ok(())
+            }
+        }
+    }
+
+    /// Every row the same scalar.
+    fn scalar(
+        &self,
+        blob: &Blob<'f>,
+        scalar: Scalar<'f>,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        match ask {
+            Ask::Values => out.fill(&scalar.cell(self.dtype)?),
+            Ask::Valid => out.fill(if scalar.is_null()? { &[0; 32] } else { &ONE }),
+            Ask::Spans => {
+                let span = text::of_scalar(blob, scalar, run)?;
+                out.fill(&span_value(span));
+            }
+            Ask::Ranges => return self.scalar_ranges(scalar, at, out),
+        }
+        Ok(())
+    }
+
+    fn of_items(
+        &self,
+        blob: &Blob<'f>,
+        list: Scalar<'f>,
+        ask: Ask,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'_>,
+    ) -> Result<()> {
+        if ask == Ask::Ranges {
+            return Err(self.error(Kind::Unsupported, What::VtxScalar, 0));
+        }
+        let mut i = 0usize;
+        list.items()?.each(at, out.len(), |scalar| {
+            self.scalar(blob, scalar, ask, at, out.part(i, 1), run)?;
+            i = i.saturating_add(1);
+            Ok(())
+        })
+    }
+
+    /// Rows of several chunks.
+    fn chunks(&self, ask: Ask, at: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let mut done = 0usize;
+        while done < out.len() {
+            let row = at.saturating_add(done as u64);
+            let (chunk, first) = self.chunk(row, run, s)?;
+            let within = row.saturating_sub(first);
+            let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
+            let len = out.len().saturating_sub(done).min(left);
+            chunk.cells(ask, within, out.part(done, len), run, s)?;
+            done = done.saturating_add(len);
+        }
+        Ok(())
+    }
+
+    /// The chunk that holds `row`, and its first row.
+    pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
+        let count = self.children()?;
+        if matches!(self.tree, Tree::Layout(_)) {
+            let mut first = 0u64;
+            for k in 0..count {
+                run.fuel.spend(self.at())?;
+                let chunk = self.child(k, self.dtype, 0)?;
+                let end = first.saturating_add(chunk.rows);
+                if row < end {
+                    return if end <= self.rows { Ok((chunk, first)) } else { Err(self.rows_differ(end)) };
+                }
+                first = end;
+            }
+            return Err(self.rows_differ(first));
+        }
+        // An array knows the first rows of its chunks: chunk k is child k + 1.
+        let offsets = self.child(0, super::arrays::ROWS, count as u64)?;
+        let bad = |need| self.error(Kind::Invalid, What::VtxChunks, need);
+        let k = offsets.first_above(row, run, s)?;
+        let before = k.checked_sub(1).ok_or_else(|| bad(0))?;
+        if k >= count as u64 {
+            return Err(bad(k));
+        }
+        let (first, end) = (offsets.index(before, run, s)?, offsets.index(k, run, s)?);
+        let rows = end.checked_sub(first).filter(|_| end <= self.rows).ok_or_else(|| bad(end))?;
+        let k = usize::try_from(k).map_err(|_| bad(k))?;
+        Ok((self.child(k, self.dtype, rows)?, first))
+    }
+
+    #[cold]
+    fn rows_differ(&self, found: u64) -> crate::error::Error {
+        self.error(Kind::Invalid, What::VtxRows, found)
+    }
+
+    // Integers of any width, as what encodings count with.
+
+    /// Integer `k`.
+    pub(super) fn index(&self, k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        let mut word = [0];
+        self.indices(k, &mut word, run, s)?;
+        let [word] = word;
+        Ok(word)
+    }
+
+    /// Integers from `at` on, sign-extended where they have a sign.
+    pub(super) fn indices(&self, at: u64, out: &mut [u64], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let prim = self.prim()?;
+        let size = prim.size();
+        let narrow = narrow(bytemuck::cast_slice_mut(out), size, 8).ok_or_else(|| self.mistyped())?;
+        self.cells(Ask::Values, at, narrow, run, s)?;
+        widen8(out, size, super::dtype::signed(prim));
+        Ok(())
+    }
+
+    /// The same in 32 bits; what has more is `u32::MAX`.
+    pub(super) fn indices32(&self, at: u64, out: &mut [u32], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let size = self.prim()?.size();
+        if size < 8 {
+            let narrow = narrow(bytemuck::cast_slice_mut(out), size, 4).ok_or_else(|| self.mistyped())?;
+            self.cells(Ask::Values, at, narrow, run, s)?;
+            widen4(out, size);
+            return Ok(());
+        }
+        let mut first = at;
+        for part in out.chunks_mut(64) {
+            let mut wide = [0u64; 64];
+            let wide = wide.get_mut(..part.len()).unwrap_or_default();
+            self.cells(Ask::Values, first, Cells::W8(wide), run, s)?;
+            for (to, word) in part.iter_mut().zip(wide) {
+                *to = u32::try_from(*word).unwrap_or(u32::MAX);
+            }
+            first = first.saturating_add(64);
+        }
+        Ok(())
+    }
+
+    /// How many integers, which must be in order, are not above `value`.
+    pub(super) fn first_above(&self, value: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        let (mut low, mut high) = (0, self.rows);
+        while low < high {
+            let middle = low.midpoint(high);
+            if self.index(middle, run, s)? <= value {
+                low = middle.saturating_add(1);
+            } else {
+                high = middle;
+            }
+        }
+        Ok(low)
+    }
+}
+
+/// The last cells of `size` bytes in memory of as many cells of `of` bytes.
+fn narrow(bytes: &mut [u8], size: usize, of: usize) -> Option<Cells<'_>> {
+    let count = bytes.len().checked_div(of)?;
+    let start = count.checked_mul(of.checked_sub(size)?)?;
+    let bytes = bytes.get_mut(start..)?;
+    Some(match size {
+        1 => Cells::W1(bytes),
+        2 => Cells::W2(bytemuck::try_cast_slice_mut(bytes).ok()?),
+        4 => Cells::W4(bytemuck::try_cast_slice_mut(bytes).ok()?),
+        8 => Cells::W8(bytemuck::try_cast_slice_mut(bytes).ok()?),
+        _ => return None,
+    })
+}
+
+/// Takes cells of a width from scratch memory.
+pub(super) fn take<'s>(s: &mut Scratch<'s>, width: usize, len: usize) -> Result<Cells<'s>> {
+    Ok(match width {
+        1 => Cells::W1(s.take(len)?),
+        2 => Cells::W2(s.take(len)?),
+        4 => Cells::W4(s.take(len)?),
+        8 => Cells::W8(s.take(len)?),
+        16 => Cells::W16(s.take(len)?),
+        _ => Cells::W32(s.take(len)?),
+    })
+}
+
+/// The cell of "valid".
+pub(super) const ONE: [u8; 32] = {
+    let mut one = [0; 32];
+    one[0] = 1;
+    one
+};
+
+/// A span as a cell.
+pub(super) fn span_cell(span: Span) -> u64 {
+    bytemuck::cast(span)
+}
+
+fn span_value(span: Span) -> [u8; 32] {
+    let mut value = [0; 32];
+    if let Some(low) = value.first_chunk_mut() {
+        *low = span_cell(span).to_le_bytes();
+    }
+    value
+}
+
+/// A span of no place: whoever follows it gets an error. It stands for what only a null row may have.
+pub(super) const NOWHERE: Span = Span { at: u32::MAX, len: u32::MAX };
+
+/// A span of `len` from `at`, if 32 bits hold it.
+pub(super) fn span(at: u64, len: u64) -> Span {
+    match (u32::try_from(at), u32::try_from(len)) {
+        (Ok(at), Ok(len)) => Span { at, len },
+        _ => NOWHERE,
+    }
+}

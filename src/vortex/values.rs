@@ -1,0 +1,237 @@
+//! Rows of one node as a batch: cells get the names of their types, and what lies ready is borrowed.
+
+use super::column::{ASIDE, Column};
+use super::dtype::{DType, Shape};
+use super::node::{Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use super::text::Plan;
+use super::tree::{Ask, NOWHERE, Run, Text, take};
+use crate::bytes::{Bits, Scratch};
+use crate::column::{Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::encoding::cells::{Cells, each};
+use crate::error::{Kind, Result, What};
+
+impl<'f> Node<'f> {
+    /// The values of some rows, which all lie in this node.
+    pub(super) fn values<'s>(
+        &self,
+        dtype: DType<'f>,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Values<'s, Column<'f>>>
+    where
+        'f: 's,
+    {
+        match dtype.storage()?.shape {
+            Shape::Null => Ok(Values::Null),
+            Shape::Bool => self.bool_values(at, len, run, s),
+            Shape::Prim(prim) => self.numbers(prim, at, len, run, s),
+            Shape::Decimal { .. } => self.decimal_values(at, len, run, s),
+            Shape::Utf8 => self.texts(at, len, run, s).map(Values::Utf8),
+            Shape::Binary => self.texts(at, len, run, s).map(Values::Bytes),
+            Shape::Other | Shape::Extension(_) => {
+                // Some array may say more about why it cannot be read.
+                Err(if self.encoding()?.is_some() { self.undecoded() } else { self.mistyped() })
+            }
+            _ => self.nested(at, len, run, s),
+        }
+    }
+
+    fn bool_values<'s, C>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, C>>
+    where
+        'f: 's,
+    {
+        if self.encoding()? == Some(Encoding::Bool) {
+            return self.bits(at, len).map(Values::Bool);
+        }
+        let bytes = s.take::<u8>(len.div_ceil(8))?;
+        self.pack(Ask::Values, at, len, bytes, run, s).map(Values::Bool)
+    }
+
+    /// Bytes of 0 and 1 as bits in `to`.
+    fn pack<'s>(
+        &self,
+        ask: Ask,
+        at: u64,
+        len: usize,
+        to: &'s mut [u8],
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<Bits<'s>> {
+        let mut t = s.scope();
+        let bytes = t.take::<u8>(len)?;
+        self.cells(ask, at, Cells::W1(bytes), run, &mut t)?;
+        for (to, eight) in to.iter_mut().zip(bytes.chunks(8)) {
+            *to = eight.iter().rev().fold(0, |bits, bit| bits << 1 | (bit & 1));
+        }
+        Bits::new(to, 0, len)
+    }
+
+    fn numbers<'s, C>(
+        &self,
+        prim: Prim,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Values<'s, C>>
+    where
+        'f: 's,
+    {
+        if cfg!(target_endian = "little") && self.encoding()? == Some(Encoding::Primitive) {
+            let bytes = self.fixed(prim.size(), at, len)?;
+            if let Some(values) = named(prim, bytes) {
+                return Ok(values);
+            }
+        }
+        let mut cells = take(s, prim.size(), len)?;
+        self.cells(Ask::Values, at, cells.again(), run, s)?;
+        named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
+    }
+
+    fn decimal_values<'s, C>(
+        &self,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Values<'s, C>>
+    where
+        'f: 's,
+    {
+        let width = self.dtype.cell()?.ok_or_else(|| self.mistyped())?;
+        let mut cells = take(s, width, len)?;
+        self.cells(Ask::Values, at, cells.again(), run, s)?;
+        let bytes = into_bytes(cells);
+        let values = match width {
+            1 => named(Prim::I8, bytes),
+            2 => named(Prim::I16, bytes),
+            4 => named(Prim::I32, bytes),
+            8 => named(Prim::I64, bytes),
+            16 => bytemuck::try_cast_slice(bytes).ok().map(Values::I128),
+            _ => bytemuck::try_cast_slice(bytes).ok().map(Values::I256),
+        };
+        values.ok_or_else(|| self.mistyped())
+    }
+
+    fn texts<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    where
+        'f: 's,
+    {
+        let cells = s.take::<u64>(len)?;
+        let plan = {
+            let mut aside = [0; ASIDE];
+            self.plan(at, len, run, &mut Scratch::new(&mut aside))?
+        };
+        let data: &'s [u8] = match plan {
+            Plan::Borrowed(blob) => {
+                self.cells(Ask::Spans, at, Cells::W8(cells), run, s)?;
+                blob.bytes
+            }
+            Plan::Copied(bound) => {
+                let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VtxText, bound))?;
+                let arena = s.take::<u8>(bound)?;
+                let limits = self.file.limits();
+                let mut copied = Run::new(limits, len as u64);
+                copied.text = Text::Copied { arena: &mut *arena, used: 0 };
+                self.cells(Ask::Spans, at, Cells::W8(cells), &mut copied, s)?;
+                arena
+            }
+        };
+        Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
+    }
+
+    fn nested<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, Column<'f>>>
+    where
+        'f: 's,
+    {
+        let concrete = {
+            let mut aside = [0; ASIDE];
+            self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
+        };
+        let of = Column::new(concrete);
+        let stride = |size: u64| Ranges::Stride { first: at.saturating_mul(size), size, count: len };
+        let same = matches!(self.layout()?, Some(LayoutId::Struct)) || matches!(self.tree, Tree::Array(..));
+        let rows = match (concrete.layout()?, concrete.encoding()?, self.encoding()?) {
+            (Some(LayoutId::Struct), ..) if same => stride(1),
+            (_, Some(Encoding::Struct), Some(Encoding::Struct)) => stride(1),
+            (_, Some(Encoding::FixedSizeList), Some(Encoding::FixedSizeList)) => match self.dtype.ty() {
+                Type::FixedList(size) => stride(size.into()),
+                _ => return Err(self.mistyped()),
+            },
+            _ => {
+                let cells = s.take::<u64>(len)?;
+                self.cells(Ask::Ranges, at, Cells::W8(cells), run, s)?;
+                let spans = bytemuck::cast_slice::<u64, Span>(cells);
+                if spans.contains(&NOWHERE) {
+                    return Err(self.error(Kind::Overflow, What::VtxOffsets, u32::MAX.into()));
+                }
+                Ranges::Each(spans)
+            }
+        };
+        Ok(Values::Nested { rows, of })
+    }
+
+    /// Which of some rows have a value.
+    pub(super) fn valid_rows<'s>(
+        &self,
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Validity<'s>>
+    where
+        'f: 's,
+    {
+        if !self.dtype.nullable || len == 0 {
+            return Ok(Validity::All);
+        }
+        // Most validity is a bitmap, one constant, or missing: then nothing is decoded.
+        if let Some(encoding) = self.encoding()?
+            && let Some(k) = self.validity_place(encoding)?
+            && encoding != Encoding::Delta
+        {
+            let Some(child) = self.validity(k)? else { return Ok(Validity::All) };
+            match child.encoding()? {
+                Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
+                Some(Encoding::Constant) => {
+                    let valid = child.fill()?.cell(DType::BOOL)?;
+                    return Ok(if valid.first() == Some(&1) { Validity::All } else { Validity::None });
+                }
+                _ => {}
+            }
+        }
+        let bytes = s.take::<u8>(len.div_ceil(8))?;
+        let bits = self.pack(Ask::Valid, at, len, bytes, run, s)?;
+        Ok(match bits.count_ones() {
+            ones if ones == len => Validity::All,
+            0 => Validity::None,
+            _ => Validity::Bits(bits),
+        })
+    }
+}
+
+/// The bytes of cells, for as long as their memory lives.
+fn into_bytes(cells: Cells<'_>) -> &[u8] {
+    each!(cells, words => bytemuck::cast_slice(words))
+}
+
+/// Bytes as numbers; `None` if they are not aligned for that.
+fn named<C>(prim: Prim, bytes: &[u8]) -> Option<Values<'_, C>> {
+    let values = match prim {
+        Prim::I8 => Values::I8(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::I16 => Values::I16(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::I32 => Values::I32(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::I64 => Values::I64(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::U8 => Values::U8(bytes),
+        Prim::U16 => Values::U16(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::U32 => Values::U32(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::U64 => Values::U64(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::F16 => Values::F16(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::F32 => Values::F32(bytemuck::try_cast_slice(bytes).ok()?),
+        Prim::F64 => Values::F64(bytemuck::try_cast_slice(bytes).ok()?),
+    };
+    Some(values)
+}

@@ -1,0 +1,119 @@
+//! Reading everything, and holding it against the statistics that the file claims.
+
+use core::ops::Range;
+
+use super::column::Column;
+use super::file::File;
+use super::statistics::Checker;
+use crate::bytes::Scratch;
+use crate::column::{Batch, Column as _, Part as _, Type, Values, fit};
+use crate::error::{Error, Kind, Result, What};
+
+/// Rows of a batch, where memory allows.
+const BATCH: u64 = 1 << 16;
+
+/// Rows that are read whatever the size of the file: an array of a few bytes may claim any number.
+const ROWS: u64 = 1 << 32;
+
+/// Rows that are read for each byte of the file.
+const ROWS_PER_BYTE: u64 = 1 << 12;
+
+impl<'a> File<'a> {
+    /// Scratch memory for a batch of each column, as its first rows take it: [`verify`](Self::verify) works
+    /// with less, and some later chunk may take more.
+    ///
+    /// # Errors
+    /// What is wrong with the first rows of a column. A column that cannot be decoded takes nothing.
+    pub fn need(&self) -> Result<u64> {
+        let part = self.part()?;
+        let mut most = 0;
+        for k in 0..part.width() {
+            let column = part.column(k)?;
+            match column.need(0..column.rows().min(BATCH)) {
+                Ok(need) => most = need.max(most),
+                Err(e) if e.kind() == Kind::Unsupported => {}
+                Err(e) => return Err(e),
+            }
+        }
+        Ok(most)
+    }
+
+    /// Walks all layouts and arrays, reads every row of every column, and compares the values with the
+    /// statistics of the file.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`Kind::Invalid`] in `What::VtxStatistics` if values contradict the
+    /// statistics; [`Kind::Unsupported`] if a column cannot be decoded; [`Kind::Limit`] if a file claims far
+    /// more rows than it has bytes; [`Kind::NoRoom`].
+    pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
+        self.visit(false, &mut |_| Ok(()))?;
+        let part = self.part()?;
+        let mut budget = ROWS.max(self.source().len().saturating_mul(ROWS_PER_BYTE));
+        for k in 0..part.width() {
+            let column = part.column(k)?;
+            let mut checker = self.column_statistics(k)?.map(|stats| stats.checker()).transpose()?;
+            verify(&column, 0..column.rows(), &mut budget, checker.as_mut(), scratch)?;
+            if let Some(checker) = checker {
+                checker.end()?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads `rows` of a column and of its children, as deep as they go.
+fn verify(
+    column: &Column<'_>,
+    rows: Range<u64>,
+    budget: &mut u64,
+    mut checker: Option<&mut Checker<'_>>,
+    scratch: &mut Scratch<'_>,
+) -> Result<()> {
+    let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
+    *budget = left.ok_or(Error::new(Kind::Limit, What::MaxRows, rows.start).with_need(*budget))?;
+    let mut row = rows.start;
+    while row < rows.end {
+        let mut inner = scratch.scope();
+        let wanted = row..rows.end.min(row.saturating_add(BATCH));
+        let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
+        if batch.len == 0 {
+            return Err(Error::new(Kind::Truncated, What::Row, row));
+        }
+        if let Some(checker) = &mut checker {
+            checker.batch(&batch)?;
+        }
+        cells(&batch, column.ty(), budget, &mut inner)?;
+        row = row.saturating_add(batch.len as u64);
+    }
+    Ok(())
+}
+
+/// Looks at what a batch only names: texts, and the children of nested rows.
+fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mut Scratch<'_>) -> Result<()> {
+    let mut valid = (0..batch.len).filter(|i| batch.validity.get(*i));
+    match batch.values {
+        Values::Utf8(texts) => valid.try_for_each(|i| texts.text(i).map(drop)),
+        Values::Bytes(strings) => valid.try_for_each(|i| strings.get(i).map(drop)),
+        Values::Nested { rows, of } => {
+            let (mut first, mut end) = (u64::MAX, 0);
+            for i in valid {
+                let range = rows.get(i)?;
+                if !range.is_empty() {
+                    (first, end) = (first.min(range.start), end.max(range.end));
+                }
+            }
+            if first >= end {
+                return Ok(());
+            }
+            for k in 0..ty.children() {
+                let child = of.child(k)?;
+                if end > child.rows() {
+                    return Err(Error::new(Kind::OutOfRange, What::Child, end).with_need(child.rows()));
+                }
+                verify(&child, first..end, budget, None, scratch)?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

@@ -1,0 +1,219 @@
+//! A walk over the layouts and arrays of a file, for who wants to see how it is stored.
+
+use core::ops::Range;
+
+use super::file::{File, Root};
+use super::node::{Node, Tree};
+use super::raw::LayoutId;
+use super::tree::Run;
+use crate::bytes::Span;
+use crate::error::{Kind, Result, What};
+use crate::limits::Fuel;
+
+/// What a node is to the one above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role<'f> {
+    /// The root of the file, or of the array in a flat layout.
+    Root,
+    /// A field of a struct.
+    Field(&'f str),
+    /// Which rows of a struct have a value.
+    Validity,
+    /// A chunk.
+    Chunk(usize),
+    /// The values of a dictionary.
+    Values,
+    /// The codes of a dictionary.
+    Codes,
+    /// The rows that zones are about.
+    Data,
+    /// A table with a row per zone.
+    Zones,
+    /// Child of an array, by number.
+    Child(usize),
+}
+
+/// A node of the tree.
+#[derive(Clone, Copy, Debug)]
+pub struct Visit<'f> {
+    /// How far below the root.
+    pub depth: u16,
+    /// What it is to the node above.
+    pub role: Role<'f>,
+    /// Whether it is an array, and not a layout.
+    pub is_array: bool,
+    /// Whether it belongs to a table of zones, which holds no rows of a column.
+    pub in_zones: bool,
+    /// The id of its layout or encoding, which need not be one that this version knows.
+    pub id: &'f [u8],
+    /// Rows of a layout; an array has those of the layout that holds it, its children others.
+    pub rows: Option<u64>,
+    /// Where the segment of a flat layout lies.
+    pub segment: Option<Span>,
+    /// Bytes of its own buffers and metadata, of an array.
+    pub bytes: u64,
+    /// Which field of the root it belongs to, if it belongs to one.
+    pub column: Option<usize>,
+}
+
+impl<'f> File<'f> {
+    /// Shows every layout and, unless `layouts_only`, every array of the file, parents before children.
+    ///
+    /// # Errors
+    /// What is wrong with the tree, and what `show` says.
+    pub fn visit(&'f self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'f>) -> Result<()>) -> Result<()> {
+        let root = Node::root(self)?;
+        let mut walk = Walk { fuel: Fuel::new(self.limits()), layouts_only, show };
+        let rows = match self.root() {
+            Root::Layout(_) => None,
+            Root::Blob(_, rows) => Some(rows),
+        };
+        walk.node(&root, At { depth: 0, role: Role::Root, column: None, in_zones: false, rows })
+    }
+}
+
+#[derive(Clone, Copy)]
+struct At<'f> {
+    depth: u16,
+    role: Role<'f>,
+    column: Option<usize>,
+    in_zones: bool,
+    rows: Option<u64>,
+}
+
+struct Walk<'w, 'f> {
+    fuel: Fuel,
+    layouts_only: bool,
+    show: &'w mut dyn FnMut(&Visit<'f>) -> Result<()>,
+}
+
+impl<'f> Walk<'_, 'f> {
+    fn node(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
+        self.fuel.spend(node.at())?;
+        let visit = Visit {
+            depth: at.depth,
+            role: at.role,
+            is_array: !matches!(node.tree, Tree::Layout(_)),
+            in_zones: at.in_zones,
+            id: node.id()?,
+            rows: at.rows,
+            segment: None,
+            bytes: 0,
+            column: at.column,
+        };
+        let below = At { depth: at.depth.saturating_add(1), rows: None, ..at };
+        match node.tree {
+            Tree::Layout(_) => self.layout(node, visit, below),
+            _ => self.array(node, visit, below),
+        }
+    }
+
+    fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
+        let id = node.layout()?;
+        let segment = if id == Some(LayoutId::Flat) { node.segment()? } else { None };
+        (self.show)(&Visit { rows: Some(node.rows), segment, ..visit })?;
+        if id == Some(LayoutId::Flat) {
+            if self.layouts_only {
+                return Ok(());
+            }
+            return self.node(&node.flat()?, At { role: Role::Root, rows: Some(node.rows), ..below });
+        }
+        let first_field = if id == Some(LayoutId::Struct) { node.fields_from()? } else { 0 };
+        for k in 0..node.children()? {
+            let (mut role, mut column, mut dtype) = (Role::Child(k), below.column, node.dtype);
+            match (id, k) {
+                (Some(LayoutId::Struct), _) if k < first_field => role = Role::Validity,
+                (Some(LayoutId::Struct), _) => {
+                    let field = k.saturating_sub(first_field);
+                    dtype = node.dtype.child(field)?;
+                    role = Role::Field(node.dtype.name(field)?);
+                    column = column.or(Some(field));
+                }
+                (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
+                (Some(LayoutId::Dict), 0) => role = Role::Values,
+                (Some(LayoutId::Dict), _) => role = Role::Codes,
+                (Some(LayoutId::Zoned | LayoutId::Stats), 0) => role = Role::Data,
+                (Some(LayoutId::Zoned | LayoutId::Stats), _) => role = Role::Zones,
+                _ => {}
+            }
+            let in_zones = below.in_zones || role == Role::Zones;
+            self.node(&node.child(k, dtype, 0)?, At { role, column, in_zones, ..below })?;
+        }
+        Ok(())
+    }
+
+    fn array(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
+        let mut bytes = node.metadata()?.bytes().len() as u64;
+        for k in 0..node.buffers()? {
+            // Finding a buffer takes the longer the more there are.
+            self.fuel.spend_many(u32::try_from(k >> 8).unwrap_or(u32::MAX), node.at())?;
+            bytes = bytes.saturating_add(node.buffer(k)?.bytes.len() as u64);
+        }
+        (self.show)(&Visit { bytes, ..visit })?;
+        for k in 0..node.children()? {
+            self.node(&node.child(k, node.dtype, 0)?, At { role: Role::Child(k), ..below })?;
+        }
+        Ok(())
+    }
+}
+
+impl<'f> Node<'f> {
+    /// The id of the layout or encoding, as the file has it.
+    fn id(&self) -> Result<&'f [u8]> {
+        match &self.tree {
+            Tree::Layout(layout) => Ok(self.file.layout_id(layout.encoding()?)?.0),
+            Tree::Array(_, array) => Ok(self.file.array_id(array.encoding()?)?.0),
+            _ => Err(self.error(Kind::Invalid, What::VtxArray, 0)),
+        }
+    }
+
+    /// Segments of the layouts below that hold `rows`, of the field at the end of `path`.
+    pub(super) fn segments(
+        &self,
+        path: &[u16],
+        rows: Range<u64>,
+        run: &mut Run<'_>,
+        show: &mut dyn FnMut(Span) -> Result<()>,
+    ) -> Result<()> {
+        run.fuel.spend(self.at())?;
+        if rows.is_empty() {
+            return Ok(());
+        }
+        match self.layout()? {
+            // An array lies in the segment of the layout above.
+            None => Ok(()),
+            Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
+            Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.segments(path, rows, run, show),
+            Some(LayoutId::Chunked) => {
+                let mut first = 0u64;
+                for k in 0..self.children()? {
+                    let chunk = self.child(k, self.dtype, 0)?;
+                    let end = first.saturating_add(chunk.rows);
+                    let within = |row: u64| row.clamp(first, end).saturating_sub(first);
+                    chunk.segments(path, within(rows.start)..within(rows.end), run, show)?;
+                    first = end;
+                }
+                Ok(())
+            }
+            Some(LayoutId::Dict) => {
+                let (codes, values) = self.dict_layout()?;
+                values.segments(path, 0..values.rows, run, show)?;
+                codes.segments(&[], rows, run, show)
+            }
+            Some(LayoutId::Struct) => {
+                let first = self.fields_from()?;
+                if let Some((k, rest)) = path.split_first() {
+                    let field = self.equal_child(first.saturating_add((*k).into()), self.dtype.child((*k).into())?)?;
+                    return field.segments(rest, rows, run, show);
+                }
+                for k in 0..self.children()? {
+                    let field = k.checked_sub(first);
+                    let dtype = field.map_or(Ok(super::DType::BOOL), |field| self.dtype.child(field))?;
+                    self.equal_child(k, dtype)?.segments(&[], rows.clone(), run, show)?;
+                }
+                Ok(())
+            }
+            Some(LayoutId::Unknown) => Err(self.undecoded()),
+        }
+    }
+}

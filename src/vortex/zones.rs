@@ -1,0 +1,236 @@
+//! Zone maps (section 7): bounds of the values in each run of rows, for skipping what cannot match.
+
+use super::column::Column;
+use super::dtype::{DType, Shape};
+use super::node::{Node, Tree};
+use super::raw::{Encoding, LayoutId};
+use crate::column::{Column as _, Prim};
+use crate::error::{Kind, Result, What};
+use core::ops::Range;
+
+/// The zones of a column. Each bound is a column of its own with a row per zone; null says that nothing is
+/// known of the zone, or that it has no value.
+#[derive(Clone, Copy, Debug)]
+pub struct Zones<'f> {
+    rows: u64,
+    zone_len: u64,
+    zones: u64,
+    min: Option<Column<'f>>,
+    max: Option<Column<'f>>,
+    null_count: Option<Column<'f>>,
+}
+
+/// A state that a zone map may hold of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Min,
+    Max,
+    /// A struct of a bound and whether it is unknown.
+    BoundedMax,
+    NullCount,
+    /// Held, and not used here.
+    Other,
+}
+
+/// Fields of the table of zones: as many as the default writer knows, and those of old releases.
+const FIELDS: usize = 16;
+
+impl<'f> Column<'f> {
+    /// The zones of the column; `None` if its layout has none, or with an aggregate that is not known: then
+    /// the type of their table is not, either.
+    ///
+    /// # Errors
+    /// What is wrong with their layout.
+    pub fn zones(&self) -> Result<Option<Zones<'f>>> {
+        let Some(node) = self.whole() else { return Ok(None) };
+        let (zone_len, fields) = match node.layout()? {
+            Some(LayoutId::Zoned) => match zoned(node)? {
+                Some(found) => found,
+                None => return Ok(None),
+            },
+            Some(LayoutId::Stats) => stats(node)?,
+            _ => return Ok(None),
+        };
+        if zone_len == 0 {
+            return Ok(None);
+        }
+        let table = node.child(1, DType::BOOL, 0)?;
+        let zones = table.rows;
+        if zones != self.rows().div_ceil(zone_len) {
+            return Err(table.error(Kind::Invalid, What::VtxZones, zones));
+        }
+        let table = if table.layout()? == Some(LayoutId::Flat) { table.flat()? } else { table };
+        // Where all zones are alike, the table is one constant struct.
+        let constant = match table.encoding()? {
+            Some(Encoding::Constant) => Some(table.constant(table.blob()?)?),
+            _ => None,
+        };
+        let count = match (constant.map(|node| node.tree), table.encoding()?) {
+            (Some(Tree::Scalar(_, scalar)), _) => scalar.items()?.len()?,
+            (_, Some(Encoding::Struct)) => table.children()? as u64,
+            _ => return Err(table.undecoded()),
+        };
+        if count != fields.len() as u64 {
+            return Err(table.error(Kind::Invalid, What::VtxZones, count));
+        }
+        let child = |k: usize, dtype: DType<'f>| match constant.map(|node| (node, node.tree)) {
+            Some((node, Tree::Scalar(blob, scalar))) => node.item(blob, scalar, k as u64, dtype),
+            _ => table.child(k, dtype, zones),
+        };
+        let dtype = DType { nullable: true, ..self.dtype() };
+        let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
+        for (k, state) in fields.iter().enumerate() {
+            match state {
+                State::Min => found.min = Some(Column::new(child(k, dtype)?)),
+                State::Max => found.max = Some(Column::new(child(k, dtype)?)),
+                State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
+                State::NullCount => {
+                    let count = DType::prim(Prim::U64, true);
+                    found.null_count = Some(Column::new(child(k, count)?));
+                }
+                State::Other => {}
+            }
+        }
+        Ok(Some(found))
+    }
+}
+
+/// The bound in a struct of bound and "unknown", whose validity comes first where it is.
+fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
+    if node.encoding()? != Some(Encoding::Struct) {
+        return Ok(None);
+    }
+    let Some(place) = node.children()?.checked_sub(2) else {
+        return Err(node.error(Kind::Invalid, What::VtxZones, 0));
+    };
+    Ok(Some(Column::new(node.child(place, node.dtype, node.rows)?)))
+}
+
+/// The fields that a table of zones has, in order.
+#[derive(Clone, Copy, Debug)]
+struct Fields {
+    states: [State; FIELDS],
+    len: usize,
+}
+
+impl Fields {
+    const NONE: Fields = Fields { states: [State::Other; FIELDS], len: 0 };
+
+    fn push(&mut self, state: State) -> Option<()> {
+        *self.states.get_mut(self.len)? = state;
+        self.len = self.len.saturating_add(1);
+        Some(())
+    }
+
+    const fn len(&self) -> usize {
+        self.len
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &State> {
+        self.states.iter().take(self.len)
+    }
+}
+
+/// Rows of a zone, and the fields of a `vortex.zoned` table: those whose aggregates the type has.
+fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
+    let metadata = node.metadata()?;
+    let bad = |need: u64| node.error(Kind::Invalid, What::VtxZones, need);
+    let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
+    let message = crate::meta::proto::Message::new_at(rest, metadata.at().saturating_add(1));
+    let storage = node.dtype.storage()?.shape;
+    let text = matches!(storage, Shape::Utf8 | Shape::Binary);
+    let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
+    let ordered = text || matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
+    let mut fields = Fields::NONE;
+    let mut all = message.fields();
+    while let Some((number, value)) = all.take()? {
+        let crate::meta::proto::Value::Bytes(spec) = value else { continue };
+        if number != 2 {
+            continue;
+        }
+        let id = spec.message(1)?.map_or(&[][..], |id| id.bytes());
+        let (state, there) = match id {
+            b"vortex.max" => (State::Max, ordered),
+            b"vortex.min" => (State::Min, ordered),
+            b"vortex.bounded_max" => (State::BoundedMax, text),
+            b"vortex.bounded_min" => (State::Min, text),
+            b"vortex.nan_count" => (State::Other, float),
+            b"vortex.null_count" => (State::NullCount, true),
+            _ => return Ok(None),
+        };
+        if there {
+            fields.push(state).ok_or_else(|| bad(FIELDS as u64))?;
+        }
+    }
+    Ok(Some((message.uint(1)?.unwrap_or(0), fields)))
+}
+
+/// The same of a `vortex.stats`: a bit per statistic, and a flag behind each bound.
+fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
+    let metadata = node.metadata()?;
+    let bad = node.error(Kind::Invalid, What::VtxZones, 0);
+    let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or(bad)?;
+    let mut fields = Fields::NONE;
+    for bit in 0..9usize {
+        let set = bits.get(bit >> 3).is_some_and(|byte| byte >> (bit & 7) & 1 == 1);
+        let state = match bit {
+            _ if !set => continue,
+            3 => State::Max,
+            4 => State::Min,
+            6 => State::NullCount,
+            _ => State::Other,
+        };
+        let flag = matches!(state, State::Max | State::Min);
+        fields.push(state).ok_or(bad)?;
+        if flag {
+            fields.push(State::Other).ok_or(bad)?;
+        }
+    }
+    Ok((u32::from_le_bytes(*zone_len).into(), fields))
+}
+
+impl<'f> Zones<'f> {
+    /// How many zones.
+    #[must_use]
+    pub const fn len(&self) -> u64 {
+        self.zones
+    }
+
+    /// Whether there is none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.zones == 0
+    }
+
+    /// The rows of zone `i`; the last may be short.
+    #[must_use]
+    pub fn rows(&self, i: u64) -> Range<u64> {
+        let start = i.saturating_mul(self.zone_len).min(self.rows);
+        start..start.saturating_add(self.zone_len).min(self.rows)
+    }
+
+    /// No value of a zone is below; a text is cut to a prefix.
+    #[must_use]
+    pub const fn min(&self) -> Option<Column<'f>> {
+        self.min
+    }
+
+    /// No value of a zone is above.
+    #[must_use]
+    pub const fn max(&self) -> Option<Column<'f>> {
+        self.max
+    }
+
+    /// How many rows of a zone have no value.
+    #[must_use]
+    pub const fn null_count(&self) -> Option<Column<'f>> {
+        self.null_count
+    }
+}
+
+impl<'f> Column<'f> {
+    /// The node, if it is all of the column.
+    fn whole(&self) -> Option<&Node<'f>> {
+        (self.steps() == 0 && matches!(self.node().tree, Tree::Layout(_))).then_some(self.node())
+    }
+}

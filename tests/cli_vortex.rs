@@ -1,0 +1,107 @@
+//! The command line on Vortex files: `dump` against every golden expectation, `info`, `verify`, `cat`.
+#![cfg(feature = "cli")]
+
+mod common;
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use serde_json::Value;
+
+fn run(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_pilaster")).args(args).output().unwrap()
+}
+
+fn good(args: &[&str]) -> String {
+    let output = run(args);
+    assert_eq!((output.status.code(), str::from_utf8(&output.stderr)), (Some(0), Ok("")), "{args:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn bad(args: &[&str]) -> String {
+    let output = run(args);
+    let line = str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{line}");
+    assert!(output.stdout.is_empty() && line.lines().count() == 1, "{line}");
+    line.to_owned()
+}
+
+/// Files with a column that is not decoded, and one without a type.
+const NOT_READ: &[(&str, &str)] = &[
+    ("def_compact_a", "vortex.pco"),
+    ("def_compact_b", "vortex.pco"),
+    ("enc_pco_a", "vortex.pco"),
+    ("enc_pco_b", "vortex.pco"),
+    ("enc_zstd_a", "vortex.zstd"),
+    ("enc_zstd_b", "vortex.zstd"),
+    ("enc_v2_preview_a", "vortex.decimal_byte_parts.v2"),
+    ("lay_no_dtype_a", "vortex dtype"),
+];
+
+#[test]
+fn dump_and_verify_agree_with_every_golden() {
+    let mut seen = 0;
+    for golden in common::of("vortex") {
+        let path = golden.path.to_str().unwrap();
+        let name = golden.name.strip_prefix("vortex/").unwrap();
+        if golden.path.extension().is_none_or(|extension| extension != "vortex") {
+            continue;
+        }
+        seen += 1;
+        if let Some((_, why)) = NOT_READ.iter().find(|(not_read, _)| *not_read == name) {
+            assert!(bad(&["dump", "--json", path]).contains(why), "{name}");
+            assert!(bad(&["verify", path]).contains(why), "{name}");
+            continue;
+        }
+        assert!(good(&["verify", path]).contains(": ok, "), "{name}");
+        let dump: Value = serde_json::from_str(&good(&["dump", "--json", path])).unwrap();
+        for key in ["file", "format", "nrows"] {
+            assert_eq!(dump[key], golden.expected[key], "{name}");
+        }
+        if !golden.expected["facts"]["file_bytes"].is_null() {
+            assert_eq!(dump["facts"]["file_bytes"], golden.expected["facts"]["file_bytes"], "{name}");
+        }
+        let columns = golden.expected["columns"].as_array().unwrap();
+        assert_eq!(dump["columns"].as_array().unwrap().len(), columns.len(), "{name}");
+        for (column, expected) in dump["columns"].as_array().unwrap().iter().zip(columns) {
+            for key in ["name", "type", "nullable", "values", "sha256"] {
+                // A column may be shown in full here that the expectation cuts, and the other way round.
+                if !expected[key].is_null() && !column[key].is_null() {
+                    assert_eq!(column[key], expected[key], "{name}, column {}", expected["name"]);
+                }
+            }
+            assert!(column["values"].is_array() || column["sha256"].is_string());
+        }
+    }
+    assert!(seen >= 96, "{seen}");
+}
+
+#[test]
+fn info_draws_the_layout_and_lists_encodings() {
+    let path = Path::new("tests/golden/vortex/lay_chunked_zones_a.vortex");
+    let info = good(&["info", path.to_str().unwrap()]);
+    for expected in [
+        "format    vortex",
+        "rows      250",
+        "  vortex.struct, 250 rows",
+        "a: vortex.zoned, 250 rows",
+        "data: vortex.chunked, 250 rows",
+        "[2] vortex.flat, 58 rows, ",
+        "zones: vortex.flat, 3 rows, ",
+        "  a: vortex.primitive, 3 arrays, ",
+    ] {
+        assert!(info.contains(expected), "{expected:?} is not in\n{info}");
+    }
+    // A file that is not decoded in full still says how it is stored.
+    let info = good(&["info", "tests/golden/vortex/enc_pco_b.vortex"]);
+    assert!(info.contains("vortex.pco, 1 arrays") && info.contains("not all columns can be read"), "{info}");
+}
+
+#[test]
+fn rows_are_printed() {
+    let path = "tests/golden/vortex/enc_list_b.vortex";
+    let lines = good(&["head", "--json-lines", "--rows", "2", path]);
+    assert!(lines.starts_with("{\"list\":[-15106],\"listutf8n\":[\"thirteen byte\"],"), "{lines}");
+    let csv = good(&["cat", "tests/golden/vortex/def_root_i64_a.vortex"]);
+    assert_eq!(csv.lines().collect::<Vec<_>>()[1..], ["3", "", "-3", "4611686018427387904"]);
+}

@@ -1,0 +1,107 @@
+//! What the bodies of Vortex share.
+
+use pilaster::bytes::Scratch;
+use pilaster::column::{Batch, Column as _, Values, fit};
+use pilaster::error::{Kind, What};
+use pilaster::vortex::{Column, File};
+
+use super::cell::Cell;
+use super::walk::windows;
+
+/// Scratch of a walk.
+pub const ROOM: usize = 64 << 10;
+
+/// Rows of a column that a walk looks at.
+const ROWS: u64 = 600;
+
+/// Shows all nodes.
+pub fn walk(file: &File<'_>) {
+    let mut nodes = 0u32;
+    let _ = file.visit(false, &mut |_| {
+        nodes += 1;
+        Ok(())
+    });
+    for i in 0..file.metadata_len().min(16) {
+        let _ = file.metadata(i);
+    }
+    for k in 0..8 {
+        if let Ok(Some(stats)) = file.column_statistics(k) {
+            let _ = (stats.min(), stats.max(), stats.sum(), stats.null_count(), stats.nan_count(), stats.order());
+        }
+    }
+}
+
+/// Whether nothing is wrong with a file. One that claims far more rows than it has bytes is not looked at.
+pub fn is_sound(file: &File<'_>, memory: &mut [u8]) -> bool {
+    if !file.rows().is_ok_and(|rows| rows < 1 << 16) {
+        return false;
+    }
+    match file.verify(&mut Scratch::new(memory)) {
+        Ok(()) => true,
+        Err(e) => {
+            assert!(e.kind() != Kind::Misuse && e.what() != What::Input, "{e:?}");
+            false
+        }
+    }
+}
+
+/// Reads rows of a column in batches and some of them on their own. Of a `sound` file both ways read the
+/// same; of another one a search may find what lies out of order, or not.
+pub fn column(column_: &Column<'_>, memory: &mut [u8], sound: bool, depth: u32) {
+    for window in windows(column_.rows(), ROWS) {
+        let mut row = window.start;
+        while row < window.end {
+            let Some(len) = batch(column_, row..window.end, memory, sound, depth) else { break };
+            row += len;
+        }
+    }
+    let _ = column_.zone();
+}
+
+/// Reads a batch and looks at all of it; how many rows it had, `None` if it could not be read.
+fn batch(column_: &Column<'_>, rows: std::ops::Range<u64>, memory: &mut [u8], sound: bool, depth: u32) -> Option<u64> {
+    let (memory, rest) = memory.split_at_mut(memory.len() / 2);
+    let asked = fit(column_, rows.clone(), memory.len()).ok()?;
+    let need = column_.need(asked.clone()).ok()?;
+    let mut scratch = Scratch::new(memory);
+    let room = scratch.room();
+    let batch = match column_.read(asked.clone(), &mut scratch) {
+        Err(e) if e.kind() == Kind::NoRoom => panic!("{asked:?} of {column_:?} takes more than {need}: {e:?}"),
+        Err(_) => return None,
+        Ok(batch) => batch,
+    };
+    assert!((room - scratch.room()) as u64 <= need, "{column_:?} took more than it said");
+    assert!(batch.first == asked.start && batch.len as u64 <= asked.end - asked.start && batch.len > 0);
+    assert!(column_.nullable() || batch.validity.nulls(batch.len) == 0);
+    for i in [0, batch.len - 1] {
+        let row = batch.first + i as u64;
+        let mut scratch = Scratch::new(rest);
+        let Ok(one) = column_.read(row..row + 1, &mut scratch) else { continue };
+        assert_eq!(one.len, 1);
+        if sound {
+            assert_eq!(one.validity.get(0), batch.validity.get(i), "row {row} of {column_:?}");
+            // Lengths of texts that are decoded are checked in sum.
+            let (one, all) = (Cell::of_batch(&one, 0), Cell::of_batch(&batch, i));
+            assert!(one == all || matches!(one, Ok(Cell::Bytes(_))), "row {row} of {column_:?}: {one:?} {all:?}");
+        }
+    }
+    let len = batch.len as u64;
+    if depth < 3 {
+        children(&batch, rest, sound, depth);
+    }
+    Some(len)
+}
+
+fn children(batch: &Batch<'_, Column<'_>>, memory: &mut [u8], sound: bool, depth: u32) {
+    let Values::Nested { rows, of } = batch.values else { return };
+    assert_eq!(rows.len(), batch.len);
+    let mut ranges = (0..batch.len).filter(|i| batch.validity.get(*i)).filter_map(|i| rows.get(i).ok());
+    let last = ranges.next_back();
+    for k in 0..of.ty().children().min(16) {
+        let (Ok(child), _) = (of.child(k), of.child_name(k)) else { continue };
+        column(&child, memory, sound, depth + 1);
+        if let Some(range) = &last {
+            let _ = child.need(range.clone());
+        }
+    }
+}

@@ -1,0 +1,122 @@
+//! One array: a blob, read as a column of some type.
+
+use pilaster::column::Part as _;
+use pilaster::limits::Limits;
+use pilaster::vortex::{DType, File};
+
+use super::vortex::{ROOM, column, is_sound, walk};
+
+const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
+
+/// Ids that nodes may count: those of the files of the original, which are in order of the alphabet.
+const IDS: [&str; 34] = [
+    "fastlanes.bitpacked",
+    "fastlanes.for",
+    "fastlanes.rle",
+    "vortex.alp",
+    "vortex.alprd",
+    "vortex.bool",
+    "vortex.bytebool",
+    "vortex.chunked",
+    "vortex.constant",
+    "vortex.datetimeparts",
+    "vortex.decimal",
+    "vortex.decimal_byte_parts",
+    "vortex.dict",
+    "vortex.ext",
+    "vortex.fixed_size_list",
+    "vortex.fsst",
+    "vortex.list",
+    "vortex.listview",
+    "vortex.map",
+    "vortex.masked",
+    "vortex.null",
+    "vortex.onpair",
+    "vortex.parquet.variant",
+    "vortex.pco",
+    "vortex.primitive",
+    "vortex.runend",
+    "vortex.sequence",
+    "vortex.sparse",
+    "vortex.struct",
+    "vortex.varbin",
+    "vortex.varbinview",
+    "vortex.variant",
+    "vortex.zigzag",
+    "fastlanes.delta",
+];
+
+/// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.
+const TYPES: [(u8, u8); 10] = [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0)];
+
+/// Rows that are claimed: those of the goldens, none, and more than any blob holds.
+const ROWS: [u64; 4] = [260, 44, 1100, 1 << 35];
+
+/// Two bytes say type and rows, the rest is the blob.
+pub fn run(data: &[u8]) {
+    let Some((&[kind, rows], blob)) = data.split_first_chunk() else { return };
+    let ty = TYPES[usize::from(kind) % TYPES.len()];
+    array(blob, ty, kind >= 0x80, ROWS[usize::from(rows) % ROWS.len()]);
+}
+
+/// Reads a blob as an array of every type; how many of them could be looked at.
+pub fn read(blob: &[u8]) -> usize {
+    usize::from(TYPES.iter().filter(|ty| array(blob, **ty, true, ROWS[0])).count() > 0)
+}
+
+/// Reads a blob as so many rows; whether it is an array at all.
+fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> bool {
+    // A dtype FlatBuffer: a DType and the table of its union, whose fields are number and null, or null alone.
+    let (first, second) = if tag == 3 { (6, 7) } else { (7, 6) };
+    let dtype = [
+        12,
+        0,
+        0,
+        0,
+        8,
+        0,
+        12,
+        0,
+        7,
+        0,
+        8,
+        0, // root at 12; vtable: tag at +7, value at +8
+        8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        0,
+        tag,
+        12,
+        0,
+        0,
+        0, // the DType, its value at 20 + 12
+        8,
+        0,
+        8,
+        0,
+        first,
+        0,
+        second,
+        0, // vtable of the table
+        8,
+        0,
+        0,
+        0,
+        0,
+        0,
+        number,
+        u8::from(nullable), // the table
+    ];
+    let Ok(dtype) = DType::parse(&dtype) else { return false };
+    let Ok(file) = File::of_array(blob, dtype, rows, &IDS, &LIMITS) else { return false };
+    walk(&file);
+    let mut memory = [0x5a; ROOM];
+    let Ok(part) = file.part() else { return false };
+    let Ok(only) = part.column(0) else { return false };
+    let sound = is_sound(&file, &mut memory);
+    column(&only, &mut memory, sound, 0);
+    true
+}
