@@ -5,7 +5,7 @@
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::dataseries::recover::{Piece, Salvage};
-use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Memory, Rest, Resume, Writer};
 use pilaster::dataseries::{End, ExtentType, File, ReadOptions, record};
 use pilaster::error::Kind;
 
@@ -20,7 +20,7 @@ record! {
     }
 }
 
-const TYPES: [Description<'static>; 1] = [Description::of::<Reading<'_>>()];
+const TYPES: Descriptions<'static> = Descriptions::of::<Reading<'_>>();
 const ROWS: i64 = 20;
 /// Rows of an extent.
 const GROUP: i64 = 3;
@@ -52,7 +52,8 @@ fn fill<E: Endian>(log: &mut Writer<'_, E, Vec<u8>>, from: i64, ends: &mut Vec<(
 /// The file, and behind which offset how many rows are whole.
 fn log<E: Endian>() -> (Vec<u8>, Vec<(u64, i64)>) {
     let mut slots = [IndexSlot::EMPTY; 16];
-    let mut log = Writer::<E, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    let mut log = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
+    log.begin().unwrap();
     let mut ends = vec![(log.at(), 0)];
     fill(&mut log, 0, &mut ends);
     (log.finish().unwrap(), ends)
@@ -98,7 +99,7 @@ fn cut_at_every_byte<E: Endian>() {
         let erased = [cut, &[0xff; 100]].concat();
         for bytes in [cut, &erased] {
             let mut slots = [IndexSlot::EMPTY; 16];
-            let resume = Resume::find::<E>(bytes, &TYPES, &mut slots);
+            let resume = Resume::find::<E>(bytes, TYPES, &mut slots);
             if len < first {
                 assert!(resume.is_err(), "cut at {len}: no types, no log");
                 continue;
@@ -112,7 +113,7 @@ fn cut_at_every_byte<E: Endian>() {
                 Rest::Index => assert!(len > last, "cut at {len}"),
                 Rest::Damage(_) => assert!(!exact, "cut at {len}"),
             }
-            let mut log = Writer::<E, _>::resume(cut[..at as usize].to_vec(), &TYPES, &mut slots, &resume);
+            let mut log = Writer::<E, _>::resume(cut[..at as usize].to_vec(), TYPES, &mut slots, &resume);
             fill(&mut log, whole, &mut Vec::new());
             assert!(log.finish().unwrap() == file, "cut at {len}: goes on to the same file");
         }
@@ -141,9 +142,9 @@ fn big() {
 fn recovered<E: Endian>(bytes: &[u8]) -> (u64, u64, Vec<u8>) {
     let mut memory = vec![0; 1 << 14];
     let (types, rows) = memory.split_at_mut(1 << 13);
-    let ty = ExtentType::parse(TYPES[0].xml, &Default::default(), &mut Scratch::new(types)).unwrap();
+    let ty = ExtentType::parse(TYPES.list()[0].xml, &Default::default(), &mut Scratch::new(types)).unwrap();
     let mut slots = [IndexSlot::EMPTY; 32];
-    let mut clean = Writer::<E, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    let mut clean = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
     let all = [ty];
     let mut salvage = Salvage::<E>::new(bytes, &all);
     let (mut whole, mut lost, mut at) = (0, 0, 0);
@@ -202,24 +203,26 @@ fn missing_bytes_cost_one_extent() {
 fn a_file_of_others_is_not_continued() {
     let (file, _) = log::<LittleEndian>();
     let mut slots = [IndexSlot::EMPTY; 16];
-    assert_eq!(Resume::find::<BigEndian>(&file, &TYPES, &mut slots).unwrap_err().kind(), Kind::Misuse);
+    assert_eq!(Resume::find::<BigEndian>(&file, TYPES, &mut slots).unwrap_err().kind(), Kind::Misuse);
     let other = [Description { name: "Probe", xml: b"<ExtentType name=\"Probe\"/>" }];
-    assert_eq!(Resume::find::<LittleEndian>(&file, &other, &mut slots).unwrap_err().kind(), Kind::Misuse);
-    assert_eq!(Resume::find::<LittleEndian>(&file, &[], &mut slots).unwrap_err().kind(), Kind::Misuse);
+    for types in [&other[..], &[]] {
+        let types = Descriptions::new(types).unwrap();
+        assert_eq!(Resume::find::<LittleEndian>(&file, types, &mut slots).unwrap_err().kind(), Kind::Misuse);
+    }
 }
 
 #[test]
 fn too_few_slots_cost_the_index_and_nothing_else() {
     let mut slots = [IndexSlot::EMPTY; 2];
-    let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    let mut log = Writer::<LittleEndian, _>::new(Vec::new(), TYPES, &mut slots);
     fill(&mut log, 0, &mut Vec::new());
     let bytes = log.sink().clone();
     let pilaster::dataseries::write::WriteError::Format(e) = log.finish().unwrap_err();
     assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 7));
     assert_eq!(sequential::<LittleEndian>(&bytes).0, times(ROWS));
     let mut slots = [IndexSlot::EMPTY; 7];
-    let resume = Resume::find::<LittleEndian>(&bytes, &TYPES, &mut slots).unwrap();
-    let finished = Writer::<LittleEndian, _>::resume(bytes, &TYPES, &mut slots, &resume).finish().unwrap();
+    let resume = Resume::find::<LittleEndian>(&bytes, TYPES, &mut slots).unwrap();
+    let finished = Writer::<LittleEndian, _>::resume(bytes, TYPES, &mut slots, &resume).finish().unwrap();
     assert!(finished == self::log::<LittleEndian>().0);
 }
 

@@ -9,7 +9,7 @@ use pilaster::Error;
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::Part as _;
 use pilaster::dataseries::raw::{EXTENT_SEED, HEADER_LEN, TRAILER_SEED};
-use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Stored, Writer};
+use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Memory, Stored, Writer};
 use pilaster::dataseries::{File, Mode, Order, ReadOptions};
 use pilaster::hash::{adler32, lookup2, mix3};
 
@@ -21,7 +21,7 @@ fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     let types: Vec<_> = file.types().iter().filter(|ty| !ty.xml().is_empty()).collect();
     let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
     let mut slots = [IndexSlot::EMPTY; 64];
-    let mut writer = Writer::<F, _>::with(Vec::new(), &descriptions, &mut slots, Stored).unwrap();
+    let mut writer = Writer::<F, _>::with(Vec::new(), Descriptions::new(&descriptions)?, &mut slots, Stored);
     for extent in file.extents() {
         let extent = extent?;
         let Some(ty) = types.iter().find(|ty| ty.name().as_bytes() == extent.type_name()) else { continue };

@@ -133,7 +133,7 @@ fn turns(way: &mut dyn FnMut()) -> u32 {
     (1e-3 / once).clamp(1.0, 1e6) as u32
 }
 
-fn time(way: &mut dyn FnMut(), turns: u32) -> Duration {
+pub fn time(way: &mut dyn FnMut(), turns: u32) -> Duration {
     let start = ThreadTime::now();
     for _ in 0..turns {
         way();
@@ -141,7 +141,7 @@ fn time(way: &mut dyn FnMut(), turns: u32) -> Duration {
     start.elapsed()
 }
 
-fn median(mut times: Vec<f64>) -> f64 {
+pub fn median(mut times: Vec<f64>) -> f64 {
     times.sort_by(f64::total_cmp);
     times[times.len() / 2]
 }

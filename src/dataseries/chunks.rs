@@ -20,13 +20,12 @@
 //! use pilaster::bytes::{LittleEndian, Scratch};
 //! use pilaster::column::Table as _;
 //! use pilaster::dataseries::chunks::{Chunk, Chunks};
-//! use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Writer};
+//! use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
 //! use pilaster::dataseries::{File, ReadOptions};
 //!
 //! // Out: two chunks, here of four and three bytes.
-//! let types = [Description::of::<Chunk>()];
 //! let (mut slots, mut rows, mut pool) = ([IndexSlot::EMPTY; 1], [0; 64], [0; 64]);
-//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &types, &mut slots).unwrap();
+//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Chunk>(), &mut slots);
 //! let mut extent = Extent::of::<Chunk>(Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() })?;
 //! extent.push(&Chunk { column: 0, element: 1, first: 0, rows: 50, chunk: &[6, 6, 1, 2] })?;
 //! extent.push(&Chunk { column: 0, element: 1, first: 50, rows: 50, chunk: &[6, 6, 3] })?;

@@ -76,17 +76,14 @@ pub struct FileHeader<E: Endian> {
 
 impl<E: Endian> FileHeader<E> {
     /// The header that every writer stores.
-    #[must_use]
-    pub fn standard() -> Self {
-        FileHeader {
-            magic: MAGIC,
-            check32: I32::new(CHECK_I32),
-            check64: I64::new(CHECK_I64),
-            pi: U64::new(CHECK_PI),
-            inf: U64::new(CHECK_INF),
-            nan: U64::new(CHECK_NAN),
-        }
-    }
+    pub const STANDARD: Self = FileHeader {
+        magic: MAGIC,
+        check32: I32::new(CHECK_I32),
+        check64: I64::new(CHECK_I64),
+        pi: U64::new(CHECK_PI),
+        inf: U64::new(CHECK_INF),
+        nan: U64::new(CHECK_NAN),
+    };
 }
 
 /// The header of an extent, in front of its type name (section 3.1).
@@ -118,6 +115,18 @@ pub struct ExtentHeader<E: Endian> {
 /// Offset of [`ExtentHeader::adler`]: the bytes that it does not cover.
 pub const ADLER_AT: usize = 16;
 
+/// A record of the type extent, without its last field, or of the index extent (section 5).
+#[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
+#[repr(C)]
+pub struct ListRecord<E: Endian> {
+    /// Offset in the pool: `xmltype` or `extenttype`.
+    pub cell: U32<E>,
+    /// Zero.
+    pub padding: [u8; 4],
+    /// `offset`, in the index only.
+    pub number: U64<E>,
+}
+
 /// The last 28 bytes of a finished file (section 10).
 #[derive(Clone, Copy, FromBytes, IntoBytes, KnownLayout, Immutable, Unaligned)]
 #[repr(C)]
@@ -138,6 +147,7 @@ pub struct Trailer<E: Endian> {
 
 const _: () = assert!(size_of::<FileHeader<crate::bytes::LittleEndian>>() == HEADER_LEN);
 const _: () = assert!(size_of::<ExtentHeader<crate::bytes::LittleEndian>>() == EXTENT_HEADER_LEN);
+const _: () = assert!(size_of::<ListRecord<crate::bytes::LittleEndian>>() == INDEX_RECORD);
 const _: () = assert!(size_of::<Trailer<crate::bytes::LittleEndian>>() == TRAILER_LEN);
 
 /// How a part of an extent is stored (section 4). Data, not failure, until the part must be unpacked.
@@ -249,6 +259,12 @@ pub(crate) const fn small(n: usize) -> u32 {
     n as u32
 }
 
+/// A number of a file's own lists that is known to be small.
+#[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
+pub(crate) const fn low32(n: u64) -> u32 {
+    n as u32
+}
+
 /// `n` rounded up to a multiple of `to`, which is a power of two.
 #[must_use]
 pub const fn align(n: u64, to: u64) -> u64 {
@@ -302,8 +318,8 @@ mod tests {
             0x44, 0x53, 0x76, 0x31, 0x78, 0x56, 0x34, 0x12, 0xf0, 0xde, 0xbc, 0x9a, 0x78, 0x56, 0x34, 0x12, 0x18, 0x2d,
             0x44, 0x54, 0xfb, 0x21, 0x09, 0x40, 0, 0, 0, 0, 0, 0, 0xf0, 0x7f, 0, 0, 0, 0, 0, 0, 0xf8, 0x7f,
         ];
-        assert_eq!(FileHeader::<LittleEndian>::standard().as_bytes(), little);
-        let header = FileHeader::<BigEndian>::standard();
+        assert_eq!(FileHeader::<LittleEndian>::STANDARD.as_bytes(), little);
+        let header = FileHeader::<BigEndian>::STANDARD;
         let big = header.as_bytes();
         assert_eq!(big[4..8], [0x12, 0x34, 0x56, 0x78]);
     }

@@ -8,7 +8,7 @@
 //! ```
 //! use pilaster::bytes::{LittleEndian, Scratch};
 //! use pilaster::dataseries::recover::{Piece, Salvage};
-//! use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Writer};
+//! use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
 //! use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
 //!
 //! record! {
@@ -18,10 +18,10 @@
 //! }
 //!
 //! // A log of three extents, whose second one is hit.
-//! let types = [Description::of::<Tick>()];
+//! let types = Descriptions::of::<Tick>();
 //! let mut slots = [IndexSlot::EMPTY; 4];
 //! let mut memory = [0; 64];
-//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &types, &mut slots).unwrap();
+//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), types, &mut slots);
 //! let mut extent = Extent::of::<Tick>(Memory::rows(&mut memory))?;
 //! let mut hit = 0;
 //! for n in 0..3 {
@@ -33,7 +33,7 @@
 //! file[hit] ^= 1;
 //!
 //! let mut memory = [0; 1024];
-//! let types = [ExtentType::parse(types[0].xml, &Default::default(), &mut Scratch::new(&mut memory))?];
+//! let types = [ExtentType::parse(types.list()[0].xml, &Default::default(), &mut Scratch::new(&mut memory))?];
 //! let mut salvage = Salvage::<LittleEndian>::new(&file, &types);
 //! let (mut whole, mut lost) = (0, 0);
 //! while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 64])) {

@@ -14,14 +14,13 @@
 /// ```
 #[must_use]
 pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
-    let mut state = State { c: initial, ..State::START };
-    let (blocks, rest) = bytes.as_chunks::<12>();
-    for block in blocks {
-        state.add(block);
-        state.mix();
-    }
-    state.end(rest, bytes.len())
+    let mut state = Lookup2::new(initial);
+    state.update(bytes);
+    state.chain()
 }
+
+/// Whether whole blocks are taken past the buffer: small machines have one loop over bytes for all.
+const WIDE: bool = cfg!(any(target_pointer_width = "64", target_family = "wasm"));
 
 /// A [`lookup2`] in the making, for bytes that come in pieces.
 ///
@@ -51,8 +50,12 @@ impl Lookup2 {
     }
 
     /// Takes the next bytes.
-    #[inline]
+    #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
+    #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
+        if !WIDE {
+            return bytes.iter().for_each(|byte| self.byte(*byte));
+        }
         self.len = self.len.wrapping_add(bytes.len());
         let mut rest = bytes;
         if self.waiting > 0 || rest.len() < 12 {
@@ -80,6 +83,20 @@ impl Lookup2 {
             *to = *from;
         }
         self.waiting = rest.len();
+    }
+
+    #[inline(always)]
+    fn byte(&mut self, byte: u8) {
+        self.len = self.len.wrapping_add(1);
+        if let Some(to) = self.block.get_mut(self.waiting) {
+            *to = byte;
+        }
+        self.waiting = self.waiting.wrapping_add(1);
+        if self.waiting == 12 {
+            self.state.add(&self.block);
+            self.state.mix();
+            self.waiting = 0;
+        }
     }
 
     /// Takes the next bytes of two hashes that know nothing of each other. A chain leaves half of a large
@@ -124,7 +141,7 @@ impl Lookup2 {
     #[inline]
     pub fn word(&mut self, word: &[u8; 4]) {
         let place = self.block.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
-        let Some(place) = place else { return self.update(word) };
+        let Some(place) = place.filter(|_| WIDE) else { return self.update(word) };
         *place = *word;
         self.len = self.len.wrapping_add(4);
         self.waiting = self.waiting.wrapping_add(4);
@@ -135,11 +152,27 @@ impl Lookup2 {
         }
     }
 
-    /// The hash of all bytes so far.
+    /// Ends an input, and gives back its hash: what comes next is another input, chained behind it.
+    pub fn chain(&mut self) -> u32 {
+        for (k, byte) in self.block.iter_mut().enumerate() {
+            if k >= self.waiting {
+                *byte = 0;
+            }
+        }
+        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block;
+        // The lowest byte of the third word is the length's, so its bytes move up by one.
+        self.state.add(&[a0, a1, a2, a3, b0, b1, b2, b3, 0, c0, c1, c2]);
+        self.state.c = self.state.c.wrapping_add(low_word(self.len));
+        self.state.mix();
+        (self.state.a, self.state.b) = (State::START.a, State::START.b);
+        (self.waiting, self.len) = (0, 0);
+        self.state.c
+    }
+
+    /// The hash of all bytes of the input so far.
     #[must_use]
     pub fn value(&self) -> u32 {
-        let mut state = self.state;
-        state.end(self.block.get(..self.waiting).unwrap_or_default(), self.len)
+        self.clone().chain()
     }
 }
 
@@ -172,22 +205,6 @@ impl State {
         self.a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
         self.b = self.b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
         self.c = self.c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
-    }
-
-    /// The last bytes, fewer than a block, and the length of all.
-    fn end(&mut self, rest: &[u8], len: usize) -> u32 {
-        self.c = self.c.wrapping_add(low_word(len));
-        // The lowest byte of the third word is the length's, so its bytes move up by one.
-        let mut last = [0u8; 12];
-        for (i, byte) in rest.iter().enumerate() {
-            let at = if i < 8 { i } else { i.wrapping_add(1) };
-            if let Some(to) = last.get_mut(at) {
-                *to = *byte;
-            }
-        }
-        self.add(&last);
-        self.mix();
-        self.c
     }
 
     /// One copy of it in firmware, where each would be a tenth of a kilobyte.

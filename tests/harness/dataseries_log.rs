@@ -1,8 +1,8 @@
 //! A log that is cut anywhere goes on to the same file.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Sink, SliceSink};
-use pilaster::dataseries::record;
-use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, SliceSink};
+use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::{File, ReadOptions, record};
 
 record! {
     /// What is logged.
@@ -14,7 +14,7 @@ record! {
     }
 }
 
-const TYPES: [Description<'static>; 1] = [Description::of::<Entry<'_>>()];
+const TYPES: Descriptions<'static> = Descriptions::of::<Entry<'_>>();
 
 /// Rows are bytes of `data`, as are the places of the flushes and the cut.
 pub fn run(data: &[u8]) {
@@ -32,7 +32,8 @@ pub fn run(data: &[u8]) {
 
 fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let (mut whole, mut slots) = ([0; 1 << 15], [IndexSlot::EMPTY; 256]);
-    let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), &TYPES, &mut slots).expect("room");
+    let mut log = Writer::<E, _>::new(SliceSink::new(&mut whole), TYPES, &mut slots);
+    log.begin().expect("room");
     let first = log.at() as usize;
     fill(&mut log, rows);
     let len = log.finish().expect("room").len();
@@ -42,7 +43,7 @@ fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     bytes[..cut].copy_from_slice(&whole[..cut]);
     let seen = if erased { &bytes[..] } else { &bytes[..cut] };
     let mut slots = [IndexSlot::EMPTY; 256];
-    let Ok(resume) = Resume::find::<E>(seen, &TYPES, &mut slots) else {
+    let Ok(resume) = Resume::find::<E>(seen, TYPES, &mut slots) else {
         return assert!(cut < first, "cut at {cut}, types end at {first}");
     };
     let (at, done) = (resume.at() as usize, resume.rows() as usize);
@@ -51,9 +52,35 @@ fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {
     let mut again = [0; 1 << 15];
     let mut sink = SliceSink::new(&mut again);
     sink.put(&bytes[..at]).expect("room");
-    let mut log = Writer::<E, _>::resume(sink, &TYPES, &mut slots, &resume);
+    let mut log = Writer::<E, _>::resume(sink, TYPES, &mut slots, &resume);
     fill(&mut log, &rows[done..]);
     assert!(log.finish().expect("room").written() == &whole[..len], "cut at {cut} of {len}");
+    assert_eq!(count::<E>(&whole[..len]), rows.len() as u64);
+    assert!(count::<E>(seen) >= done as u64);
+}
+
+/// Rows up to the first thing that is wrong, by the reader that knows the types; it says of each extent
+/// what the reader of descriptions says.
+fn count<E: Endian>(bytes: &[u8]) -> u64 {
+    let options = ReadOptions::DEFAULT;
+    let (mut kept, mut memory, mut other) = ([0; 4096], [0; 4096], [0xff; 4096]);
+    let known = File::<E>::open_known(bytes, TYPES, &options).expect("its own types");
+    let file = File::<E>::open_sequential(bytes, &options, &mut Scratch::new(&mut kept)).expect("sound types");
+    let ty = file.types().get(0).expect("a type");
+    let mut rows = 0;
+    for extent in known.extents().map_while(Result::ok).filter(|extent| extent.type_name() == b"Entry") {
+        let one = extent.unpack_as::<Entry<'_>>(&options, &mut Scratch::new(&mut memory));
+        let two = extent.unpack(&ty, &options, &mut Scratch::new(&mut other));
+        match (one, two) {
+            (Ok(one), Ok(two)) => assert_eq!(one.records(), two.records()),
+            (one, two) => {
+                assert_eq!(one.err(), two.err());
+                break;
+            }
+        }
+        rows += u64::from(extent.header().rows);
+    }
+    rows
 }
 
 /// Logs a row for each byte, and flushes behind every fifth value.

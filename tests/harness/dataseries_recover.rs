@@ -2,7 +2,7 @@
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
 use pilaster::dataseries::recover::{Piece, Salvage};
-use pilaster::dataseries::write::{Description, IndexSlot, WriteError, Writer};
+use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, WriteError, Writer};
 use pilaster::dataseries::{End, ExtentType, File, ReadOptions};
 use pilaster::error::Kind;
 
@@ -42,7 +42,9 @@ fn order<E: Endian>(data: &[u8]) {
         *to = Description::from(ty);
     }
     let (mut bytes, mut slots) = ([0; ROOM], [IndexSlot::EMPTY; 256]);
-    let Ok(mut clean) = Writer::<E, _>::new(SliceSink::new(&mut bytes), &names[..count], &mut slots) else { return };
+    // Not every list can be that of a file.
+    let Ok(names) = Descriptions::new(&names[..count]) else { return };
+    let mut clean = Writer::<E, _>::new(SliceSink::new(&mut bytes), names, &mut slots);
     let mut salvage = Salvage::<E>::new(data, types);
     let (mut at, mut rows) = (0, 0u64);
     while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(unpacked)) {

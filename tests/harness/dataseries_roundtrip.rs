@@ -6,8 +6,8 @@ use pilaster::column::{Column as _, Part as _, Table as _};
 use pilaster::dataseries::layout::{Ordering, Pad};
 use pilaster::dataseries::types::Relative;
 use pilaster::dataseries::write::{
-    Attributes, Cell as Value, Compress, Description, Extent, IndexSlot, Lz4, Lzf, Memory, Snappy, Stored, TypeXml,
-    WriteError, Writer,
+    Attributes, Cell as Value, Compress, Description, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Snappy,
+    Stored, TypeXml, WriteError, Writer,
 };
 use pilaster::dataseries::{ExtentType, Field, FieldType, File, Options, ReadOptions};
 use pilaster::error::Kind;
@@ -149,7 +149,12 @@ fn write<E: Endian, C: Compress>(
 ) {
     let mut bytes = [0; 1 << 15];
     let (types, mut slots) = ([Description::from(ty)], [IndexSlot::EMPTY; 4]);
-    let mut writer = Writer::<E, _, _>::with(SliceSink::new(&mut bytes), &types, &mut slots, compress).expect("room");
+    let mut writer = Writer::<E, _, _>::with(
+        SliceSink::new(&mut bytes),
+        Descriptions::new(&types).expect("one type"),
+        &mut slots,
+        compress,
+    );
     let (mut rows, mut pool, mut unique) = ([0x77; 1200], [0x77; 1500], [0x77; 16]);
     let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique };
     let mut extent = match Extent::<E, _>::new(*ty, memory) {

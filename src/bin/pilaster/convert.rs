@@ -6,7 +6,7 @@ use std::path::Path;
 use pilaster::any::{File, Format};
 use pilaster::bytes::{BigEndian, Endian, IoSink, LittleEndian, Scratch, WriteError};
 use pilaster::column::{Column, Part, Table, Type, convert};
-use pilaster::dataseries::write::{Description, Extent, IndexSlot, Writer, describe};
+use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
 use pilaster::jay::write::{WriteOptions, storage};
@@ -214,7 +214,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     fill(how, |sink| {
-        let writer = Writer::<E, _, _>::with(sink, &types, &mut slots, compress)?;
+        let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
         let mut builder = dataseries::write::Builder::new(writer, Extent::growing(ty)?, EXTENT_ROWS);
         table.restart()?;
         convert(table, &mut builder, scratch)?;

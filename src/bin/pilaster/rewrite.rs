@@ -8,7 +8,7 @@ use pilaster::any::{File, Format};
 use pilaster::bytes::{BigEndian, Endian, IoSink, LittleEndian, Scratch};
 use pilaster::dataseries::raw::INDEX_TYPE;
 use pilaster::dataseries::recover::{Piece, Salvage};
-use pilaster::dataseries::write::{self, Description, IndexSlot, Smallest, WriteError, Writer};
+use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, WriteError, Writer};
 use pilaster::dataseries::{AnyFile, ExtentType, Order, ReadOptions};
 use pilaster::error::Kind;
 
@@ -140,7 +140,7 @@ fn salvage<E: Endian>(
     let mut slots = vec![IndexSlot::EMPTY; whole.len()];
     let target = Target::new(&how.target);
     let len = target.fill(|sink| {
-        let mut writer = Writer::<E, _>::new(sink, &descriptions, &mut slots)?;
+        let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&descriptions)?, &mut slots);
         for extent in &whole {
             writer.put_stored(extent)?;
         }

@@ -7,7 +7,7 @@ use crate::bytes::{Endian, Scratch, Span};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
-use crate::dataseries::write::{Description, List};
+use crate::dataseries::write::{Descriptions, List};
 use crate::error::{Error, Kind, Result, What};
 
 /// A file of one byte order. A small handle on the file's bytes and on lent memory.
@@ -63,7 +63,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// ```
     /// use pilaster::bytes::{LittleEndian, Scratch};
     /// use pilaster::column::Part as _;
-    /// use pilaster::dataseries::write::{self, Cell, Description, IndexSlot, Memory, Record as _, Writer};
+    /// use pilaster::dataseries::write::{self, Cell, Descriptions, IndexSlot, Memory, Record as _, Writer};
     /// use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
     ///
     /// record! {
@@ -72,18 +72,18 @@ impl<'a, E: Endian> File<'a, E> {
     ///         n: int32 nullable,
     ///     }
     /// }
-    /// const TYPES: [Description<'static>; 1] = [Description::of::<Tick>()];
+    /// const TYPES: Descriptions<'static> = Descriptions::of::<Tick>();
     /// assert_eq!(ExtentType::of::<Tick>().version(), (1, 2));
     ///
     /// let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 64]);
-    /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &TYPES, &mut slots).unwrap();
+    /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), TYPES, &mut slots);
     /// let mut extent = write::Extent::of::<Tick>(Memory::rows(&mut rows))?;
     /// extent.push(&Tick { time: 1000, n: Some(7) })?;
     /// extent.push(&Tick { time: 1010, n: None })?;
     /// log.flush(&mut extent).unwrap();
     /// let bytes = log.finish().unwrap();
     ///
-    /// let file = File::<LittleEndian>::open_known(&bytes, &TYPES, &ReadOptions::DEFAULT)?;
+    /// let file = File::<LittleEndian>::open_known(&bytes, TYPES, &ReadOptions::DEFAULT)?;
     /// let mut memory = [0; 64];
     /// for extent in file.extents() {
     ///     let extent = extent?;
@@ -98,7 +98,7 @@ impl<'a, E: Endian> File<'a, E> {
     ///
     /// # Errors
     /// What is wrong with header or type extent; [`Kind::Misuse`] if the file has other types.
-    pub fn open_known(bytes: &'a [u8], types: &[Description<'_>], options: &ReadOptions) -> Result<Self> {
+    pub fn open_known(bytes: &'a [u8], types: Descriptions<'_>, options: &ReadOptions) -> Result<Self> {
         header::check::<E>(bytes)?;
         let first = bytes.get(HEADER_LEN..).unwrap_or_default();
         let first = Extent::<E>::of(first, HEADER_LEN as u64)?;
@@ -108,7 +108,7 @@ impl<'a, E: Endian> File<'a, E> {
         if first.type_name() != XML_TYPE.as_bytes() {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
         }
-        if List::Types(types).hash::<E>() != first.header().hash {
+        if List::types(types.list()).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
         }
         Ok(File { bytes, types: Types::NONE, index: None, options: *options, order: PhantomData })

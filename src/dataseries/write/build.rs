@@ -38,7 +38,7 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 /// # #[cfg(feature = "filo")] {
 /// use pilaster::bytes::{BigEndian, Scratch};
 /// use pilaster::column::{Table as _, convert};
-/// use pilaster::dataseries::write::{Builder, Description, Extent, IndexSlot, Writer, describe};
+/// use pilaster::dataseries::write::{Builder, Description, Descriptions, Extent, IndexSlot, Writer, describe};
 /// use pilaster::dataseries::ExtentType;
 /// use pilaster::filo::{Element, Table, Vector};
 ///
@@ -50,7 +50,7 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 /// let mut memory = [0; 512];
 /// let ty = ExtentType::parse(&xml, &Default::default(), &mut Scratch::new(&mut memory))?;
 /// let (types, mut slots) = ([Description::from(&ty)], [IndexSlot::EMPTY; 1]);
-/// let writer = Writer::<BigEndian, _>::new(Vec::new(), &types, &mut slots).unwrap();
+/// let writer = Writer::<BigEndian, _>::new(Vec::new(), Descriptions::new(&types)?, &mut slots);
 ///
 /// let mut builder = Builder::new(writer, Extent::growing(ty)?, 1000);
 /// convert(&mut Table::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
@@ -60,16 +60,18 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Builder<'w, 'm, 't, E, S, C> {
+pub struct Builder<'w, 'm, 't, E, S: Sink, C> {
     writer: Writer<'w, E, S, C>,
     extent: Extent<'m, E, ExtentType<'t>>,
     rows: u64,
+    /// Of the group that is open.
+    open: u64,
 }
 
 impl<'w, 'm, 't, E: Endian, S: Sink, C: Compress> Builder<'w, 'm, 't, E, S, C> {
     /// Writes extents of up to `rows` rows of the type of `extent` into `writer`; fewer if fewer fit.
     pub fn new(writer: Writer<'w, E, S, C>, extent: Extent<'m, E, ExtentType<'t>>, rows: u64) -> Self {
-        Builder { writer, extent, rows }
+        Builder { writer, extent, rows, open: 0 }
     }
 
     /// Writes index and trailer.
@@ -89,7 +91,9 @@ impl<E: Endian, S: Sink, C: Compress> Build for Builder<'_, '_, '_, E, S, C> {
     }
 
     fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
-        Ok(self.extent.open_group(rows)?)
+        self.extent.open_group(rows)?;
+        self.open = rows;
+        Ok(())
     }
 
     fn batch<C2: Column>(
@@ -104,7 +108,7 @@ impl<E: Endian, S: Sink, C: Compress> Build for Builder<'_, '_, '_, E, S, C> {
     }
 
     fn close(&mut self) -> Result<(), Self::Error> {
-        self.extent.close_group();
+        self.extent.close_group(self.open);
         self.writer.flush(&mut self.extent)
     }
 }

@@ -37,7 +37,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         let fields = schema.fields();
         let Some(field) = fields.get(k) else { return Err(no_field(k, fields.len())) };
         let (slot, unique) = (field.slot(), field.unique());
-        let compacted = T::USES.compact && schema.options().compact;
+        let compacted = schema.compacts();
         let record_len = schema.layout().record_len().max(1) as usize;
         let start = usize::try_from(at).unwrap_or(usize::MAX).saturating_mul(record_len);
         let len = batch.len.saturating_mul(record_len);

@@ -2,14 +2,13 @@
 
 use core::marker::PhantomData;
 
-use super::pack::{compact, pack};
 use super::pool::Pool;
 use super::room::Room;
 use super::{Of, Record, Schema};
 use crate::bytes::Endian;
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::layout::{Bit, FieldType};
-use crate::dataseries::raw::{MAX_STORED, POOL_START};
+use crate::dataseries::raw::MAX_STORED;
 use crate::error::{Error, Kind, Result, What};
 
 /// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
@@ -78,13 +77,10 @@ pub enum Cell<'a> {
 pub struct Extent<'m, E, T> {
     schema: T,
     rows: Room<'m, u8>,
-    record_len: usize,
+    /// Bytes and number of the complete rows.
+    len: usize,
     count: u32,
-    /// Rows that are being filled column by column.
-    open: u32,
     pool: Pool<'m>,
-    /// Bytes of the pool that complete rows have.
-    pool_len: usize,
     packed: Option<Packed>,
     order: PhantomData<E>,
 }
@@ -99,6 +95,8 @@ struct Packed {
 /// An extent that is packed and waits for its compression.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Parts<'p> {
+    /// Of the type.
+    pub(super) name: &'p str,
     pub(super) rows: u32,
     pub(super) hash: u32,
     pub(super) fixed: &'p [u8],
@@ -121,17 +119,14 @@ impl<'m, E: Endian, R: Record> Extent<'m, E, Of<R>> {
     /// [`Kind::NoRoom`] if rows or pool are full; then nothing has changed, and after a flush the row
     /// may fit. [`Kind::Misuse`] if the extent is packed already, by a flush that failed.
     pub fn push<S: Record<Static = R>>(&mut self, row: &S) -> Result<()> {
-        let record_len = self.record_len;
-        let record = self.open_row()?;
-        let Some(record) = self.rows.get_mut(record) else { return Err(self.full()) };
-        record.fill(0);
-        match row.store::<E>(record.get_mut(..record_len).unwrap_or_default(), &mut self.pool) {
-            Ok(()) => {
-                self.close_row();
-                Ok(())
-            }
-            Err(e) => Err(e),
+        let (record, strings) = (self.open_row()?, self.pool.len());
+        // It is there: that was seen to.
+        let done = row.store::<E>(self.rows.get_mut(record).unwrap_or_default(), &mut self.pool);
+        match done {
+            Ok(()) => self.close_row(),
+            Err(_) => self.pool.truncate(strings),
         }
+        done
     }
 }
 
@@ -158,8 +153,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     }
 
     fn over(schema: T, rows: Room<'m, u8>, pool: Pool<'m>) -> Self {
-        let record_len = schema.layout().record_len() as usize;
-        Extent { schema, rows, record_len, count: 0, open: 0, pool, pool_len: 0, packed: None, order: PhantomData }
+        Extent { schema, rows, len: 0, count: 0, pool, packed: None, order: PhantomData }
     }
 
     /// The type of the rows.
@@ -182,14 +176,14 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
 
     /// Bytes of a record.
     #[must_use]
-    pub const fn record_len(&self) -> usize {
-        self.record_len
+    pub fn record_len(&self) -> usize {
+        self.schema.layout().record_len() as usize
     }
 
     /// Bytes of the complete rows and their strings, before packing.
     #[must_use]
     pub fn used(&self) -> usize {
-        self.rows_len().saturating_add(self.pool_len)
+        self.len.saturating_add(self.pool.len())
     }
 
     /// How many more records there is room for.
@@ -200,7 +194,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
             #[cfg(feature = "alloc")]
             Room::Owned(_) => usize::try_from(MAX_STORED).unwrap_or(usize::MAX),
         };
-        most.saturating_sub(self.rows_len()).checked_div(self.record_len).unwrap_or(0)
+        most.saturating_sub(self.len).checked_div(self.record_len()).unwrap_or(0)
     }
 
     /// Whether one more row fits whose strings take `strings` bytes, by
@@ -219,60 +213,52 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         let at = self.open_row()?;
         let Some(record) = self.rows.get_mut(at.clone()) else { return Err(self.full()) };
         record.fill(0);
-        Ok(Row { extent: self, at: at.start, failed: None })
+        Ok(Row { at: at.start, strings: self.pool.len(), extent: self, failed: None, ended: false })
     }
 
     /// Makes room for so many rows at once, all cells zero; none of them counts yet.
     pub(super) fn open_group(&mut self, rows: u64) -> Result<()> {
         let at = self.open_row()?;
         let count = usize::try_from(rows).unwrap_or(usize::MAX);
-        let end = at.start.saturating_add(count.saturating_mul(self.record_len));
+        let end = at.start.saturating_add(count.saturating_mul(self.record_len()));
         if end as u64 >= MAX_STORED || !self.rows.reach(end) {
             return Err(self.full());
         }
         self.rows.get_mut(at.start..end).unwrap_or_default().fill(0);
-        // Less than `MAX_STORED`.
-        self.open = u32::try_from(count).unwrap_or(0);
         Ok(())
     }
 
-    /// The records of the group that is open, and the pool.
+    /// The room behind the rows, the front of which is the group that is open; and the pool.
     pub(super) fn group(&mut self) -> (&T, &mut [u8], &mut Pool<'m>) {
-        let (from, len) = (self.rows_len(), (self.open as usize).saturating_mul(self.record_len));
-        let records = self.rows.get_mut(from..).and_then(|rest| rest.get_mut(..len)).unwrap_or_default();
-        (&self.schema, records, &mut self.pool)
+        (&self.schema, self.rows.get_mut(self.len..).unwrap_or_default(), &mut self.pool)
     }
 
     /// Now the rows of the group count.
-    pub(super) fn close_group(&mut self) {
-        self.count = self.count.saturating_add(core::mem::take(&mut self.open));
-        self.pool_len = self.pool.len();
+    pub(super) fn close_group(&mut self, rows: u64) {
+        // Less than `MAX_STORED`, as was seen when it was opened.
+        let rows = u32::try_from(rows).unwrap_or(0);
+        self.len = self.len.saturating_add((rows as usize).saturating_mul(self.record_len()));
+        self.count = self.count.saturating_add(rows);
     }
 
     /// Forgets all rows.
     pub fn clear(&mut self) {
+        self.len = 0;
         self.count = 0;
-        self.pool_len = 0;
         if T::USES.strings {
             self.pool.truncate(0);
         }
         self.packed = None;
     }
 
-    fn rows_len(&self) -> usize {
-        (self.count as usize).saturating_mul(self.record_len)
-    }
-
-    /// Where the next record lies. What a row left behind that was not ended is forgotten.
+    /// Where the next record lies.
     fn open_row(&mut self) -> Result<core::ops::Range<usize>> {
         if self.packed.is_some() {
             return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
         }
-        if T::USES.strings {
-            self.pool.truncate(self.pool_len);
-        }
-        let start = self.rows_len();
-        let end = start.saturating_add(self.record_len);
+        let start = self.len;
+        // Both are less than 2^31.
+        let end = start.wrapping_add(self.record_len());
         // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
         if end as u64 >= MAX_STORED || !self.rows.reach(end) {
             return Err(self.full());
@@ -281,45 +267,42 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     }
 
     fn close_row(&mut self) {
-        self.count = self.count.saturating_add(1);
-        self.pool_len = self.pool.len();
+        // Less than `MAX_STORED`, both.
+        self.len = self.len.wrapping_add(self.record_len());
+        self.count = self.count.wrapping_add(1);
     }
 
     #[cold]
     fn full(&self) -> Error {
-        let need = self.rows_len().saturating_add(self.record_len);
+        let need = self.len.saturating_add(self.record_len());
         Error::new(Kind::NoRoom, What::DsFixed, self.count.into()).with_need(need as u64)
     }
 
     /// Packs the rows, once, and gives both parts.
     pub(super) fn parts(&mut self) -> Parts<'_> {
-        let rows_len = self.rows_len();
-        if T::USES.strings {
-            self.pool.truncate(self.pool_len);
-        }
+        let rows_len = self.len;
         let Packed { fixed_len, hash } = match self.packed {
             Some(packed) => packed,
             None => {
                 let rows = self.rows.get_mut(..rows_len).unwrap_or_default();
-                pack::<E, T>(&self.schema, rows);
+                self.schema.pack::<E>(rows);
                 let mut hash = ExtentHash::new();
                 hash.part(rows);
+                hash.end_fixed();
+                if T::USES.strings {
+                    hash.part(self.pool.entries());
+                }
                 hash.end_part();
                 if T::USES.strings {
-                    hash.part(&[0; POOL_START]);
-                    hash.part(self.pool.entries());
-                    hash.end_part();
                     hash.entries::<E>(self.pool.entries());
-                } else {
-                    hash.part(&[0; POOL_START]);
-                    hash.end_part();
                 }
-                let compacted = T::USES.compact && self.schema.options().compact;
-                let fixed_len = if compacted { compact(&self.schema, rows) } else { rows_len };
+                let compacted = self.schema.compacts();
+                let fixed_len = if compacted { self.schema.compact(rows) } else { rows_len };
                 *self.packed.insert(Packed { fixed_len, hash: hash.value() })
             }
         };
         Parts {
+            name: self.schema.name(),
             rows: self.count,
             hash,
             fixed: self.rows.get(..fixed_len).unwrap_or_default(),
@@ -337,7 +320,18 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
 pub struct Row<'x, 'm, E, T> {
     extent: &'x mut Extent<'m, E, T>,
     at: usize,
+    /// Bytes of the pool before it.
+    strings: usize,
     failed: Option<Error>,
+    ended: bool,
+}
+
+impl<E, T> Drop for Row<'_, '_, E, T> {
+    fn drop(&mut self) {
+        if !self.ended {
+            self.extent.pool.truncate(self.strings);
+        }
+    }
 }
 
 impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
@@ -373,11 +367,12 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     ///
     /// # Errors
     /// The first error of the row.
-    pub fn end(self) -> Result<()> {
+    pub fn end(mut self) -> Result<()> {
         match self.failed {
             Some(e) => Err(e),
             None => {
                 self.extent.close_row();
+                self.ended = true;
                 Ok(())
             }
         }
@@ -394,15 +389,14 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     }
 
     fn try_set(&mut self, k: usize, value: Cell<'_>) -> Result<()> {
-        let Extent { schema, rows, pool, record_len, .. } = &mut *self.extent;
+        let Extent { schema, rows, pool, .. } = &mut *self.extent;
         let fields = schema.fields();
         let Some(field) = fields.get(k) else { return Err(no_field(k, fields.len())) };
-        let record = self.at..self.at.saturating_add(*record_len);
+        let record = self.at..self.at.saturating_add(schema.layout().record_len() as usize);
         let record = rows.get_mut(record).unwrap_or_default();
         let slot = field.slot();
         // Cells under a null are zeroed when they are compacted, the bits of bools are not (section 8.1).
-        if T::USES.compact
-            && schema.options().compact
+        if schema.compacts()
             && field.ty() != FieldType::Bool
             && slot.null.is_some_and(|bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0))
         {

@@ -2,167 +2,166 @@
 //!
 //! Both are extents of strings, written piece by piece: nothing but what is listed takes memory.
 
-use zerocopy::byteorder::{I32, I64};
+use zerocopy::IntoBytes;
+use zerocopy::byteorder::{U32, U64};
 
 use super::Description;
-use super::output::Put;
-use crate::bytes::{Endian, Scratch};
+use super::output::{Put, zeros};
+use crate::bytes::Endian;
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad, small,
+    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, ListRecord, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad, low32,
+    small,
 };
-use crate::error::{Error, Kind, Result, What};
 
-/// An extent in the index: where it begins, and which type it has.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
+/// An extent in the index: where it begins, and which type it has. It may lie at any address.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, bytemuck::TransparentWrapper)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[repr(transparent)]
-pub struct IndexSlot(u64);
+pub struct IndexSlot([u8; 8]);
 
 impl IndexSlot {
     /// An empty slot.
-    pub const EMPTY: IndexSlot = IndexSlot(0);
+    pub const EMPTY: IndexSlot = IndexSlot([0; 8]);
 
     /// Bits of the type's number.
     const TYPE_BITS: u32 = 16;
 
-    /// So many empty slots in lent memory.
+    /// As many slots as lent memory has room for, at 8 bytes each, whatever it holds.
     ///
-    /// # Errors
-    /// [`Kind::NoRoom`] with the bytes needed.
-    pub fn take<'s>(scratch: &mut Scratch<'s>, count: usize) -> Result<&'s mut [IndexSlot]> {
-        let slots = scratch.take(count)?;
-        slots.fill(IndexSlot::EMPTY);
-        Ok(slots)
+    /// ```
+    /// use pilaster::dataseries::write::IndexSlot;
+    ///
+    /// assert_eq!(IndexSlot::over(&mut [0; 100]).len(), 12);
+    /// ```
+    #[must_use]
+    pub fn over(memory: &mut [u8]) -> &mut [IndexSlot] {
+        bytemuck::TransparentWrapper::wrap_slice_mut(memory.as_chunks_mut().0)
     }
 
-    pub(super) fn new(at: u64, ty: usize) -> Result<Self> {
-        match (at < 1 << (64 - IndexSlot::TYPE_BITS), u16::try_from(ty)) {
-            (true, Ok(ty)) => Ok(IndexSlot(at << IndexSlot::TYPE_BITS | u64::from(ty))),
-            _ => Err(Error::new(Kind::Limit, What::DsIndex, at).with_need(ty as u64)),
+    /// Of an extent at `at`, of the type of that number: there are no more types than numbers.
+    pub(super) const fn new(at: u64, ty: usize) -> Option<Self> {
+        if at < 1 << (64 - IndexSlot::TYPE_BITS) {
+            Some(IndexSlot((at << IndexSlot::TYPE_BITS | ty as u64).to_ne_bytes()))
+        } else {
+            None
         }
     }
 
     /// Offset in the file.
     #[must_use]
     pub const fn at(self) -> u64 {
-        self.0 >> IndexSlot::TYPE_BITS
+        u64::from_ne_bytes(self.0) >> IndexSlot::TYPE_BITS
     }
 
     /// The number of the type among those of the writer.
     #[must_use]
     pub const fn ty(self) -> usize {
-        (self.0 & ((1 << IndexSlot::TYPE_BITS) - 1)) as usize
+        (u64::from_ne_bytes(self.0) & ((1 << IndexSlot::TYPE_BITS) - 1)) as usize
     }
 }
 
-/// Strings, each with a number or none.
+/// The rows of a built-in type: a string each, and a number or none.
 #[derive(Clone, Copy)]
-pub(in crate::dataseries) enum List<'w> {
+pub(in crate::dataseries) struct List<'w> {
+    types: &'w [Description<'w>],
+    /// Of the index; without them the list is the one of the types.
+    slots: Option<&'w [IndexSlot]>,
+    index_at: u64,
+}
+
+/// What an extent has of each row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Piece {
+    /// The record: the string's cell, padding, then the number if there is one.
+    Record,
+    /// The entry in the pool.
+    Entry,
+    /// The entry's length word alone.
+    Word,
+}
+
+/// The type of the extent that a list is stored as, the bytes of a record, and how many there are.
+pub(super) type Shape = (&'static str, usize, usize);
+
+impl<'w> List<'w> {
     /// The descriptions of the types.
-    Types(&'w [Description<'w>]),
+    pub(in crate::dataseries) const fn types(types: &'w [Description<'w>]) -> Self {
+        List { types, slots: None, index_at: 0 }
+    }
+
     /// The type extent, the data extents, and the index itself.
-    Index { slots: &'w [IndexSlot], types: &'w [Description<'w>], index_at: u64 },
+    pub(super) const fn index(types: &'w [Description<'w>], slots: &'w [IndexSlot], index_at: u64) -> Self {
+        List { types, slots: Some(slots), index_at }
+    }
+
+    #[inline(always)]
+    pub(super) const fn shape(&self) -> Shape {
+        match self.slots {
+            None => (XML_TYPE, XML_RECORD, self.types.len()),
+            Some(slots) => (INDEX_TYPE, INDEX_RECORD, slots.len().wrapping_add(2)),
+        }
+    }
+
+    /// Puts one piece of every row; gives back the bytes of the whole pool, saturated. No string is empty,
+    /// that is seen to before.
+    pub(super) fn put<E: Endian>(&self, piece: Piece, to: &mut dyn Put) -> u32 {
+        let (_, record_len, _) = self.shape();
+        let mut rows = Rows { piece, record_len, cell: small(POOL_START), to };
+        let Some(slots) = self.slots else {
+            for ty in self.types {
+                rows.put::<E>(ty.xml, 0);
+            }
+            return rows.cell;
+        };
+        rows.put::<E>(XML_TYPE.as_bytes(), HEADER_LEN as u64);
+        for slot in slots {
+            if let Some(ty) = self.types.get(slot.ty()) {
+                rows.put::<E>(ty.name.as_bytes(), slot.at());
+            }
+        }
+        rows.put::<E>(INDEX_TYPE.as_bytes(), self.index_at);
+        rows.cell
+    }
+
+    /// The hash of the extent, and the bytes of its pool.
+    pub(in crate::dataseries) fn hash<E: Endian>(&self) -> (u32, u32) {
+        let mut hash = ExtentHash::of_pieces();
+        let pool = self.put::<E>(Piece::Record, &mut hash);
+        hash.end_fixed();
+        self.put::<E>(Piece::Entry, &mut hash);
+        hash.end_part();
+        hash.begin_words();
+        self.put::<E>(Piece::Word, &mut hash);
+        (hash.value(), pool)
+    }
 }
 
-impl List<'_> {
-    /// The type of the extent that the list is stored as.
-    pub(super) const fn type_name(&self) -> &'static str {
-        match self {
-            List::Types(_) => XML_TYPE,
-            List::Index { .. } => INDEX_TYPE,
-        }
-    }
+/// Rows on their way.
+struct Rows<'t> {
+    piece: Piece,
+    record_len: usize,
+    /// The cell of the next string: bytes of the pool so far.
+    cell: u32,
+    to: &'t mut dyn Put,
+}
 
-    /// Bytes of a record.
-    pub(super) const fn record_len(&self) -> usize {
-        match self {
-            List::Types(_) => XML_RECORD,
-            List::Index { .. } => INDEX_RECORD,
-        }
-    }
-
-    /// How many strings.
-    pub(super) const fn count(&self) -> usize {
-        match self {
-            List::Types(types) => types.len(),
-            List::Index { slots, .. } => slots.len().saturating_add(2),
-        }
-    }
-
-    fn get(&self, k: usize) -> (&[u8], u64) {
-        match *self {
-            List::Types(types) => (types.get(k).map_or(&[], |ty| ty.xml), 0),
-            List::Index { slots, types, index_at } => match k.checked_sub(1) {
-                None => (XML_TYPE.as_bytes(), HEADER_LEN as u64),
-                Some(k) => match slots.get(k) {
-                    Some(slot) => (types.get(slot.ty()).map_or(&[], |ty| ty.name.as_bytes()), slot.at()),
-                    None => (INDEX_TYPE.as_bytes(), index_at),
-                },
-            },
-        }
-    }
-
-    fn each(&self) -> impl Iterator<Item = (&[u8], u64)> {
-        (0..self.count()).map(|k| self.get(k))
-    }
-
-    /// Bytes of the pool behind its start; saturated.
-    pub(super) fn pool_len(&self) -> u32 {
-        self.each().fold(0, |sum, (text, _)| sum.saturating_add(stored_len(text)))
-    }
-
-    /// The records. In both types the string's cell comes first, then padding, then the number if there is one.
-    pub(super) fn records<E: Endian>(&self, to: &mut dyn Put) {
-        let mut offset = small(POOL_START);
-        for (text, number) in self.each() {
-            let cell = if text.is_empty() { 0 } else { offset };
-            let mut record = [0; INDEX_RECORD];
-            if let Some(to) = record.first_chunk_mut() {
-                *to = I32::<E>::new(cell.cast_signed()).to_bytes();
-            }
-            if let Some(to) = record.last_chunk_mut() {
-                *to = I64::<E>::new(number.cast_signed()).to_bytes();
-            }
-            to.put(record.get(..self.record_len()).unwrap_or_default());
-            offset = offset.saturating_add(stored_len(text));
-        }
-    }
-
-    /// The pool behind its start.
-    pub(super) fn entries<E: Endian>(&self, to: &mut dyn Put) {
-        for (text, _) in self.each() {
-            if !text.is_empty() {
-                to.put(&word::<E>(text));
+impl Rows<'_> {
+    #[inline(never)]
+    fn put<E: Endian>(&mut self, text: &[u8], number: u64) {
+        let Rows { piece, record_len, cell, to } = self;
+        let len = small(text.len());
+        if *piece == Piece::Record {
+            let record = ListRecord::<E> { cell: U32::new(*cell), padding: [0; 4], number: U64::new(number) };
+            to.put(record.as_bytes().get(..*record_len).unwrap_or_default());
+        } else {
+            to.put(&U32::<E>::new(len).to_bytes());
+            if *piece == Piece::Entry {
                 to.put(text);
-                to.put([0; 8].get(..usize::try_from(entry_pad(text.len() as u64)).unwrap_or(0)).unwrap_or_default());
+                to.put(zeros(entry_pad(len.into())));
             }
         }
+        // Less than 2^32: descriptions and names are.
+        *cell = cell.saturating_add(low32(entry_len(len.into())));
     }
-
-    /// The hash of the extent.
-    pub(in crate::dataseries) fn hash<E: Endian>(&self) -> u32 {
-        let mut hash = ExtentHash::new();
-        self.records::<E>(&mut hash);
-        hash.end_part();
-        hash.part(&[0; POOL_START]);
-        self.entries::<E>(&mut hash);
-        hash.end_part();
-        for (text, _) in self.each() {
-            if !text.is_empty() {
-                hash.word(&word::<E>(text));
-            }
-        }
-        hash.value()
-    }
-}
-
-/// Bytes of an entry; saturated.
-fn stored_len(text: &[u8]) -> u32 {
-    if text.is_empty() { 0 } else { u32::try_from(entry_len(text.len() as u64)).unwrap_or(u32::MAX) }
-}
-
-/// The length word of a string.
-fn word<E: Endian>(text: &[u8]) -> [u8; 4] {
-    I32::<E>::new(i32::try_from(text.len()).unwrap_or(0)).to_bytes()
 }

@@ -3,6 +3,7 @@
 //! | item | what it is for |
 //! |---|---|
 //! | [`record!`](crate::dataseries::record) | a row type whose layout is computed by the compiler |
+//! | [`Descriptions`] | the types of the file |
 //! | [`Extent`] | rows that are not yet written, in memory of the caller |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
@@ -11,6 +12,7 @@ mod build;
 mod column;
 mod compress;
 mod copy;
+mod description;
 mod extent;
 mod list;
 mod output;
@@ -22,6 +24,7 @@ mod resume;
 mod rewrite;
 mod room;
 mod schema;
+mod spec;
 mod writer;
 mod xml;
 
@@ -29,6 +32,7 @@ pub use build::{Builder, describe};
 #[cfg(feature = "alloc")]
 pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
+pub use description::{Description, Descriptions, Records};
 pub use extent::{Cell, Extent, Memory, Row};
 pub use list::IndexSlot;
 pub(super) use list::List;
@@ -37,7 +41,7 @@ pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
 pub use rewrite::{Repack, rewrite};
 pub use schema::{Of, Record, Schema, Uses};
-pub use writer::{Description, Writer};
+pub use writer::Writer;
 pub use xml::{Attributes, TypeXml};
 
 pub use crate::bytes::WriteError;
@@ -45,7 +49,9 @@ pub use crate::bytes::WriteError;
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::record::{Spec, Store, check_texts, field, fields, layout, options, version};
+    pub use super::pack::{compact_grouped, grouped};
+    pub use super::record::Store;
+    pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, version};
     pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
     pub use crate::dataseries::layout::{FieldType, Layout, Options};

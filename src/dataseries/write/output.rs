@@ -1,10 +1,12 @@
 //! Extents on their way into the sink: header, gaps, checks, chain (sections 3 and 10).
 
+use core::fmt;
+
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, U32};
 
 use super::extent::Parts;
-use super::list::List;
+use super::list::{List, Piece, Shape};
 use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
@@ -21,7 +23,7 @@ pub(super) trait Put {
 
 impl Put for ExtentHash {
     fn put(&mut self, bytes: &[u8]) {
-        self.part(bytes);
+        self.piece(bytes);
     }
 }
 
@@ -38,137 +40,135 @@ impl Put for alloc::vec::Vec<u8> {
     }
 }
 
-/// Puts into a sink until that fails.
-struct Through<'o, S: Sink> {
-    out: &'o mut Output<S>,
-    done: Result<(), WriteError<S::Error>>,
+/// So many zeros, fewer than 8.
+pub(super) fn zeros(count: u64) -> &'static [u8] {
+    const ZEROS: [u8; 8] = [0; 8];
+    ZEROS.get(..usize::try_from(count).unwrap_or(0)).unwrap_or_default()
 }
 
-impl<S: Sink> Put for Through<'_, S> {
-    fn put(&mut self, bytes: &[u8]) {
-        if self.done.is_ok() && !bytes.is_empty() {
-            self.done = self.out.put(bytes);
-        }
-    }
+/// Puts a part of an extent, and the zeros behind it.
+#[inline(never)]
+fn padded(bytes: &[u8], to: &mut dyn Put) {
+    // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
+    const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
+    to.put(bytes);
+    to.put(zeros(bytes.len().wrapping_neg() as u64 & (ALIGN as u64).wrapping_sub(1)));
 }
 
 /// The parts of an extent: bytes, or a list whose bytes are made while they are written.
 #[derive(Clone, Copy)]
 enum Source<'p> {
     Bytes(&'p [u8], &'p [u8]),
-    List(List<'p>),
+    List(&'p List<'p>),
 }
 
 /// An extent, but for its Adler-32. Lengths were held below `MAX_STORED` before.
-pub(super) struct Finished<'p> {
+pub(super) struct Finished<'p, E: Endian> {
+    header: ExtentHeader<E>,
     name: &'p str,
-    rows: u32,
-    /// Bytes of the unpacked pool without its four zero bytes.
-    pool: u32,
-    hash: u32,
-    modes: [Mode; 2],
-    /// Bytes of the fixed part and of the variable part, as they are stored.
-    lens: [u32; 2],
     source: Source<'p>,
 }
 
-impl<'p> Finished<'p> {
-    pub(super) fn new(name: &'p str, parts: &Parts<'_>, stored: &Compressed<'p>) -> Self {
-        let [fixed, variable] = [stored.fixed, stored.variable];
+impl<'p, E: Endian> Finished<'p, E> {
+    #[inline(always)]
+    pub(super) fn new(parts: &Parts<'p>, stored: &Compressed<'p>) -> Self {
+        let ((fixed_mode, fixed), (variable_mode, variable)) = (stored.fixed, stored.variable);
         // The mode of an empty part means nothing; it is best written as 0 (section 4).
-        let mode = |(mode, bytes): (Mode, &[u8])| if bytes.is_empty() { Mode::None } else { mode };
-        Finished {
-            name,
-            rows: parts.rows,
-            pool: small(parts.variable.len()),
-            hash: parts.hash,
-            modes: [mode(fixed), mode(variable)],
-            lens: [small(fixed.1.len()), small(variable.1.len())],
-            source: Source::Bytes(fixed.1, variable.1),
-        }
+        let mode = |mode: Mode, bytes: &[u8]| if bytes.is_empty() { 0 } else { mode.id() };
+        let header = ExtentHeader {
+            fixed: size(fixed.len()),
+            variable: size(variable.len()),
+            rows: I32::new(parts.rows.cast_signed()),
+            pool: size(parts.variable.len().wrapping_add(POOL_START)),
+            adler: U32::new(0),
+            hash: U32::new(parts.hash),
+            fixed_mode: mode(fixed_mode, fixed),
+            variable_mode: mode(variable_mode, variable),
+            name_len: low8(parts.name.len()),
+            zero: 0,
+        };
+        Finished { header, name: parts.name, source: Source::Bytes(fixed, variable) }
     }
 
-    fn of_list<E: Endian>(list: List<'p>, at: u64) -> Result<Self> {
-        let (rows, pool) = (u32::try_from(list.count()).unwrap_or(u32::MAX), list.pool_len());
-        let fixed = rows.saturating_mul(small(list.record_len()));
-        if fixed.max(pool) as u64 >= MAX_STORED {
-            return Err(Error::new(Kind::Limit, What::DsExtent, at).with_need(rows.into()));
-        }
-        Ok(Finished {
-            name: list.type_name(),
-            rows,
-            pool,
-            hash: list.hash::<E>(),
-            modes: [Mode::None; 2],
-            lens: [fixed, pool],
-            source: Source::List(list),
-        })
+    #[inline(always)]
+    fn of_list(list: &'p List<'p>, (name, record_len, rows): Shape, hash: u32, pool: u32) -> Self {
+        let header = ExtentHeader {
+            fixed: size(rows.wrapping_mul(record_len)),
+            variable: I32::new(pool.wrapping_sub(small(POOL_START)).cast_signed()),
+            rows: size(rows),
+            pool: I32::new(pool.cast_signed()),
+            adler: U32::new(0),
+            hash: U32::new(hash),
+            fixed_mode: 0,
+            variable_mode: 0,
+            name_len: low8(name.len()),
+            zero: 0,
+        };
+        Finished { header, name, source: Source::List(list) }
     }
 
     /// All bytes behind the header.
     #[inline(never)]
-    fn body<E: Endian>(&self, to: &mut dyn Put) {
-        // The header's 28 bytes are a multiple of the alignment, so each gap follows from its part alone.
-        const { assert!(EXTENT_HEADER_LEN.is_multiple_of(ALIGN)) };
-        let [fixed, variable] = self.lens;
-        to.put(self.name.as_bytes());
-        gap(small(self.name.len()), to);
+    fn body(&self, to: &mut dyn Put) {
+        padded(self.name.as_bytes(), to);
         match self.source {
-            Source::Bytes(bytes, _) => to.put(bytes),
-            Source::List(list) => list.records::<E>(to),
-        }
-        gap(fixed, to);
-        match self.source {
-            Source::Bytes(_, bytes) => to.put(bytes),
-            Source::List(list) => list.entries::<E>(to),
-        }
-        gap(variable, to);
-    }
-
-    /// The header, its Adler-32 still to be filled in.
-    fn header<E: Endian>(&self) -> ExtentHeader<E> {
-        let size = |n: u32| I32::new(n.cast_signed());
-        let ([fixed, variable], [fixed_mode, variable_mode]) = (self.lens, self.modes);
-        ExtentHeader {
-            fixed: size(fixed),
-            variable: size(variable),
-            rows: size(self.rows),
-            pool: size(self.pool.saturating_add(small(POOL_START))),
-            adler: U32::new(0),
-            hash: U32::new(self.hash),
-            fixed_mode: fixed_mode.id(),
-            variable_mode: variable_mode.id(),
-            name_len: u8::try_from(self.name.len()).unwrap_or(0),
-            zero: 0,
+            Source::Bytes(fixed, variable) => {
+                padded(fixed, to);
+                padded(variable, to);
+            }
+            // Without gaps: records and entries are multiples of the alignment.
+            Source::List(list) => {
+                list.put::<E>(Piece::Record, to);
+                list.put::<E>(Piece::Entry, to);
+            }
         }
     }
 }
 
-/// The zero bytes behind a part.
-#[inline(never)]
-fn gap(len: u32, to: &mut dyn Put) {
-    let padded = len.wrapping_neg() & small(ALIGN).wrapping_sub(1);
-    to.put([0; ALIGN].get(..padded as usize).unwrap_or_default());
+/// A length as a header has it.
+fn size<E: Endian>(len: usize) -> I32<E> {
+    I32::new(small(len).cast_signed())
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "names of more than 255 bytes were refused before")]
+const fn low8(len: usize) -> u8 {
+    len as u8
 }
 
 /// A sink, and what is known of the bytes that went into it.
-#[derive(Debug)]
-pub(super) struct Output<S> {
+pub(super) struct Output<S: Sink> {
     sink: S,
     at: u64,
     chain: u32,
     /// The sink has failed: how much it has of what was written last is not known.
     broken: bool,
+    /// Why writing has stopped. Kept here, so that it passes through no result on its way.
+    why: Result<(), WriteError<S::Error>>,
 }
 
-impl<S> Output<S> {
+impl<S: Sink + fmt::Debug> fmt::Debug for Output<S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Output { sink, at, chain, broken, .. } = self;
+        f.debug_struct("Output")
+            .field("sink", sink)
+            .field("at", at)
+            .field("chain", chain)
+            .field("broken", broken)
+            .finish()
+    }
+}
+
+/// Writing has stopped; the output knows why.
+pub(super) struct Stopped;
+
+impl<S: Sink> Output<S> {
     pub(super) const fn new(sink: S) -> Self {
-        Output { sink, at: 0, chain: 0, broken: false }
+        Output::resumed(sink, 0, 0)
     }
 
     /// Behind `at` bytes, whose extents have this chain.
     pub(super) const fn resumed(sink: S, at: u64, chain: u32) -> Self {
-        Output { sink, at, chain, broken: false }
+        Output { sink, at, chain, broken: false, why: Ok(()) }
     }
 
     /// Bytes so far.
@@ -188,68 +188,91 @@ impl<S> Output<S> {
     pub(super) fn into_sink(self) -> S {
         self.sink
     }
-}
 
-impl<S: Sink> Output<S> {
+    /// Stops with an error in `what`.
+    #[inline(never)]
+    #[cold]
+    pub(super) fn stop(&mut self, kind: Kind, what: What, need: usize) -> Stopped {
+        self.why = Err(WriteError::Format(Error::new(kind, what, self.at).with_need(need as u64)));
+        Stopped
+    }
+
+    /// How writing went, for who called.
+    #[inline(never)]
+    pub(super) fn outcome(&mut self) -> Result<(), WriteError<S::Error>> {
+        core::mem::replace(&mut self.why, Ok(()))
+    }
+
     /// Puts bytes as they are.
-    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), WriteError<S::Error>> {
+    #[inline(never)]
+    pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Stopped> {
         if self.broken {
-            return Err(Error::new(Kind::Misuse, What::Destination, self.at).into());
+            return Err(self.stop(Kind::Misuse, What::Destination, 0));
         }
+        self.at = self.at.wrapping_add(bytes.len() as u64);
         match self.sink.put(bytes) {
-            Ok(()) => {
-                self.at = self.at.saturating_add(bytes.len() as u64);
-                Ok(())
-            }
+            Ok(()) => Ok(()),
             Err(e) => {
                 self.broken = true;
-                Err(WriteError::Sink(e))
+                self.why = Err(WriteError::Sink(e));
+                Err(Stopped)
             }
         }
     }
 
     /// Puts an extent: header, name, parts, gaps.
-    pub(super) fn put_extent<E: Endian>(&mut self, extent: &Finished<'_>) -> Result<(), WriteError<S::Error>> {
-        let mut header = extent.header::<E>();
+    #[inline(never)]
+    pub(super) fn put_extent<E: Endian>(&mut self, extent: &mut Finished<'_, E>) -> Result<(), Stopped> {
         let mut adler = Adler32::new();
-        let (before, rest) = header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
-        for covered in [before, rest.get(size_of::<u32>()..).unwrap_or_default()] {
-            adler.put(covered);
-        }
-        extent.body::<E>(&mut adler);
-        header.adler = U32::new(adler.value());
-
-        self.put(header.as_bytes())?;
-        let mut through = Through { out: self, done: Ok(()) };
-        extent.body::<E>(&mut through);
-        through.done?;
-        self.chain = mix3(extent.hash ^ adler.value(), self.chain, EXTENT_SEED);
-        Ok(())
+        let (before, rest) = extent.header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
+        adler.put(before);
+        adler.put(rest.get(size_of::<u32>()..).unwrap_or_default());
+        extent.body(&mut adler);
+        let adler = adler.value();
+        extent.header.adler = U32::new(adler);
+        self.put(extent.header.as_bytes())?;
+        extent.body(self);
+        self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
+        // What came after a failure was not put.
+        if self.broken { Err(Stopped) } else { Ok(()) }
     }
 
     /// Puts an extent as it was stored before, its check values with it.
-    pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), WriteError<S::Error>> {
+    pub(super) fn put_stored(&mut self, bytes: &[u8], adler: u32, hash: u32) -> Result<(), Stopped> {
         self.put(bytes)?;
         self.chain = mix3(hash ^ adler, self.chain, EXTENT_SEED);
         Ok(())
     }
 
     /// Puts the extent of a list.
-    pub(super) fn put_list<E: Endian, C: Compress>(
-        &mut self,
-        list: List<'_>,
-        compress: &mut C,
-    ) -> Result<(), WriteError<S::Error>> {
-        let finished = Finished::of_list::<E>(list, self.at)?;
+    #[inline(never)]
+    pub(super) fn put_list<E: Endian, C: Compress>(&mut self, list: List<'_>, compress: &mut C) -> Result<(), Stopped> {
+        let shape @ (name, _, rows) = list.shape();
+        let (hash, pool) = list.hash::<E>();
+        // The longest records are of 16 bytes.
+        if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
+            return Err(self.stop(Kind::Limit, What::DsExtent, rows));
+        }
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
-            list.records::<E>(&mut fixed);
-            list.entries::<E>(&mut variable);
-            let parts = Parts { rows: finished.rows, hash: finished.hash, fixed: &fixed, variable: &variable };
-            return self.put_extent::<E>(&Finished::new(finished.name, &parts, &compress.compress(&fixed, &variable)));
+            list.put::<E>(Piece::Record, &mut fixed);
+            list.put::<E>(Piece::Entry, &mut variable);
+            let parts = Parts { name, rows: small(rows), hash, fixed: &fixed, variable: &variable };
+            let stored = compress.compress(&fixed, &variable);
+            return self.put_extent::<E>(&mut Finished::new(&parts, &stored));
         }
-        let _ = compress;
-        self.put_extent::<E>(&finished)
+        let _ = (compress, name);
+        self.put_extent::<E>(&mut Finished::of_list(&list, shape, hash, pool))
+    }
+}
+
+/// Puts what makes up an extent, until the sink fails.
+impl<S: Sink> Put for Output<S> {
+    fn put(&mut self, bytes: &[u8]) {
+        if !self.broken {
+            // It is seen at the extent's end.
+            let _ = Output::put(self, bytes);
+        }
     }
 }

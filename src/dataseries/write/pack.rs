@@ -5,31 +5,109 @@
 
 use zerocopy::byteorder::{F64, I32, I64};
 
-use super::Schema;
 use crate::bytes::Endian;
-use crate::dataseries::layout::{Bit, FieldType};
+use crate::dataseries::layout::{Bit, FieldType, Layout};
 use crate::dataseries::types::{FieldRecord, Relative};
 
-/// Where the cells of a field lie.
-#[derive(Clone, Copy)]
-struct Cells {
+/// A field of all records that are packed. Where the field is known to the compiler, so is what there is
+/// to do: everything here is inlined for that.
+pub struct Cells<'f> {
+    field: &'f FieldRecord,
     record_len: usize,
-    at: usize,
-    /// The bit that says that a cell takes no part: with null compaction only.
-    skip: Option<Bit>,
+    /// Nulls are left out: they are zeroed first, and take no part in anything then.
+    compact: bool,
 }
 
-impl Cells {
-    fn of<T: Schema>(schema: &T, field: &FieldRecord) -> Cells {
-        let skip = if T::USES.compact && schema.options().compact { field.null() } else { None };
-        Cells { record_len: schema.layout().record_len().max(1) as usize, at: field.slot().at as usize, skip }
+impl<'f> Cells<'f> {
+    /// The cells of `field`.
+    #[inline(always)]
+    #[must_use]
+    pub const fn of(field: &'f FieldRecord, record_len: u32, compact: bool) -> Self {
+        Cells { field, record_len: record_len as usize, compact }
+    }
+
+    #[inline(always)]
+    fn at(&self) -> usize {
+        self.field.slot().at as usize
     }
 
     /// The records that take part.
     #[inline(always)]
-    fn records(self, rows: &mut [u8]) -> impl Iterator<Item = &mut [u8]> {
-        rows.chunks_exact_mut(self.record_len).filter(move |record| !self.skip.is_some_and(|bit| is_set(record, bit)))
+    fn records<'r>(&self, rows: &'r mut [u8]) -> impl Iterator<Item = &'r mut [u8]> + use<'r> {
+        let skip = if self.compact { self.field.null() } else { None };
+        records(rows, self.record_len).filter(move |record| !skip.is_some_and(|bit| is_set(record, bit)))
     }
+
+    /// Section 8.1. Bools keep their bit.
+    #[inline(always)]
+    pub fn zero_nulls(&self, rows: &mut [u8]) {
+        let (true, Some(null)) = (self.compact, self.field.null()) else { return };
+        let (at, size) = (self.at(), self.field.ty().size() as usize);
+        for record in records(rows, self.record_len) {
+            if is_set(record, null)
+                && let Some(cell) = record.get_mut(at..).and_then(|cells| cells.get_mut(..size))
+            {
+                cell.fill(0);
+            }
+        }
+    }
+
+    /// Section 8.2: relative to `base`.
+    #[inline(always)]
+    pub fn subtract<E: Endian>(&self, rows: &mut [u8], base: &FieldRecord) {
+        let base = base.slot().at as usize;
+        match self.field.ty() {
+            FieldType::Int32 => self.subtract_as::<i32, E>(rows, base),
+            FieldType::Int64 => self.subtract_as::<i64, E>(rows, base),
+            FieldType::Double => self.subtract_as::<f64, E>(rows, base),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn subtract_as<N: Number, E: Endian>(&self, rows: &mut [u8], base: usize) {
+        let at = self.at();
+        for record in self.records(rows) {
+            if let (Some(value), Some(base)) = (N::load::<E>(record, at), N::load::<E>(record, base)) {
+                value.minus(base).store::<E>(record, at);
+            }
+        }
+    }
+
+    /// Sections 8.3 and 8.4: relative to the record before, and scaled.
+    #[inline(always)]
+    pub fn pack<E: Endian>(&self, rows: &mut [u8], own: bool) {
+        let by = self.field.multiplier();
+        match (self.field.ty(), own, self.field.scale().is_some()) {
+            (FieldType::Int32, true, _) => self.pack_as::<i32, E>(rows, |v, before| v.wrapping_sub(before)),
+            (FieldType::Int64, true, _) => self.pack_as::<i64, E>(rows, |v, before| v.wrapping_sub(before)),
+            (FieldType::Double, true, true) => self.pack_as::<f64, E>(rows, |v, before| round((v - before) * by)),
+            (FieldType::Double, true, false) => self.pack_as::<f64, E>(rows, |v, before| v - before),
+            (FieldType::Double, false, true) => self.pack_as::<f64, E>(rows, |v, _| round(v * by)),
+            _ => {}
+        }
+    }
+
+    #[inline(always)]
+    fn pack_as<N: Number, E: Endian>(&self, rows: &mut [u8], packed: impl Fn(N, N) -> N) {
+        let (at, mut before) = (self.at(), N::ZERO);
+        for record in self.records(rows) {
+            if let Some(value) = N::load::<E>(record, at) {
+                packed(value, before).store::<E>(record, at);
+                before = value;
+            }
+        }
+    }
+}
+
+/// The records; without the division that `chunks_exact_mut` has.
+#[inline(always)]
+fn records(mut rest: &mut [u8], record_len: usize) -> impl Iterator<Item = &mut [u8]> {
+    core::iter::from_fn(move || {
+        let (record, more) = core::mem::take(&mut rest).split_at_mut_checked(record_len.max(1))?;
+        rest = more;
+        Some(record)
+    })
 }
 
 /// A number in a cell.
@@ -72,81 +150,21 @@ numbers! {
     f64: F64, 0.0, |v, base| v - base;
 }
 
-/// Packs all records, except for null compaction.
-pub(super) fn pack<E: Endian, T: Schema>(schema: &T, rows: &mut [u8]) {
-    let fields = schema.fields();
-    if T::USES.compact && schema.options().compact {
-        for field in fields {
-            zero_nulls(rows, Cells::of(schema, field), field);
-        }
+/// Packs all records of a type that is known at run time, except for null compaction.
+pub(super) fn pack<E: Endian>(fields: &[FieldRecord], record_len: u32, compact: bool, rows: &mut [u8]) {
+    let cells = |field| Cells::of(field, record_len, compact);
+    for field in fields {
+        cells(field).zero_nulls(rows);
     }
-    if T::USES.other {
-        for (k, field) in fields.iter().enumerate().rev() {
-            if let Relative::To(base) = field.relative(k)
-                && let Some(base) = fields.get(base as usize)
-            {
-                let (cells, base) = (Cells::of(schema, field), base.slot().at as usize);
-                match field.ty() {
-                    FieldType::Int32 if T::USES.relative32 => relative_to::<i32, E>(rows, cells, base),
-                    FieldType::Int64 if T::USES.relative64 => relative_to::<i64, E>(rows, cells, base),
-                    FieldType::Double if T::USES.relative_double => relative_to::<f64, E>(rows, cells, base),
-                    _ => {}
-                }
-            }
+    for (k, field) in fields.iter().enumerate().rev() {
+        if let Relative::To(base) = field.relative(k)
+            && let Some(base) = fields.get(base as usize)
+        {
+            cells(field).subtract::<E>(rows, base);
         }
     }
     for (k, field) in fields.iter().enumerate() {
-        let (cells, own) = (Cells::of(schema, field), field.relative(k) == Relative::Own);
-        match field.ty() {
-            FieldType::Int32 if T::USES.relative32 && own => relative::<i32, E>(rows, cells),
-            FieldType::Int64 if T::USES.relative64 && own => relative::<i64, E>(rows, cells),
-            FieldType::Double if T::USES.relative_double && own => relative::<f64, E>(rows, cells),
-            _ => {}
-        }
-        if T::USES.scale && field.scale().is_some() {
-            scale_by::<E>(rows, cells, field.multiplier());
-        }
-    }
-}
-
-/// Section 8.1. Bools keep their bit.
-fn zero_nulls(rows: &mut [u8], cells: Cells, field: &FieldRecord) {
-    let (Some(null), size) = (cells.skip, field.ty().size() as usize) else { return };
-    for record in rows.chunks_exact_mut(cells.record_len) {
-        if is_set(record, null)
-            && let Some(cell) = record.get_mut(cells.at..).and_then(|cells| cells.get_mut(..size))
-        {
-            cell.fill(0);
-        }
-    }
-}
-
-/// Section 8.2.
-fn relative_to<N: Number, E: Endian>(rows: &mut [u8], cells: Cells, base: usize) {
-    for record in cells.records(rows) {
-        if let (Some(value), Some(base)) = (N::load::<E>(record, cells.at), N::load::<E>(record, base)) {
-            value.minus(base).store::<E>(record, cells.at);
-        }
-    }
-}
-
-/// Section 8.3.
-fn relative<N: Number, E: Endian>(rows: &mut [u8], cells: Cells) {
-    let mut before = N::ZERO;
-    for record in cells.records(rows) {
-        if let Some(value) = N::load::<E>(record, cells.at) {
-            value.minus(before).store::<E>(record, cells.at);
-            before = value;
-        }
-    }
-}
-
-/// Section 8.4.
-fn scale_by<E: Endian>(rows: &mut [u8], cells: Cells, by: f64) {
-    for record in cells.records(rows) {
-        if let Some(value) = f64::load::<E>(record, cells.at) {
-            round(value * by).store::<E>(record, cells.at);
-        }
+        cells(field).pack::<E>(rows, field.relative(k) == Relative::Own);
     }
 }
 
@@ -154,68 +172,138 @@ fn scale_by<E: Endian>(rows: &mut [u8], cells: Cells, by: f64) {
 #[inline]
 fn round(value: f64) -> f64 {
     const FRACTION: u32 = f64::MANTISSA_DIGITS.saturating_sub(1);
-    const BIAS: u32 = 1023;
+    const BELOW_ONE: u32 = 1022;
     let bits = value.to_bits();
     let sign = bits & (1 << 63);
     #[allow(clippy::cast_possible_truncation, reason = "11 bits")]
     let exponent = (bits >> FRACTION) as u32 & 0x7ff;
-    match exponent.checked_sub(BIAS) {
-        // Below one half; then below one.
-        None if exponent < BIAS.saturating_sub(1) => f64::from_bits(sign),
-        None => f64::from_bits(sign | 1.0f64.to_bits()),
-        Some(whole) => match FRACTION.checked_sub(whole) {
-            // Whole already, or infinite, or not a number.
-            None | Some(0) => value,
-            // The carry out of the fraction goes into the exponent, where it belongs.
-            Some(left) => {
-                let half = 1u64.wrapping_shl(left.wrapping_sub(1));
-                let below = 1u64.wrapping_shl(left).wrapping_sub(1);
-                f64::from_bits(bits.wrapping_add(half) & !below)
-            }
-        },
+    f64::from_bits(match exponent.wrapping_sub(BELOW_ONE) {
+        0 => sign | 1.0f64.to_bits(),
+        // The carry out of the fraction goes into the exponent, where it belongs.
+        whole @ 1..=FRACTION => {
+            let left = FRACTION.wrapping_add(1).wrapping_sub(whole);
+            let up = 1u64.wrapping_shl(left) >> 1;
+            bits.wrapping_add(up).wrapping_shr(left).wrapping_shl(left)
+        }
+        // Whole already, or infinite, or not a number.
+        _ if exponent > BELOW_ONE => bits,
+        _ => sign,
+    })
+}
+
+/// The order of the cells in a compacted record: groups by size, the strings behind the int32s.
+const fn group(ty: FieldType) -> u8 {
+    match ty {
+        FieldType::Bool => 0,
+        FieldType::Byte | FieldType::FixedWidth(_) => 1,
+        FieldType::Int32 => 2,
+        FieldType::Variable32 => 3,
+        FieldType::Int64 | FieldType::Double => 4,
     }
 }
 
-/// Leaves out the null cells (section 8.6), in place; gives back the length of what is left.
+/// The fields in the order of their cells in a compacted record. Inside a group it is their own.
+#[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
+#[must_use]
+pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord; N] {
+    let mut sorted = *fields;
+    let (mut to, mut wanted) = (0usize, 0u8);
+    while wanted <= 4 {
+        let mut k = 0usize;
+        while k < N {
+            if group(fields[k].ty()) == wanted {
+                sorted[to] = fields[k];
+                to = to.saturating_add(1);
+            }
+            k = k.saturating_add(1);
+        }
+        wanted = wanted.saturating_add(1);
+    }
+    sorted
+}
+
+/// Leaves out the null cells of a type that is known at run time (section 8.6), in place; gives back the
+/// length of what is left.
+pub(super) fn compact(fields: &[FieldRecord], layout: Layout, rows: &mut [u8]) -> usize {
+    let groups = 1..=4;
+    let of = |wanted| fields.iter().filter(move |field| group(field.ty()) == wanted);
+    compact_grouped(groups.flat_map(of), layout, rows)
+}
+
+/// The same, with the fields in the order of their cells.
 ///
 /// No byte moves up: the stream never is longer than the records so far, each cell's place in it is
 /// monotonic in where the record begins, and both have the cells in the same order.
-pub(super) fn compact<T: Schema>(schema: &T, rows: &mut [u8]) -> usize {
-    let (record_len, prefix) =
-        (schema.layout().record_len().max(1) as usize, schema.layout().compact_prefix() as usize);
-    type Group = fn(FieldType) -> bool;
-    let groups: [(usize, Group); 4] = [
-        (1, |ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_))),
-        (4, |ty| ty == FieldType::Int32),
-        (4, |ty| ty == FieldType::Variable32),
-        (8, |ty| matches!(ty, FieldType::Int64 | FieldType::Double)),
-    ];
+#[inline(always)]
+pub fn compact_grouped<'f>(
+    fields: impl Iterator<Item = &'f FieldRecord> + Clone,
+    layout: Layout,
+    rows: &mut [u8],
+) -> usize {
+    let (record_len, prefix) = (layout.record_len().max(1) as usize, layout.compact_prefix() as usize);
     let (mut from, mut to) = (0usize, 0usize);
     while from < rows.len() {
         let bits = to;
         shift(rows, from, to, prefix);
-        to = to.saturating_add(prefix);
-        for (size, group) in groups {
-            for field in schema.fields().iter().filter(|field| group(field.ty())) {
-                // The bits were copied; where they were may have been written over.
-                let null = field.null();
-                if null.is_some_and(|bit| rows.get(bits..).is_some_and(|record| is_set(record, bit))) {
-                    continue;
-                }
-                let start = to.checked_next_multiple_of(size).unwrap_or(to);
-                if let Some(padding) = rows.get_mut(to..start) {
-                    padding.fill(0);
-                }
-                shift(rows, from.saturating_add(field.slot().at as usize), start, size);
-                to = start.saturating_add(size);
+        to = to.wrapping_add(prefix);
+        for field in fields.clone() {
+            // The bits were copied; where they were may have been written over.
+            if field.null().is_some_and(|bit| rows.get(bits..).is_some_and(|record| is_set(record, bit))) {
+                continue;
             }
+            let cell = from.wrapping_add(field.slot().at as usize);
+            to = match group(field.ty()) {
+                0 => to,
+                1 => place::<1>(rows, cell, to),
+                2 | 3 => place::<4>(rows, cell, to),
+                _ => place::<8>(rows, cell, to),
+            };
         }
-        from = from.saturating_add(record_len);
+        from = from.wrapping_add(record_len);
     }
     to
 }
 
+/// Moves a cell down behind the padding that it needs; gives back where it ends.
+#[inline(always)]
+fn place<const N: usize>(rows: &mut [u8], cell: usize, to: usize) -> usize {
+    let below = N.wrapping_sub(1);
+    let start = to.wrapping_add(below) & !below;
+    let Some(value) = rows.get(cell..).and_then(|cells| cells.first_chunk::<N>()).copied() else { return to };
+    let pad = start.wrapping_sub(to);
+    // Three stores at most: for so few bytes quicker than a fill.
+    let at = zero::<1>(rows, to, pad);
+    let at = zero::<2>(rows, at, pad);
+    zero::<4>(rows, at, pad);
+    if let Some(to) = rows.get_mut(start..).and_then(|cells| cells.first_chunk_mut()) {
+        *to = value;
+    }
+    start.wrapping_add(N)
+}
+
+/// Zeros `N` bytes if the binary form of `pad` has them.
+#[inline(always)]
+fn zero<const N: usize>(rows: &mut [u8], at: usize, pad: usize) -> usize {
+    if pad & N == 0 {
+        return at;
+    }
+    if let Some(to) = rows.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<N>()) {
+        *to = [0; N];
+    }
+    at.wrapping_add(N)
+}
+
+#[inline(always)]
 fn shift(rows: &mut [u8], from: usize, to: usize, len: usize) {
+    // Most types have but one byte of bits.
+    if len == 1 {
+        if let Some(byte) = rows.get(from).copied()
+            && let Some(to) = rows.get_mut(to)
+        {
+            *to = byte;
+        }
+        return;
+    }
     let end = from.saturating_add(len);
     if to <= from && end <= rows.len() {
         rows.copy_within(from..end, to);

@@ -20,14 +20,21 @@ pub struct Pool<'m> {
     len: usize,
     /// Offsets in the pool by hash of the string; 0 is an empty slot.
     unique: Room<'m, u32>,
-    /// How many slots of `unique` are taken.
+    /// How many slots of `unique` are taken: when to take more from the heap.
+    #[cfg(feature = "alloc")]
     known: usize,
 }
 
 impl<'m> Pool<'m> {
     pub(super) fn new(bytes: &'m mut [u8], unique: &'m mut [u32]) -> Self {
         unique.fill(0);
-        Pool { bytes: Room::Lent(bytes), len: 0, unique: Room::Lent(unique), known: 0 }
+        Pool {
+            bytes: Room::Lent(bytes),
+            len: 0,
+            unique: Room::Lent(unique),
+            #[cfg(feature = "alloc")]
+            known: 0,
+        }
     }
 
     /// A pool that takes from the heap what it needs.
@@ -71,13 +78,12 @@ impl<'m> Pool<'m> {
             return;
         }
         self.len = len;
-        if self.known > 0 {
-            for slot in self.unique.iter_mut() {
-                // Entries behind the end were the last to get a slot, so no chain of slots is cut.
-                if *slot as usize >= len.saturating_add(POOL_START) {
-                    *slot = 0;
-                    self.known = self.known.saturating_sub(1);
-                }
+        // Entries behind the end were the last to get a slot, so no chain of slots is cut.
+        for slot in self.unique.iter_mut().filter(|slot| **slot as usize >= len.saturating_add(POOL_START)) {
+            *slot = 0;
+            #[cfg(feature = "alloc")]
+            {
+                self.known = self.known.saturating_sub(1);
             }
         }
     }
@@ -101,7 +107,10 @@ impl<'m> Pool<'m> {
             Place::Full => self.append::<E>(text),
             Place::Free(at) => {
                 let cell = self.append::<E>(text)?;
-                self.known = self.known.saturating_add(1);
+                #[cfg(feature = "alloc")]
+                {
+                    self.known = self.known.saturating_add(1);
+                }
                 if let Some(slot) = self.unique.get_mut(at) {
                     *slot = cell;
                 }

@@ -4,7 +4,7 @@ use core::marker::PhantomData;
 
 use super::list::{IndexSlot, List};
 use super::output::Output;
-use super::{Compress, Description, Stored, Writer};
+use super::{Compress, Descriptions, Stored, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::raw::{EXTENT_SEED, HEADER_LEN, INDEX_TYPE, XML_TYPE};
 use crate::dataseries::{End, Extent, Header, Next, Order};
@@ -47,8 +47,9 @@ impl Resume {
     /// # Errors
     /// Those of the file's header and of the type extent, without which nothing can be read;
     /// [`Kind::Misuse`] if the file has the other byte order, or other types than `types`.
-    pub fn find<E: Endian>(bytes: &[u8], types: &[Description<'_>], slots: &mut [IndexSlot]) -> Result<Resume> {
+    pub fn find<E: Endian>(bytes: &[u8], types: Descriptions<'_>, slots: &mut [IndexSlot]) -> Result<Resume> {
         let order = if E::IS_NATIVE == cfg!(target_endian = "little") { Order::Little } else { Order::Big };
+        let types = types.list();
         if Order::of(bytes)? != order {
             return Err(Error::new(Kind::Misuse, What::DsHeader, 4));
         }
@@ -57,7 +58,7 @@ impl Resume {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
         }
         // The rows to come must be of the types that the file describes.
-        if List::Types(types).hash::<E>() != first.header().hash {
+        if List::types(types).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
         }
         let mut found = Resume { at: HEADER_LEN as u64, chain: 0, extents: 0, rows: 0, rest: Rest::Nothing };
@@ -89,7 +90,7 @@ impl Resume {
             let ty = types.iter().position(|ty| ty.name.as_bytes() == extent.type_name());
             let ty = ty.ok_or(Error::new(Kind::Misuse, What::DsTypeName, extent.header().name_span().at))?;
             if let Some(slot) = slots.get_mut(found.extents) {
-                *slot = IndexSlot::new(at, ty)?;
+                *slot = IndexSlot::new(at, ty).ok_or(Error::new(Kind::Limit, What::DsIndex, at))?;
             }
             found.extents = found.extents.saturating_add(1);
             found.rows = found.rows.saturating_add(extent.header().rows.into());
@@ -150,7 +151,7 @@ impl<'w, E: Endian, S: Sink> Writer<'w, E, S, Stored> {
     /// Goes on with a log where `resume` found its end, storing everything uncompressed. `sink` puts its
     /// first byte at [`Resume::at`]; `types` and `slots` are those that were given to [`Resume::find`].
     #[must_use]
-    pub const fn resume(sink: S, types: &'w [Description<'w>], slots: &'w mut [IndexSlot], resume: &Resume) -> Self {
+    pub const fn resume(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot], resume: &Resume) -> Self {
         Writer::resume_with(sink, types, slots, Stored, resume)
     }
 }
@@ -160,7 +161,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     #[must_use]
     pub const fn resume_with(
         sink: S,
-        types: &'w [Description<'w>],
+        types: Descriptions<'w>,
         slots: &'w mut [IndexSlot],
         compress: C,
         resume: &Resume,

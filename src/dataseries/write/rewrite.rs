@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::xml::put_escaped;
-use super::{Compress, Description, Extent, IndexSlot, WriteError, Writer};
+use super::{Compress, Description, Descriptions, Extent, IndexSlot, WriteError, Writer};
 use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
 use crate::column::Part as _;
 use crate::dataseries::layout::{FieldType, Ordering, Pad};
@@ -83,7 +83,7 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     let mut slots = vec![IndexSlot::EMPTY; file.extents().count()];
     let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::Scratch, 0))?;
     let mut memory = vec![0; need];
-    let mut writer = Writer::<F, _, _>::with(sink, &descriptions, &mut slots, compress)?;
+    let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
     let mut open = Vec::new();
     for ty in &after {
         open.push(Extent::<F, _>::growing(*ty)?);

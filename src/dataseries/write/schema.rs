@@ -2,6 +2,7 @@
 
 use core::marker::PhantomData;
 
+use super::pack::{compact, pack};
 use super::pool::Pool;
 use crate::bytes::Endian;
 use crate::dataseries::layout::{FieldType, Layout, Options, Ordering};
@@ -88,6 +89,17 @@ pub trait Schema {
     fn layout(&self) -> Layout;
     /// Its fields.
     fn fields(&self) -> &[FieldRecord];
+    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    fn pack<E: Endian>(&self, records: &mut [u8]);
+    /// Leaves out the null cells of packed records (section 8.6), in place; gives back the bytes that are
+    /// left, at the front.
+    fn compact(&self, records: &mut [u8]) -> usize;
+
+    /// Whether nulls are left out.
+    #[inline(always)]
+    fn compacts(&self) -> bool {
+        Self::USES.compact && self.options().compact
+    }
 
     /// Whether extents of the type can be written.
     ///
@@ -99,7 +111,7 @@ pub trait Schema {
         if self.layout().record_len() == 0 {
             return Err(Error::new(Kind::Misuse, What::DsType, 0));
         }
-        if !Self::USES.compact || !self.options().compact {
+        if !self.compacts() {
             return Ok(());
         }
         if self.layout().compact_prefix() == 0 {
@@ -131,6 +143,14 @@ impl Schema for ExtentType<'_> {
     fn fields(&self) -> &[FieldRecord] {
         self.records()
     }
+
+    fn pack<E: Endian>(&self, records: &mut [u8]) {
+        pack::<E>(self.records(), self.layout.record_len(), self.options.compact, records);
+    }
+
+    fn compact(&self, records: &mut [u8]) -> usize {
+        compact(self.records(), self.layout, records)
+    }
 }
 
 /// A row whose type is known at compile time; [`record!`](crate::dataseries::record) implements it.
@@ -157,11 +177,18 @@ pub trait Record {
     /// What it needs.
     const USES: Uses;
 
-    /// Stores the row into a record that is all zero.
+    /// Stores the row into a record, whatever that holds.
     ///
     /// # Errors
     /// [`Kind::NoRoom`] if the pool is full.
     fn store<E: Endian>(&self, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()>;
+
+    /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    fn pack<E: Endian>(records: &mut [u8]);
+
+    /// Leaves out the null cells of packed records, in place; gives back the bytes that are left, at the
+    /// front.
+    fn compact(records: &mut [u8]) -> usize;
 }
 
 /// The schema of a [`Record`].
@@ -199,5 +226,13 @@ impl<R: Record> Schema for Of<R> {
 
     fn fields(&self) -> &[FieldRecord] {
         R::FIELDS
+    }
+
+    fn pack<E: Endian>(&self, records: &mut [u8]) {
+        R::pack::<E>(records);
+    }
+
+    fn compact(&self, records: &mut [u8]) -> usize {
+        R::compact(records)
     }
 }

@@ -6,37 +6,13 @@ use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, I64, U32};
 
 use super::list::{IndexSlot, List};
-use super::output::{Finished, Output};
-use super::{Compress, Extent, Of, Record, Schema, Stored, WriteError};
+use super::output::{Finished, Output, Stopped};
+use super::{Compress, Descriptions, Extent, Of, Record, Schema, Stored, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries;
-use crate::dataseries::raw::{FileHeader, INDEX_TYPE, MAX_NAME, TRAILER_LEN, TRAILER_SEED, Trailer, XML_TYPE};
-use crate::dataseries::types::ExtentType;
-use crate::error::{Error, Kind, Result, What};
+use crate::dataseries::raw::{FileHeader, TRAILER_LEN, TRAILER_SEED, Trailer, low32};
+use crate::error::{Kind, What};
 use crate::hash::lookup2;
-
-/// A type that a file lists: its name, and the description that is stored.
-#[derive(Clone, Copy, Debug)]
-pub struct Description<'t> {
-    /// The name, with entities resolved, as extents have it.
-    pub name: &'t str,
-    /// The XML text, kept byte for byte.
-    pub xml: &'t [u8],
-}
-
-impl Description<'static> {
-    /// Of a type known at compile time.
-    #[must_use]
-    pub const fn of<R: Record>() -> Self {
-        Description { name: R::NAME, xml: R::XML.as_bytes() }
-    }
-}
-
-impl<'t> From<&ExtentType<'t>> for Description<'t> {
-    fn from(ty: &ExtentType<'t>) -> Self {
-        Description { name: ty.name(), xml: ty.xml() }
-    }
-}
 
 /// Writes a file of byte order `E` front to back through a [`Sink`].
 ///
@@ -48,7 +24,7 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// ```
 /// use pilaster::bytes::LittleEndian;
 /// use pilaster::dataseries::record;
-/// use pilaster::dataseries::write::{Description, Extent, IndexSlot, Memory, Writer};
+/// use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
 ///
 /// record! {
 ///     /// What the sensor says.
@@ -59,10 +35,9 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// }
 ///
 /// # fn main() -> Result<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>> {
-/// let types = [Description::of::<Reading>()];
 /// let mut slots = [IndexSlot::EMPTY; 8];
 /// # #[cfg(feature = "alloc")] {
-/// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), &types, &mut slots)?;
+/// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Reading>(), &mut slots);
 ///
 /// let mut memory = [0; 512];
 /// let mut extent = Extent::of::<Reading>(Memory::rows(&mut memory))?;
@@ -77,9 +52,9 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// # }
 /// ```
 #[derive(Debug)]
-pub struct Writer<'w, E, S, C = Stored> {
+pub struct Writer<'w, E, S: Sink, C = Stored> {
     pub(super) out: Output<S>,
-    pub(super) types: &'w [Description<'w>],
+    pub(super) types: Descriptions<'w>,
     pub(super) slots: &'w mut [IndexSlot],
     pub(super) compress: C,
     /// Extents behind the type extent.
@@ -88,38 +63,35 @@ pub struct Writer<'w, E, S, C = Stored> {
 }
 
 impl<'w, E: Endian, S: Sink> Writer<'w, E, S> {
-    /// Begins a file that stores everything uncompressed.
-    ///
-    /// # Errors
-    /// Those of [`with`](Self::with).
-    pub fn new(
-        sink: S,
-        types: &'w [Description<'w>],
-        slots: &'w mut [IndexSlot],
-    ) -> Result<Self, WriteError<S::Error>> {
+    /// A file that stores everything uncompressed; as [`with`](Self::with).
+    pub const fn new(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot]) -> Self {
         Writer::with(sink, types, slots, Stored)
     }
 }
 
 impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
-    /// Begins a file: its header and the type extent. `types` are in the ascending order of the bytes of
-    /// their names, as the original stores them.
+    /// A file of these types. Its header and the type extent are written with the first extent, or when
+    /// the file is finished.
+    pub const fn with(sink: S, types: Descriptions<'w>, slots: &'w mut [IndexSlot], compress: C) -> Self {
+        Writer { out: Output::new(sink), types, slots, compress, extents: 0, order: PhantomData }
+    }
+
+    /// Writes header and types now, unless they are written.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] for types in another order or listed twice, without a name, with one of over 255
-    /// bytes or that of a built-in type; those of the sink.
-    pub fn with(
-        sink: S,
-        types: &'w [Description<'w>],
-        slots: &'w mut [IndexSlot],
-        compress: C,
-    ) -> Result<Self, WriteError<S::Error>> {
-        check_types(types)?;
-        let mut out = Output::new(sink);
-        out.put(FileHeader::<E>::standard().as_bytes())?;
-        let mut compress = compress;
-        out.put_list::<E, C>(List::Types(types), &mut compress)?;
-        Ok(Writer { out, types, slots, compress, extents: 0, order: PhantomData })
+    /// [`Kind::Misuse`] if the sink has failed before; those of the sink.
+    pub fn begin(&mut self) -> Result<(), WriteError<S::Error>> {
+        let _stopped = self.start();
+        self.out.outcome()
+    }
+
+    #[inline(never)]
+    fn start(&mut self) -> Result<(), Stopped> {
+        if self.out.at() > 0 {
+            return Ok(());
+        }
+        self.out.put(FileHeader::<E>::STANDARD.as_bytes())?;
+        self.out.put_list::<E, C>(List::types(self.types.list()), &mut self.compress)
     }
 
     /// Where the next extent begins: bytes so far.
@@ -152,12 +124,11 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     where
         R::Static: Record<Static = R::Static>,
     {
-        match extent.push(row) {
-            Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => {
-                self.flush(extent)?;
-                Ok(extent.push(row)?)
+        loop {
+            match extent.push(row) {
+                Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush(extent)?,
+                done => return Ok(done?),
             }
-            done => Ok(done?),
         }
     }
 
@@ -165,8 +136,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// is nothing to write.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if the file does not list the type, or the sink has failed before;
-    /// [`Kind::Limit`] for a file of 2^48 bytes; those of the sink. Then the extent keeps its rows, packed:
+    /// [`Kind::Misuse`] if the file does not list the type, or the sink has failed before; [`Kind::Limit`] for a file of 2^48 bytes; those of the sink. Then the extent keeps its rows, packed:
     /// they can be flushed to another writer.
     pub fn flush<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
         if extent.is_empty() { Ok(()) } else { self.flush_any(extent) }
@@ -177,10 +147,16 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// Those of [`flush`](Self::flush).
     pub fn flush_any<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
-        let (slot, name) = self.slot(extent.schema().name().as_bytes())?;
+        let _stopped = self.put_rows(extent);
+        self.out.outcome()
+    }
+
+    #[inline(never)]
+    fn put_rows<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), Stopped> {
+        let slot = self.slot(extent.schema().name().as_bytes())?;
         let parts = extent.parts();
         let stored = self.compress.compress(parts.fixed, parts.variable);
-        self.out.put_extent::<E>(&Finished::new(name, &parts, &stored))?;
+        self.out.put_extent::<E>(&mut Finished::new(&parts, &stored))?;
         self.enter(slot);
         extent.clear();
         Ok(())
@@ -192,7 +168,12 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// Those of [`flush`](Self::flush).
     pub fn put_stored(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), WriteError<S::Error>> {
-        let (slot, _) = self.slot(extent.type_name())?;
+        let _stopped = self.put_again(extent);
+        self.out.outcome()
+    }
+
+    fn put_again(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), Stopped> {
+        let slot = self.slot(extent.type_name())?;
         let header = extent.header();
         self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
         self.enter(slot);
@@ -200,12 +181,15 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     }
 
     /// The index slot of an extent of the type `name` that begins here.
-    fn slot(&self, name: &[u8]) -> Result<(IndexSlot, &'w str)> {
+    #[inline(always)]
+    fn slot(&mut self, name: &[u8]) -> Result<IndexSlot, Stopped> {
+        self.start()?;
         let at = self.out.at();
-        let mut types = self.types.iter().enumerate();
-        match types.find(|(_, ty)| ty.name.as_bytes() == name) {
-            Some((k, ty)) => Ok((IndexSlot::new(at, k)?, ty.name)),
-            None => Err(Error::new(Kind::Misuse, What::DsTypeName, at)),
+        let ty = self.types.list().iter().position(|ty| ty.name.as_bytes() == name);
+        let kind = if ty.is_none() { Kind::Misuse } else { Kind::Limit };
+        match ty.and_then(|ty| IndexSlot::new(at, ty)) {
+            Some(slot) => Ok(slot),
+            None => Err(self.out.stop(kind, What::DsTypeName, 0)),
         }
     }
 
@@ -221,39 +205,33 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     ///
     /// # Errors
     /// [`Kind::NoRoom`] with the number of slots needed, if there are more extents; those of the sink.
-    pub fn finish(self) -> Result<S, WriteError<S::Error>> {
-        let Writer { mut out, types, slots, mut compress, extents, .. } = self;
+    pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
+        let _stopped = self.end();
+        self.out.outcome()?;
+        Ok(self.out.into_sink())
+    }
+
+    #[inline(never)]
+    fn end(&mut self) -> Result<(), Stopped> {
+        self.start()?;
+        let Writer { out, types, slots, compress, extents, .. } = self;
         let index_at = out.at();
-        let Some(slots) = slots.get(..extents) else {
-            return Err(Error::new(Kind::NoRoom, What::DsIndex, index_at).with_need(extents as u64).into());
+        let Some(slots) = slots.get(..*extents) else {
+            return Err(out.stop(Kind::NoRoom, What::DsIndex, *extents));
         };
-        out.put_list::<E, C>(List::Index { slots, types, index_at }, &mut compress)?;
-        let size = out.at().saturating_sub(index_at);
-        let (Ok(size), Ok(signed_at)) = (i32::try_from(size), i64::try_from(index_at)) else {
-            return Err(Error::new(Kind::Limit, What::DsIndex, index_at).with_need(size).into());
-        };
+        out.put_list::<E, C>(List::index(types.list(), slots, index_at), compress)?;
+        // Both its parts are smaller than `MAX_STORED`.
+        let size = low32(out.at().wrapping_sub(index_at)).cast_signed();
         let mut trailer = Trailer::<E> {
             marker: I32::new(-1),
             index_size: I32::new(size),
             not_index_size: I32::new(!size),
             chain: U32::new(out.chain()),
-            index_at: I64::new(signed_at),
+            index_at: I64::new(index_at.cast_signed()),
             hash: U32::new(0),
         };
         let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
         trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
-        out.put(trailer.as_bytes())?;
-        Ok(out.into_sink())
+        out.put(trailer.as_bytes())
     }
-}
-
-fn check_types(types: &[Description<'_>]) -> Result<()> {
-    let mut before = "";
-    for (k, ty) in types.iter().enumerate() {
-        if ty.name <= before || ty.name.len() > MAX_NAME || matches!(ty.name, XML_TYPE | INDEX_TYPE) {
-            return Err(Error::new(Kind::Misuse, What::DsTypeName, k as u64));
-        }
-        before = ty.name;
-    }
-    Ok(())
 }

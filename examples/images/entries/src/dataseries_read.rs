@@ -3,7 +3,9 @@
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
 use pilaster::codec::Table;
 use pilaster::column::{Column as _, Part as _, Table as _, fit};
-use pilaster::dataseries::write::{Cell, Description, Extent, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer};
+use pilaster::dataseries::write::{
+    Cell, Descriptions, Extent, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer,
+};
 use pilaster::dataseries::{AnyFile, Column, File, Part, ReadOptions, record};
 use pilaster::error::Result;
 
@@ -25,15 +27,14 @@ record! {
     }
 }
 
-const TYPES: [Description<'static>; 1] = [Description::of::<Reading<'_>>()];
+const TYPES: Descriptions<'static> = Descriptions::of::<Reading<'_>>();
 
 /// Writes a log for [`read`]; gives back its length.
 pub fn sample(memory: &mut [u8]) -> Result<usize> {
     let (mut slots, mut rows, mut pool, mut out) = ([IndexSlot::EMPTY; 4], [0; 512], [0; 512], [0; 1024]);
     let mut scratch = [0; 1024];
     let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(&mut scratch))?, &mut out);
-    let mut writer =
-        Writer::<LittleEndian, _, _>::with(SliceSink::new(memory), &TYPES, &mut slots, lzf).map_err(format)?;
+    let mut writer = Writer::<LittleEndian, _, _>::with(SliceSink::new(memory), TYPES, &mut slots, lzf);
     let memory = Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() };
     let mut extent = Extent::of::<Reading<'_>>(memory)?;
     for n in 0..12i32 {
@@ -55,7 +56,7 @@ fn format(e: WriteError<pilaster::Error>) -> pilaster::Error {
 #[inline(never)]
 pub fn read(call: Call<'_>) -> Result<u32> {
     let mut scratch = Scratch::new(call.memory);
-    let file = File::<LittleEndian>::open_known(call.bytes, &TYPES, &ReadOptions::DEFAULT)?;
+    let file = File::<LittleEndian>::open_known(call.bytes, TYPES, &ReadOptions::DEFAULT)?;
     let mut n = 0u32;
     for extent in file.extents() {
         let extent = extent?;

@@ -4,7 +4,7 @@ use pilaster::bytes::{LittleEndian, Scratch, Sink};
 use pilaster::codec::Table;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{
-    Compress, Description, Extent, IndexSlot, Lz4, Lzf, Memory, Resume, Stored, WriteError, Writer,
+    Compress, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Resume, WriteError, Writer,
 };
 use pilaster::error::Result;
 
@@ -19,7 +19,7 @@ record! {
     }
 }
 
-const TYPES: [Description<'static>; 1] = [Description::of::<Reading>()];
+const TYPES: Descriptions<'static> = Descriptions::of::<Reading>();
 
 /// A flash, a radio: here, a sum.
 struct Sum(u32);
@@ -61,43 +61,56 @@ fn log<C: Compress>(
     Ok(writer.finish()?.0)
 }
 
+/// The memory of an extent, and the rest.
+fn kilobyte(memory: &mut [u8]) -> (&mut [u8], &mut [u8]) {
+    memory.split_at_mut_checked(1024).unwrap_or_default()
+}
+
 /// Without compression.
 #[inline(never)]
 pub fn stored(call: Call<'_>) -> Result<u32> {
-    with(call, |_, _| Ok(Stored))
+    let (rows, memory) = kilobyte(call.memory);
+    let slots = IndexSlot::over(memory);
+    log(Writer::new(Sum(0), TYPES, slots), rows, call.bytes, call.kind).map_err(format)
 }
 
-/// With LZ4, and a table of 512 bytes.
+/// The same in a frame of its own: the writer is lent to it, not copied.
 #[inline(never)]
-pub fn lz4(call: Call<'_>) -> Result<u32> {
-    with(call, |scratch, out| Ok(Lz4::<256>::new(Table::take(scratch)?, out)))
+fn log_apart<C: Compress>(
+    writer: Writer<'_, LittleEndian, Sum, C>,
+    rows: &mut [u8],
+    call: (&[u8], u32),
+) -> core::result::Result<u32, WriteError<core::convert::Infallible>> {
+    log(writer, rows, call.0, call.1)
 }
 
-/// With LZF, and a table of 512 bytes.
-#[inline(never)]
-pub fn lzf(call: Call<'_>) -> Result<u32> {
-    with(call, |scratch, out| Ok(Lzf::<256>::new(Table::take(scratch)?, out)))
+macro_rules! compressed {
+    ($($(#[$doc:meta])* $name:ident = $compress:ident;)*) => {$(
+        $(#[$doc])*
+        #[inline(never)]
+        pub fn $name(call: Call<'_>) -> Result<u32> {
+            let (rows, memory) = kilobyte(call.memory);
+            let (out, memory) = kilobyte(memory);
+            let (table, memory) = kilobyte(memory);
+            let compress = $compress::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+            let writer = Writer::with(Sum(0), TYPES, IndexSlot::over(memory), compress);
+            log_apart(writer, rows, (call.bytes, call.kind)).map_err(format)
+        }
+    )*};
 }
 
-#[inline(always)]
-fn with<'s, C: Compress + 's>(
-    call: Call<'s>,
-    compress: impl FnOnce(&mut Scratch<'s>, &'s mut [u8]) -> Result<C>,
-) -> Result<u32> {
-    let mut scratch = Scratch::new(call.memory);
-    let slots = IndexSlot::take(&mut scratch, 64)?;
-    let (rows, out) = (scratch.take::<u8>(1024)?, scratch.take::<u8>(1024)?);
-    let compress = compress(&mut scratch, out)?;
-    let writer = Writer::with(Sum(0), &TYPES, slots, compress).map_err(format)?;
-    log(writer, rows, call.bytes, call.kind).map_err(format)
+compressed! {
+    /// With LZ4, and a table of 512 bytes.
+    lz4 = Lz4;
+    /// With LZF, and a table of 512 bytes.
+    lzf = Lzf;
 }
 
 /// Finds where a log goes on, goes on, and ends it.
 #[inline(never)]
 pub fn resume(call: Call<'_>) -> Result<u32> {
-    let mut scratch = Scratch::new(call.memory);
-    let slots = IndexSlot::take(&mut scratch, 64)?;
-    let rows = scratch.take::<u8>(1024)?;
-    let resume = Resume::find::<LittleEndian>(call.bytes, &TYPES, slots)?;
-    log(Writer::resume(Sum(0), &TYPES, slots, &resume), rows, call.bytes, call.kind).map_err(format)
+    let (rows, memory) = kilobyte(call.memory);
+    let slots = IndexSlot::over(memory);
+    let resume = Resume::find::<LittleEndian>(call.bytes, TYPES, slots)?;
+    log(Writer::resume(Sum(0), TYPES, slots, &resume), rows, call.bytes, call.kind).map_err(format)
 }

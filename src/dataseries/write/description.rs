@@ -1,0 +1,164 @@
+//! The types of a file, as its type extent lists them (section 5).
+
+use super::Record;
+use crate::dataseries::raw::{INDEX_TYPE, MAX_NAME, MAX_STORED, XML_TYPE};
+use crate::dataseries::types::ExtentType;
+use crate::error::{Error, Kind, Result, What};
+
+/// A type that a file lists: its name, and the description that is stored.
+#[derive(Clone, Copy, Debug)]
+pub struct Description<'t> {
+    /// The name, with entities resolved, as extents have it.
+    pub name: &'t str,
+    /// The XML text, kept byte for byte.
+    pub xml: &'t [u8],
+}
+
+impl Description<'static> {
+    /// Of a type known at compile time.
+    #[must_use]
+    pub const fn of<R: Record>() -> Self {
+        Description { name: R::NAME, xml: R::XML.as_bytes() }
+    }
+}
+
+impl<'t> From<&ExtentType<'t>> for Description<'t> {
+    fn from(ty: &ExtentType<'t>) -> Self {
+        Description { name: ty.name(), xml: ty.xml() }
+    }
+}
+
+/// All types of a file, in the ascending order of the bytes of their names, as the original stores them.
+///
+/// ```
+/// use pilaster::dataseries::record;
+/// use pilaster::dataseries::write::{Description, Descriptions};
+///
+/// record! {
+///     /// A reading.
+///     struct Reading = "Reading" { value: double }
+/// }
+/// record! {
+///     /// An alarm.
+///     struct Alarm = "Alarm" { code: int32 }
+/// }
+///
+/// const TYPES: Descriptions<'static> = Descriptions::of::<(Alarm, Reading)>(); // the other way round: no
+/// assert_eq!(TYPES.list()[1].name, "Reading");
+///
+/// let wrong = [Description::of::<Reading>(), Description::of::<Alarm>()];
+/// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct Descriptions<'t>(&'t [Description<'t>]);
+
+impl Descriptions<'static> {
+    /// Types known at compile time: one, or a tuple of up to four. A list that no file can have does not
+    /// compile.
+    #[must_use]
+    pub const fn of<R: Records>() -> Self {
+        const { assert!(wrong(R::LIST).is_none(), "types in the ascending order of their names, each once") }
+        Descriptions(R::LIST)
+    }
+}
+
+impl<'t> Descriptions<'t> {
+    /// Types known at run time.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] with the number of a type out of order or listed twice, without a name, with one
+    /// of over 255 bytes or that of a built-in type, or whose description is empty or of 512 MiB; [`Kind::Limit`] for more
+    /// than 65,536 types.
+    pub const fn new(types: &'t [Description<'t>]) -> Result<Self> {
+        if types.len() > 1 << 16 {
+            return Err(Error::new(Kind::Limit, What::DsTypeName, 1 << 16).with_need(1 << 16));
+        }
+        match wrong(types) {
+            Some(k) => Err(Error::new(Kind::Misuse, What::DsTypeName, k)),
+            None => Ok(Descriptions(types)),
+        }
+    }
+
+    /// The types.
+    #[must_use]
+    pub const fn list(&self) -> &'t [Description<'t>] {
+        self.0
+    }
+}
+
+/// The number of the first type that a file cannot list there.
+const fn wrong(mut types: &[Description<'_>]) -> Option<u64> {
+    let (mut before, mut k): (&[u8], u64) = (&[], 0);
+    while let [ty, rest @ ..] = types {
+        let name = ty.name.as_bytes();
+        let built_in = same(name, XML_TYPE.as_bytes()) || same(name, INDEX_TYPE.as_bytes());
+        let large = ty.xml.len() as u64 >= MAX_STORED;
+        if !less(before, name) || name.len() > MAX_NAME || ty.xml.is_empty() || large || built_in {
+            return Some(k);
+        }
+        (before, types, k) = (name, rest, k.saturating_add(1));
+    }
+    None
+}
+
+const fn same(a: &[u8], b: &[u8]) -> bool {
+    !less(a, b) && !less(b, a)
+}
+
+const fn less(mut a: &[u8], mut b: &[u8]) -> bool {
+    while let ([x, a_rest @ ..], [y, b_rest @ ..]) = (a, b) {
+        if *x != *y {
+            return *x < *y;
+        }
+        (a, b) = (a_rest, b_rest);
+    }
+    a.len() < b.len()
+}
+
+/// One row type known at compile time, or a tuple of them.
+pub trait Records {
+    /// Their descriptions.
+    const LIST: &'static [Description<'static>];
+}
+
+impl<R: Record> Records for R {
+    const LIST: &'static [Description<'static>] = &[Description::of::<R>()];
+}
+
+macro_rules! tuples {
+    ($($($record:ident)+;)*) => {$(
+        impl<$($record: Record),+> Records for ($($record,)+) {
+            const LIST: &'static [Description<'static>] = &[$(Description::of::<$record>()),+];
+        }
+    )*};
+}
+
+tuples! {
+    A B;
+    A B C;
+    A B C D;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn only_what_a_file_can_list() {
+        let check = |names: &[&'static str], xml: &'static [u8]| {
+            let types: Vec<_> = names.iter().map(|name| Description { name, xml }).collect();
+            Descriptions::new(&types).err().map(|e| (e.kind(), e.at()))
+        };
+        let long = std::string::String::from_utf8(std::vec![b'n'; 256]).unwrap().leak();
+        assert_eq!(check(&[], b"x"), None);
+        assert_eq!(check(&["A", "AB", "B", &long[1..]], b"x"), None);
+        assert_eq!(check(&["A", "B", "AB"], b"x"), Some((Kind::Misuse, 2)));
+        assert_eq!(check(&["A", "A"], b"x"), Some((Kind::Misuse, 1)));
+        assert_eq!(check(&[""], b"x"), Some((Kind::Misuse, 0)));
+        assert_eq!(check(&["A", long], b"x"), Some((Kind::Misuse, 1)));
+        assert_eq!(check(&[INDEX_TYPE, "E"], b"x"), Some((Kind::Misuse, 0)));
+        assert_eq!(check(&["A", XML_TYPE], b"x"), Some((Kind::Misuse, 1)));
+        assert_eq!(check(&["A"], b""), Some((Kind::Misuse, 0)));
+    }
+}

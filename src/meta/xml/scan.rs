@@ -1,0 +1,191 @@
+//! Tokens of a document: names, references, attributes, and what stands before the root.
+
+use super::Attribute;
+use super::text::{Charset, Text, continues_name, is_space, reference, starts_name};
+use crate::error::{Error, Kind, Result, What};
+
+/// The bytes that are left of a document.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Scan<'a> {
+    pub(super) rest: &'a [u8],
+    pub(super) at: u64,
+    pub(super) charset: Charset,
+}
+
+impl<'a> Scan<'a> {
+    pub(super) fn skip(&mut self, n: usize) {
+        self.rest = self.rest.get(n..).unwrap_or_default();
+        self.at = self.at.saturating_add(n as u64);
+    }
+
+    pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
+        let there = self.rest.starts_with(bytes);
+        if there {
+            self.skip(bytes.len());
+        }
+        there
+    }
+
+    /// Passes over white space; whether there was any.
+    pub(super) fn spaces(&mut self) -> bool {
+        let n = self.rest.iter().take_while(|byte| is_space(**byte)).count();
+        self.skip(n);
+        n > 0
+    }
+
+    pub(super) fn char(&mut self, what: What) -> Result<char> {
+        let Some((c, len)) = self.charset.first(self.rest) else { return Err(self.unexpected(what)) };
+        self.skip(len);
+        Ok(c)
+    }
+
+    pub(super) fn reference(&mut self) -> Result<()> {
+        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XmlEntity, self.at))?;
+        self.skip(len);
+        Ok(())
+    }
+
+    /// Passes over everything up to `end`, and over `end`.
+    pub(super) fn until(&mut self, end: &[u8], what: What) -> Result<()> {
+        while !self.eat(end) {
+            self.char(what)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn name(&mut self, what: What) -> Result<Text<'a>> {
+        let start = *self;
+        match self.charset.first(self.rest) {
+            Some((c, len)) if starts_name(c) => self.skip(len),
+            _ => return Err(self.unexpected(what)),
+        }
+        while let Some((_, len)) = self.charset.first(self.rest).filter(|(c, _)| continues_name(*c)) {
+            self.skip(len);
+        }
+        Ok(start.text_to(self))
+    }
+
+    /// What lies between here and `end`.
+    pub(super) fn text_to(&self, end: &Scan<'a>) -> Text<'a> {
+        let len = self.rest.len().saturating_sub(end.rest.len());
+        Text::new(self.rest.get(..len).unwrap_or_default(), self.charset, self.at)
+    }
+
+    /// The next attribute of a tag; `None` where it ends.
+    pub(super) fn attribute(&mut self) -> Result<Option<Attribute<'a>>> {
+        let apart = self.spaces();
+        if matches!(self.rest, [] | [b'/' | b'>' | b'?', ..]) {
+            return Ok(None);
+        }
+        if !apart {
+            return Err(self.invalid(What::XmlTag));
+        }
+        let name = self.name(What::XmlAttribute)?;
+        self.spaces();
+        if !self.eat(b"=") {
+            return Err(self.unexpected(What::XmlAttribute));
+        }
+        self.spaces();
+        let quote = match self.rest {
+            [quote @ (b'"' | b'\''), ..] => *quote,
+            _ => return Err(self.unexpected(What::XmlAttribute)),
+        };
+        self.skip(1);
+        let start = *self;
+        let value = loop {
+            match self.rest {
+                [byte, ..] if *byte == quote => break start.text_to(self),
+                [b'<', ..] => return Err(self.invalid(What::XmlAttribute)),
+                [b'&', ..] => self.reference()?,
+                _ => {
+                    self.char(What::XmlAttribute)?;
+                }
+            }
+        };
+        self.skip(1);
+        Ok(Some(Attribute { name, value }))
+    }
+
+    /// Byte order mark and declaration.
+    pub(super) fn begin(&mut self) -> Result<()> {
+        if matches!(self.rest, [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0, b'<', ..] | [b'<', 0, ..]) {
+            return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at).with_need(16));
+        }
+        let marked = self.eat(b"\xef\xbb\xbf");
+        let [b'<', b'?', b'x', b'm', b'l', space, ..] = self.rest else { return Ok(()) };
+        if !is_space(*space) {
+            return Ok(());
+        }
+        self.skip(5);
+        let mut charset = self.charset;
+        for (k, known) in ["version", "encoding", "standalone"].into_iter().enumerate() {
+            let before = *self;
+            let Some(attribute) = self.attribute()? else { break };
+            if attribute.name.raw() != known.as_bytes() {
+                // The second and third may be left out, the first not.
+                if k == 0 {
+                    return Err(before.invalid(What::XmlDeclaration));
+                }
+                *self = before;
+                continue;
+            }
+            if known == "encoding" {
+                charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
+                    Kind::Unsupported,
+                    What::XmlEncoding,
+                    attribute.value.at(),
+                ))?;
+            }
+        }
+        self.spaces();
+        if !self.eat(b"?>") {
+            return Err(self.unexpected(What::XmlDeclaration));
+        }
+        // A byte order mark says more than a declaration.
+        self.charset = if marked { Charset::Utf8 } else { charset };
+        Ok(())
+    }
+
+    /// Passes over a document type that declares nothing itself.
+    pub(super) fn doctype(&mut self) -> Result<()> {
+        self.skip(9);
+        if !self.spaces() {
+            return Err(self.unexpected(What::XmlDoctype));
+        }
+        self.name(What::XmlDoctype)?;
+        loop {
+            match self.rest {
+                [b'>', ..] => {
+                    self.skip(1);
+                    return Ok(());
+                }
+                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at)),
+                [b'<', ..] => return Err(self.invalid(What::XmlDoctype)),
+                [quote @ (b'"' | b'\''), ..] => {
+                    let quote = [*quote];
+                    self.skip(1);
+                    self.until(&quote, What::XmlDoctype)?;
+                }
+                _ => {
+                    self.char(What::XmlDoctype)?;
+                }
+            }
+        }
+    }
+
+    /// The error about the next byte, or about the end.
+    #[cold]
+    pub(super) fn unexpected(&self, what: What) -> Error {
+        if self.rest.is_empty() { self.truncated(what) } else { self.invalid(what) }
+    }
+
+    #[cold]
+    pub(super) fn invalid(&self, what: What) -> Error {
+        Error::new(Kind::Invalid, what, self.at).with_need(self.rest.first().map_or(0, |byte| u64::from(*byte)))
+    }
+
+    #[cold]
+    pub(super) fn truncated(&self, what: What) -> Error {
+        Error::new(Kind::Truncated, what, self.at).with_need(1)
+    }
+}
