@@ -136,9 +136,8 @@ A type that the target cannot hold is an error that names it.
 pub const COMMON: &str = "
 What a file may not say about itself:
       --format FORMAT  filo, dataseries, jay, bcolz or vortex. By default the
-                       content decides, or the extension .filo. Filo, DataSeries,
-                       Jay and bcolz can be read so far; FILE is a directory
-                       for a bcolz dataset
+                       content decides, or the extension .filo. FILE is a
+                       directory for a bcolz dataset
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
       --tolerant       of a damaged or odd Jay file read what can be read, and

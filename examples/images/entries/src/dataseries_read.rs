@@ -3,7 +3,9 @@
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
 use pilaster::codec::Table;
 use pilaster::column::{Column as _, Part as _, Table as _, fit};
-use pilaster::dataseries::write::{Cell, Descriptions, Extent, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer};
+use pilaster::dataseries::write::{
+    Cell, Descriptions, Extent, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer,
+};
 use pilaster::dataseries::{AnyFile, Column, File, Part, ReadOptions, record};
 use pilaster::error::Result;
 
