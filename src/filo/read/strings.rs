@@ -207,10 +207,17 @@ impl<'a> Strings<'a> {
     #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
-        let mut words = [UTF8_NA; BLOCK];
-        for (word, stored) in words.iter_mut().zip(stored) {
-            *word = u32::from_le_bytes(*stored);
-        }
+        let words = match stored.first_chunk::<BLOCK>() {
+            Some(full) => full.map(u32::from_le_bytes),
+            None => {
+                // Behind the end of a short block stands the first word.
+                let mut words = [u32::from_le_bytes(*stored.first()?); BLOCK];
+                for (word, stored) in words.iter_mut().zip(stored) {
+                    *word = u32::from_le_bytes(*stored);
+                }
+                words
+            }
+        };
         // Behind 1 MiB of text all are of the long form.
         let packed = words.first().is_some_and(|word| word & UTF8_NA != 0);
         let done =
@@ -224,8 +231,9 @@ impl<'a> Strings<'a> {
         let text = self.chunk.get(base as usize..)?;
         let mut lens = [0; BLOCK];
         // Nothing but loads first, so that many of them are under way at a time.
-        for ((len, word), _) in lens.iter_mut().zip(words).zip(&*out) {
-            *len = u32::from_le_bytes(*text.get(*word as usize..)?.first_chunk()?);
+        for (len, word) in lens.iter_mut().zip(words) {
+            let at = *word as usize;
+            *len = u32::from_le_bytes(*text.get(at..at.wrapping_add(4))?.first_chunk()?);
         }
         // A word of the packed form is a negative number, or leads behind any chunk.
         let (start, limit) = (base.wrapping_add(4), i32::try_from(self.chunk.len()).ok()?.cast_unsigned());
@@ -388,7 +396,6 @@ fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -
     for ((span, at), len) in out.iter_mut().zip(&starts).zip(&lens) {
         *span = Span { at: *at, len: *len };
     }
-    // Behind the end of a short block all are missing.
     let mut all = true;
     if missing != 0 {
         for (span, word) in out.iter_mut().zip(words).filter(|(_, word)| **word == UTF8_NA) {

@@ -5,6 +5,8 @@ use bytemuck::Pod;
 use crate::bytes::Bits;
 use crate::column::{Batch, Column, Type, Validity, Values};
 use crate::encoding::flags;
+use crate::encoding::line::Line;
+use crate::encoding::range::Range;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::Stats;
 use crate::jay::raw::{NA_BOOL, NA_F32, NA_F64, SType};
@@ -39,7 +41,7 @@ trait Cell: Pod {
 }
 
 macro_rules! integers {
-    ($($int:ident)*) => {$(
+    ($($int:ident by $ends:path;)*) => {$(
         impl Cell for $int {
             const NA: Self = $int::MIN;
             const ANY_NA: bool = false;
@@ -56,11 +58,10 @@ macro_rules! integers {
 
             #[inline]
             fn look(values: &[Self]) -> (usize, Option<(Self, Self)>) {
-                let least = values.iter().fold($int::MAX, |least, v| least.min(*v));
-                let most = values.iter().fold($int::MIN, |most, v| most.max(*v));
+                let Some((least, most)) = $ends(values) else { return (0, None) };
                 // What is missing is the least of all: only then there is more to do.
                 if !least.is_na() {
-                    return (0, Some((least, most)).filter(|_| !values.is_empty()));
+                    return (0, Some((least, most)));
                 }
                 let least = values.iter().fold($int::MAX, |least, v| least.min(if v.is_na() { $int::MAX } else { *v }));
                 (flags::count(values, Self::is_na), Some((least, most)).filter(|_| !most.is_na()))
@@ -120,8 +121,23 @@ macro_rules! floats {
     )*};
 }
 
-integers! { i8 i16 i32 i64 }
+integers! { i8 by ends; i16 by ends; i32 by ends; i64 by long_ends; }
 floats! { f32 NA_F32 Float32; f64 NA_F64 Float64; }
+
+/// The least and the greatest.
+#[inline]
+fn ends<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
+    let first = *values.first()?;
+    Some(values.iter().fold((first, first), |(least, most), v| (least.min(*v), most.max(*v))))
+}
+
+/// The same of 64-bit integers, of which those that are close to each other are compared in vectors.
+#[inline]
+fn long_ends(values: &[i64]) -> Option<(i64, i64)> {
+    let base = *values.first()?;
+    let near = Line { base, slope: 0 }.spread(values);
+    near.and_then(|Range { min, max }| base.checked_add(min).zip(base.checked_add(max))).or_else(|| ends(values))
+}
 
 /// Shows the bytes of the elements of `batch`, stored as `stype`, in pieces.
 pub(super) fn put<C: Column, E: From<Error>>(
@@ -282,7 +298,7 @@ fn half(bits: u16) -> f32 {
 
 #[cfg(test)]
 mod tests {
-    use super::half;
+    use super::*;
 
     #[test]
     fn half_floats() {
@@ -300,5 +316,23 @@ mod tests {
         }
         assert_eq!(half(0x8000).to_bits(), (-0.0f32).to_bits());
         assert!(half(0x7e00).is_nan());
+    }
+
+    #[test]
+    fn ends_of_long_integers_agree_with_the_iterators() {
+        let near = [7, i64::MAX, i64::MAX - 3, i64::MIN, i64::MIN + 1, -1, 0, 1 << 51, -(1 << 51), 1 << 50];
+        for a in near {
+            for b in near {
+                for c in near {
+                    let values = [a, b, c, a, b.wrapping_add(1), c, a, b, c, a];
+                    let expected = (*values.iter().min().unwrap(), *values.iter().max().unwrap());
+                    assert_eq!(long_ends(&values), Some(expected), "{values:?}");
+                    let there: std::vec::Vec<i64> = values.into_iter().filter(|v| !v.is_na()).collect();
+                    let ends = there.iter().min().copied().zip(there.iter().max().copied());
+                    assert_eq!(i64::look(&values), (values.len() - there.len(), ends), "{values:?}");
+                }
+            }
+        }
+        assert_eq!(long_ends(&[]), None);
     }
 }
