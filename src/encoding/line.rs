@@ -91,14 +91,17 @@ impl Line {
         let mut shift = SHIFT.to_bits().wrapping_sub(self.base.cast_unsigned());
         let first = values.first()?.cast_unsigned();
         let mut shifted = Shifted::of(f64::from_bits(first.wrapping_add(shift)));
+        let mut words = [0; BLOCK];
         let mut take = |block: &[i64; BLOCK]| {
-            let mut words = [0; BLOCK];
             for ((word, value), step) in words.iter_mut().zip(block).zip(&steps) {
                 *word = value.cast_unsigned().wrapping_add(shift).wrapping_sub(*step);
             }
+            // In registers meanwhile.
+            let mut lanes = shifted;
             for words in words.as_chunks::<LANES>().0 {
-                shifted.add(words.map(f64::from_bits));
+                lanes.add(words.map(f64::from_bits));
             }
+            shifted = lanes;
             shift = shift.wrapping_sub(along.at(BLOCK));
         };
         let (blocks, rest) = values.as_chunks::<BLOCK>();
