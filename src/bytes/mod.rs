@@ -35,7 +35,7 @@ mod scratch;
 #[cfg(feature = "filo")]
 pub(crate) mod short;
 mod sink;
-#[cfg(feature = "dataseries")]
+#[cfg(any(feature = "dataseries", feature = "jay"))]
 mod sort;
 mod span;
 
@@ -48,6 +48,6 @@ pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
 pub use sink::{Sink, SliceSink, WriteError};
-#[cfg(feature = "dataseries")]
+#[cfg(any(feature = "dataseries", feature = "jay"))]
 pub(crate) use sort::sort_by;
 pub use span::Span;

@@ -2,7 +2,7 @@
 //!
 //! A few columns take no memory but the stack's; more of them, eight bytes of scratch each.
 
-use crate::bytes::{Scratch, Span};
+use crate::bytes::{Scratch, Span, sort_by};
 use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
@@ -34,7 +34,7 @@ pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scrat
         *key = u64::from(lookup2(0, name)) << 32 | u64::from(low32(k as u64));
     }
     let (hash, of) = (|key: u64| key >> 32, |key: u64| name(columns, low32(key) as usize));
-    sort(keys, |a, b| hash(a).cmp(&hash(b)).then_with(|| of(a).cmp(of(b))).is_lt());
+    sort_by(keys, |a, b| hash(*a).cmp(&hash(*b)).then_with(|| of(*a).cmp(of(*b))).is_lt());
     for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
         if hash(*a) == hash(*b) && of(*a) == of(*b) {
             let at = columns.get(low32(*a.max(b)) as usize)?.at();
@@ -67,7 +67,7 @@ impl Disjoint {
 
 /// Checks that buffers in any order do not overlap: each is a start and an end.
 pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
-    sort(spans, |a, b| a < b);
+    sort_by(spans, |a, b| a < b);
     for ([_, end], [next, _]) in spans.iter().zip(spans.iter().skip(1)) {
         if next < end {
             return Err(Error::new(Kind::Invalid, What::JayBuffer, *next).with_need(end.saturating_sub(*next)));
@@ -76,61 +76,9 @@ pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
     Ok(())
 }
 
-/// Heap sort: no memory, no bad case, and, other than the standard library's, no panic where an order
-/// contradicts itself, which would stay in every image.
-fn sort<T: Copy>(items: &mut [T], before: impl Fn(T, T) -> bool) {
-    let len = items.len();
-    for root in (0..len / 2).rev() {
-        sink(items, root, len, &before);
-    }
-    for end in (1..len).rev() {
-        swap(items, 0, end);
-        sink(items, 0, end, &before);
-    }
-}
-
-/// Lets an item of a heap of `len` go down to its place.
-fn sink<T: Copy>(items: &mut [T], mut root: usize, len: usize, before: &impl Fn(T, T) -> bool) {
-    let items = items.get_mut(..len).unwrap_or_default();
-    loop {
-        let left = root.saturating_mul(2).saturating_add(1);
-        let right = left.saturating_add(1);
-        let (Some(item), Some(mut child)) = (items.get(root).copied(), items.get(left).copied()) else { return };
-        let mut at = left;
-        if let Some(other) = items.get(right).copied()
-            && before(child, other)
-        {
-            (child, at) = (other, right);
-        }
-        if !before(item, child) {
-            return;
-        }
-        swap(items, root, at);
-        root = at;
-    }
-}
-
-fn swap<T: Copy>(items: &mut [T], a: usize, b: usize) {
-    if let (Some(x), Some(y)) = (items.get(a).copied(), items.get(b).copied()) {
-        items.get_mut(a).into_iter().for_each(|item| *item = y);
-        items.get_mut(b).into_iter().for_each(|item| *item = x);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sorted_as_by_the_standard_library() {
-        for len in 0..70u64 {
-            let mut items: std::vec::Vec<u64> = (0..len).map(|i| i.wrapping_mul(0x9e37_79b9) >> 3 & 31).collect();
-            let mut expected = items.clone();
-            expected.sort_unstable();
-            sort(&mut items, |a, b| a < b);
-            assert_eq!(items, expected);
-        }
-    }
 
     #[test]
     fn buffers_that_touch_do_not_overlap() {
