@@ -4,6 +4,7 @@ use super::cells::{Cells, Source, lossy};
 use super::len::mask_bytes;
 use super::mask::Mask;
 use super::out::Out;
+use super::stats::Slant;
 use super::width::packed as narrowest;
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
@@ -81,14 +82,12 @@ pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     Ok(line.distances(values).map_or(line, |range| line.lowered(range.min)))
 }
 
-/// The smallest width for the residuals to the line, and the line for it; `None` if there is no line.
-pub(super) fn delta_packing(values: &[i64]) -> Option<(Packing, Line)> {
-    let line = Line::through(values)?;
-    let range = line.distances(values)?;
+/// The smallest width for the residuals to the line, and the line for it.
+pub(super) fn delta_packing(Slant { line, distances: Range { min, max } }: Slant) -> (Packing, Line) {
     // The first residual is 0, so a signed width that holds the distance holds both ends as well.
-    let distance = i64::from(range.max).saturating_sub(range.min.into());
+    let distance = i64::from(max).saturating_sub(min.into());
     let packing = narrowest(Range { min: 0, max: distance }).unwrap_or(Packing::I32);
-    Some((packing, if packing.signed() { line } else { line.lowered(range.min) }))
+    (packing, if packing.signed() { line } else { line.lowered(min) })
 }
 
 /// A [`DeltaDelta`](Encoding::DeltaDelta) chunk of values that are all there, to a line of their own.

@@ -3,7 +3,7 @@
 use super::binary::{along, delta_packing};
 use super::dictionary::{Bounds, Dictionary};
 use super::encode::{encode, holds};
-use super::len::{delta_delta_len, packed_len};
+use super::len::packed_len;
 use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Stats};
 use super::utf8::MAX_SLOT_TEXT;
@@ -148,11 +148,8 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             best.offer_if(equal, Encoding::Const(flat(range)));
             best.offer(Encoding::Simple(flat(range)));
             best.offer(Encoding::Diff(differences(range.distance())));
-            if let Plain::Long(values) = rows.values
-                && full
-                && delta_delta_len(Packing::U2, rows.len()) < best.len
-                && let Some((packing, line)) = delta_packing(values)
-            {
+            if let Some(slant) = stats.slant {
+                let (packing, line) = delta_packing(slant);
                 let encoding = Encoding::DeltaDelta(packing);
                 best.offer(encoding);
                 if best.encoding == encoding {

@@ -5,12 +5,11 @@ use super::choose::Plan;
 use super::dictionary::{Bounds, Dictionary};
 use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
-use super::stats::{Present, Stats, range};
+use super::stats::{Present, Slant, Stats};
 use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
 use crate::encoding::pack::fits;
 use crate::encoding::range::{Range, whole};
 use crate::error::{Error, Kind, Result, What};
@@ -195,7 +194,7 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
         (Present::Integers(range), _) if some && full && range.is_point() => Encoding::Repeated,
         (Present::Integers(_), Plain::Long(_)) if !some => dense(Packing::I8),
         (Present::Integers(range), Plain::Long(values)) => {
-            let line = if full { delta_delta(values, mask, range) } else { None };
+            let line = stats.slant.and_then(|slant| delta_delta(values, slant, range));
             line.map_or_else(|| dense(packed(range).unwrap_or(Packing::W64)), Encoding::DeltaDelta)
         }
         (Present::Integers(range), _) => dense(packed(range).unwrap_or(Packing::I32)),
@@ -209,23 +208,15 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
     })
 }
 
-/// The width of the residuals, where the values, of which none is missing, look like a line to the
-/// original. `known` is their range if it is within 32 bits.
-fn delta_delta(values: &[i64], mask: &Mask<'_>, known: Range<i64>) -> Option<Packing> {
-    let line = Line::through(values).filter(|line| line.slope < i32::MAX)?;
+/// The width of the residuals, where the values look like a line to the original.
+fn delta_delta(values: &[i64], slant: Slant, Range { min, max }: Range<i64>) -> Option<Packing> {
     let step = values.len().checked_div(5).filter(|step| *step > 0)?;
     let mut sample = values.iter().step_by(step).take(5);
     let mut before = *sample.next()?;
     let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
-    if !rising {
-        return None;
-    }
-    let whole = u32::try_from(known.distance()).is_ok();
-    let Range { min, max } = if whole { known } else { range(values, mask, line.base) };
-    if (values.first(), values.last()) != (Some(&min), Some(&max)) {
-        return None;
-    }
-    packed(line.distances(values)?.into())
+    let within = (values.first(), values.last()) == (Some(&min), Some(&max));
+    (rising && within && slant.line.slope < i32::MAX).then_some(())?;
+    packed(slant.distances.into())
 }
 
 /// What a NaN is beside other doubles that are all the same.

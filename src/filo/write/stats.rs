@@ -24,6 +24,15 @@ pub(super) struct Stats<'a> {
     pub first: Option<usize>,
     /// About the values that are there; those of a zero if none is.
     pub present: Present,
+    /// Of longs, none of which is missing, if differences to a line can hold them.
+    pub slant: Option<Slant>,
+}
+
+/// The line from the first value to the last, and how far the values are from it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Slant {
+    pub line: Line,
+    pub distances: Range<i32>,
 }
 
 /// Facts about the values that are there.
@@ -31,8 +40,8 @@ pub(super) struct Stats<'a> {
 pub(super) enum Present {
     /// Booleans and floats: whether all are the same, bit by bit.
     Opaque { equal: bool },
-    /// Ints, longs and timestamps. Of longs, those up to where their range passes 32 bits: no width
-    /// depends on the others.
+    /// Ints, longs and timestamps. Of longs that have no slant, those up to where their range passes 32
+    /// bits: no width depends on the others.
     Integers(Range<i64>),
     /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
     Doubles { equal: bool, whole: Option<Range<i32>> },
@@ -66,10 +75,15 @@ impl<'a> Stats<'a> {
     pub fn of(rows: &Rows<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         let first = mask.first();
+        let mut slant = None;
         let present = match rows.values {
             Plain::Boolean(bits) => Present::Opaque { equal: equal_bits(bits, &mask) },
             Plain::Int(values) => Present::Integers(range(values, &mask, at(values, first)).into()),
-            Plain::Long(values) => Present::Integers(wide_range(values, &mask, at(values, first))),
+            Plain::Long(values) => {
+                let range;
+                (range, slant) = longs(values, &mask, at(values, first));
+                Present::Integers(range)
+            }
             Plain::Timestamp(values) => Present::Integers(range(values, &mask, at(values, first))),
             Plain::Float(values) => {
                 let bits: &[u32] = bytemuck::must_cast_slice(values);
@@ -85,7 +99,7 @@ impl<'a> Stats<'a> {
             }
             Plain::String(strings) | Plain::Utf8(strings) => Present::Strings(lengths(strings, &mask, first)?),
         };
-        Ok(Stats { element: rows.values.element(), mask, first, present })
+        Ok(Stats { element: rows.values.element(), mask, first, present, slant })
     }
 
     /// The exact length of the chunk in an encoding that can hold the rows. Dictionaries know their own
@@ -185,6 +199,59 @@ pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: 
 
 /// Values that are looked at together where some are missing.
 const STAGED: usize = if cfg!(target_pointer_width = "64") { 4 * BLOCK } else { BLOCK };
+
+/// The range of longs, and their slant if none is missing. One look at them is enough for both, as a
+/// rule: along a steep line the least and the greatest value are near the ends, and to a flat one
+/// the distances are the range.
+fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (Range<i64>, Option<Slant>) {
+    let line = if mask.nulls() { None } else { Line::through(values) };
+    let Some(line) = line else { return (wide_range(values, mask, first), None) };
+    if line.slope == 0 {
+        let range = wide_range(values, mask, first);
+        return (range, Slant::of(line, range.min.checked_sub(first), range.max.checked_sub(first)));
+    }
+    let Some(slant) = Slant::along(line, values) else { return (wide_range(values, mask, first), None) };
+    let range = slant.range(values).unwrap_or_else(|| {
+        let near = wide_range(values, mask, first);
+        if u32::try_from(near.distance()).is_ok() { near } else { range(values, mask, first) }
+    });
+    (range, Some(slant))
+}
+
+impl Slant {
+    fn of(line: Line, min: Option<i64>, max: Option<i64>) -> Option<Self> {
+        let distances = Range { min: i32::try_from(min?).ok()?, max: i32::try_from(max?).ok()? };
+        Some(Slant { line, distances })
+    }
+
+    /// Looks at all values, or until one is too far from the line.
+    #[inline(never)]
+    fn along(line: Line, values: &[i64]) -> Option<Self> {
+        let mut extent = Extent::of(0);
+        for (i, run) in values.chunks(64 * BLOCK).enumerate() {
+            let base = line.at(i.saturating_mul(64 * BLOCK)).cast_signed();
+            let Range { min, max } = Line { base, ..line }.distances(run)?;
+            extent.add(&[min, max]);
+        }
+        Some(Slant { line, distances: extent.range() })
+    }
+
+    /// The range of the values, if they need be looked at only near the ends: further inside, the
+    /// line has risen or fallen by more than all their distances.
+    fn range(self, values: &[i64]) -> Option<Range<i64>> {
+        let (first, last) = (*values.first()?, *values.last()?);
+        // Not where a distance of 32 bits may lead around from the greatest number to the least.
+        first.min(last).checked_add(i32::MIN.into())?;
+        first.max(last).checked_add(i32::MAX.into())?;
+        let spread = Range::<i64>::from(self.distances).distance();
+        let near = spread.checked_div(self.line.slope.unsigned_abs().into())?.saturating_add(1);
+        let near = usize::try_from(near).ok().filter(|near| *near <= values.len() / 8)?;
+        let mut extent = Extent::of(first);
+        extent.add(values.get(..near)?);
+        extent.add(values.get(values.len().saturating_sub(near)..)?);
+        Some(extent.range())
+    }
+}
 
 /// The range of all values up to the run with which it passes 32 bits.
 #[inline(never)]
