@@ -352,3 +352,32 @@ fn long_forms(strings: Strings<'_>, mask: &Mask<'_>, mut offset: usize) -> Resul
     }
     Ok(count)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn a_slant_gives_the_range_of_all_values() {
+        let noise =
+            |i: i64| i.wrapping_mul(0x9e37_79b9_7f4a_7c15_u64.cast_signed()).wrapping_shr(40).rem_euclid(1 << 20);
+        for base in [0, -5_000_000, i64::MIN, i64::MAX - (1 << 31), i64::MAX - (1 << 20)] {
+            for slope in [-70_000, -100, -1, 0, 1, 2, 100, 70_000, 1 << 30] {
+                for width in [0, 1, 7, 1000, 1 << 20] {
+                    let value = |i: i64| base.wrapping_add(slope * i).wrapping_add(noise(i) % (width + 1));
+                    let values: Vec<i64> = (0..3000).map(value).collect();
+                    let mask = Mask::all(values.len());
+                    let (range, slant) = longs(&values, &mask, values[0]);
+                    let exact = Range { min: *values.iter().min().unwrap(), max: *values.iter().max().unwrap() };
+                    // Without a slant the range may end where it passes 32 bits.
+                    let known = slant.is_some() || exact.distance() <= u32::MAX.into();
+                    assert!(range == exact || !known, "{base} + {slope} i + 0..={width}");
+                    if let Some(Slant { line, distances }) = slant {
+                        assert_eq!(line.distances(&values), Some(distances), "{base} + {slope} i + 0..={width}");
+                    }
+                }
+            }
+        }
+    }
+}
