@@ -34,8 +34,8 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let items = whole(size, src, dst);
     let done = match size {
         2 if FAST => shuffle_by::<2>(src, dst, items),
-        4 if FAST => shuffle_by::<4>(src, dst, items),
-        8 if FAST => shuffle_by::<8>(src, dst, items),
+        4 if FAST => deal_by::<4>(src, dst, items),
+        8 if FAST => deal_by::<8>(src, dst, items),
         16 if FAST => shuffle_by::<16>(src, dst, items),
         _ => 0,
     };
@@ -175,6 +175,42 @@ fn join64([a, b, c, d, e, f, g, h]: [&[u8; TILE]; 8]) -> [u64; TILE] {
         *out = u64::from(*low) | u64::from(*high) << 32;
     }
     out
+}
+
+/// As many items as are whole pieces of [`DECK`] bytes; gives back how many they are.
+#[inline(never)]
+fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
+    let mut done = 0usize;
+    for deck in src.as_chunks::<DECK>().0 {
+        let planes = deal::<S>(*deck);
+        let each = const { DECK / S };
+        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(planes.chunks_exact(each)) {
+            let Some(to) = plane.get_mut(done..).and_then(|plane| plane.get_mut(..each)) else { return done };
+            to.copy_from_slice(bytes);
+        }
+        done = done.wrapping_add(each);
+    }
+    done
+}
+
+/// Bytes that are shuffled at once.
+const DECK: usize = 2 * TILE;
+
+/// The planes of a deck of items, by perfect shuffles: each moves byte `k` to `2 * k` modulo `DECK - 1`, so
+/// as many as double to the number of items move byte `item * S + place` to `place * items + item`.
+#[inline(always)]
+fn deal<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
+    let mut items = const { DECK / S };
+    while items > 1 {
+        let halves: [[u8; TILE]; 2] = bytemuck::cast(deck);
+        let mut pairs = [0u16; TILE];
+        for (pair, (a, b)) in pairs.iter_mut().zip(halves[0].iter().zip(&halves[1])) {
+            *pair = u16::from_ne_bytes([*a, *b]);
+        }
+        deck = bytemuck::cast(pairs);
+        items /= 2;
+    }
+    deck
 }
 
 /// As many items as are whole tiles; gives back how many they are.
