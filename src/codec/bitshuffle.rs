@@ -19,7 +19,7 @@
 //! ```
 
 use super::lz::FAST;
-use super::shuffle::{TILE, copy_rest, join, room, split};
+use super::shuffle::{DECK, TILE, copy_rest, deal, join, room};
 use crate::error::Result;
 
 /// Items of one step of the fast form: a tile of bytes of each row.
@@ -36,8 +36,16 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     if row == 0 {
         return Ok(());
     }
+    let done = match size {
+        1 if FAST => shuffle_by::<1>(src, dst, row),
+        2 if FAST => shuffle_by::<2>(src, dst, row),
+        4 if FAST => shuffle_by::<4>(src, dst, row),
+        8 if FAST => shuffle_by::<8>(src, dst, row),
+        16 if FAST => shuffle_by::<16>(src, dst, row),
+        _ => 0,
+    };
     for (place, rows) in dst.chunks_exact_mut(row.wrapping_mul(8).max(1)).take(size).enumerate() {
-        let done = if FAST { shuffle_fast(size, place, src, rows, row) } else { 0 };
+        let done = if FAST && done == 0 { shuffle_place(size, place, src, rows, row) } else { done };
         for m in done..row {
             let mut word = [0; 8];
             let first = m.wrapping_mul(8).wrapping_mul(size).wrapping_add(place);
@@ -171,27 +179,63 @@ fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize
     done
 }
 
-/// The rows of one place in the item, as many bytes of them as are whole tiles; gives back how many.
-fn shuffle_fast(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
+/// As many bytes of the rows as are whole tiles; gives back how many.
+#[inline(never)]
+fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], row: usize) -> usize {
+    let mut done = 0usize;
+    for items in src.chunks_exact(STEP.wrapping_mul(S)) {
+        let mut planes = [[0; STEP]; S];
+        let each = const { DECK / S };
+        for (k, deck) in items.as_chunks::<DECK>().0.iter().enumerate() {
+            let dealt = if S == 1 { *deck } else { deal::<S>(*deck) };
+            let at = k.wrapping_mul(each);
+            for (plane, bytes) in planes.iter_mut().zip(dealt.chunks_exact(each)) {
+                let Some(to) = plane.get_mut(at..).and_then(|plane| plane.get_mut(..each)) else { return done };
+                to.copy_from_slice(bytes);
+            }
+        }
+        for (plane, rows) in planes.iter().zip(dst.chunks_exact_mut(row.wrapping_mul(8).max(1))) {
+            put_rows(plane, rows, row, done);
+        }
+        done = done.wrapping_add(TILE);
+    }
+    done
+}
+
+/// [`shuffle_by`] for one place in items of any size.
+fn shuffle_place(size: usize, place: usize, src: &[u8], rows: &mut [u8], row: usize) -> usize {
     let mut done = 0usize;
     for items in src.chunks_exact(STEP.wrapping_mul(size).max(1)).take(row / TILE) {
         let mut plane = [0; STEP];
         for (to, from) in plane.iter_mut().zip(items.get(place..).unwrap_or_default().iter().step_by(size.max(1))) {
             *to = *from;
         }
-        let mut tile = [[0; TILE]; 8];
-        split(&plane, &mut tile);
-        let mut tile: Rows = bytemuck::cast(tile);
-        transpose_rows(&mut tile);
-        let tile: [[u8; TILE]; 8] = bytemuck::cast(tile);
-        for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
-            if let Some(to) = row.get_mut(done..).and_then(|row| row.first_chunk_mut()) {
-                *to = *bytes;
-            }
-        }
+        put_rows(&plane, rows, row, done);
         done = done.wrapping_add(TILE);
     }
     done
+}
+
+/// A tile of the eight rows of one plane, which go to byte `at` of each.
+#[inline(always)]
+fn put_rows(plane: &[u8; STEP], rows: &mut [u8], row: usize, at: usize) {
+    let mut tile = [[[0; DECK / 8]; 8 * TILE / DECK]; 8];
+    for (k, deck) in plane.as_chunks::<DECK>().0.iter().enumerate() {
+        let dealt = deal::<8>(*deck);
+        for (tile, bytes) in tile.iter_mut().zip(dealt.as_chunks().0) {
+            if let Some(to) = tile.get_mut(k) {
+                *to = *bytes;
+            }
+        }
+    }
+    let mut tile: Rows = bytemuck::cast(tile);
+    transpose_rows(&mut tile);
+    let tile: [[u8; TILE]; 8] = bytemuck::cast(tile);
+    for (row, bytes) in rows.chunks_exact_mut(row.max(1)).zip(&tile) {
+        if let Some(to) = row.get_mut(at..).and_then(|row| row.first_chunk_mut()) {
+            *to = *bytes;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -33,10 +33,10 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let items = whole(size, src, dst);
     let done = match size {
-        2 if FAST => shuffle_by::<2>(src, dst, items),
-        4 if FAST => shuffle_by::<4>(src, dst, items),
-        8 if FAST => shuffle_by::<8>(src, dst, items),
-        16 if FAST => shuffle_by::<16>(src, dst, items),
+        2 if FAST => halve(src, dst, items),
+        4 if FAST => deal_by::<4>(src, dst, items),
+        8 if FAST => deal_by::<8>(src, dst, items),
+        16 if FAST => deal_by::<16>(src, dst, items),
         _ => 0,
     };
     for (place, plane) in dst.chunks_exact_mut(items.max(1)).take(size).enumerate() {
@@ -177,111 +177,63 @@ fn join64([a, b, c, d, e, f, g, h]: [&[u8; TILE]; 8]) -> [u64; TILE] {
     out
 }
 
-/// As many items as are whole tiles; gives back how many they are.
+/// As many items as are whole pieces of [`DECK`] bytes; gives back how many they are.
 #[inline(never)]
-fn shuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
+fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
     let mut done = 0usize;
-    let tiles = items / TILE;
-    for tile in src.chunks_exact(TILE.wrapping_mul(S)).take(tiles) {
-        let mut planes = [[0; TILE]; S];
-        split(tile, &mut planes);
-        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(&planes) {
-            if let Some(to) = plane.get_mut(done..).and_then(|plane| plane.first_chunk_mut()) {
-                *to = *bytes;
-            }
+    for deck in src.as_chunks::<DECK>().0 {
+        let planes = deal::<S>(*deck);
+        let each = const { DECK / S };
+        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(planes.chunks_exact(each)) {
+            let Some(to) = plane.get_mut(done..).and_then(|plane| plane.get_mut(..each)) else { return done };
+            to.copy_from_slice(bytes);
         }
-        done = done.wrapping_add(TILE);
+        done = done.wrapping_add(each);
     }
     done
 }
 
-/// The planes of one tile of items: [`join`] backwards. The tile's length is a constant in each arm, or
-/// its loop would not become vectors.
+/// Bytes that are shuffled at once.
+pub(super) const DECK: usize = 2 * TILE;
+
+/// The planes of a deck of items, by perfect shuffles: each moves byte `k` to `2 * k` modulo `DECK - 1`, so
+/// as many as double to the number of items move byte `item * S + place` to `place * items + item`.
 #[inline(always)]
-pub(super) fn split<const S: usize>(items: &[u8], planes: &mut [[u8; TILE]; S]) {
-    match &mut planes[..] {
-        [a, b] => {
-            let Some(items) = items.first_chunk::<{ 2 * TILE }>() else { return };
-            let mut pairs = [0; TILE];
-            for (pair, item) in pairs.iter_mut().zip(items.as_chunks::<2>().0) {
-                *pair = u16::from_le_bytes(*item);
-            }
-            split16(&pairs, a, b);
+pub(super) fn deal<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
+    let mut items = const { DECK / S };
+    while items > 1 {
+        let halves: [[u8; TILE]; 2] = bytemuck::cast(deck);
+        let mut pairs = [0u16; TILE];
+        for (pair, (a, b)) in pairs.iter_mut().zip(halves[0].iter().zip(&halves[1])) {
+            *pair = u16::from_ne_bytes([*a, *b]);
         }
-        [a, b, c, d] => {
-            let Some(items) = items.first_chunk::<{ 4 * TILE }>() else { return };
-            let mut words = [0; TILE];
-            for (word, item) in words.iter_mut().zip(items.as_chunks::<4>().0) {
-                *word = u32::from_le_bytes(*item);
-            }
-            split32(&words, [a, b, c, d]);
-        }
-        [a, b, c, d, e, f, g, h] => {
-            let Some(items) = items.first_chunk::<{ 8 * TILE }>() else { return };
-            let mut words = [0; TILE];
-            for (word, item) in words.iter_mut().zip(items.as_chunks::<8>().0) {
-                *word = u64::from_le_bytes(*item);
-            }
-            split64(&words, [a, b, c, d, e, f, g, h]);
-        }
-        [a, b, c, d, e, f, g, h, more @ ..] => {
-            let [i, j, k, l, m, n, o, p] = more else { return };
-            let Some(items) = items.first_chunk::<{ 16 * TILE }>() else { return };
-            let (mut low, mut high) = ([0; TILE], [0; TILE]);
-            for ((low, high), item) in low.iter_mut().zip(&mut high).zip(items.as_chunks::<16>().0) {
-                let (a, b) = halves(u128::from_le_bytes(*item));
-                (*low, *high) = (a, b);
-            }
-            split64(&low, [a, b, c, d, e, f, g, h]);
-            split64(&high, [i, j, k, l, m, n, o, p]);
-        }
-        _ => {}
+        deck = bytemuck::cast(pairs);
+        items /= 2;
     }
+    deck
 }
 
-#[inline(always)]
+/// [`deal_by`] for items of two bytes, of which the compiler makes better vectors as they are.
+#[inline(never)]
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-const fn halves(word: u128) -> (u64, u64) {
-    (word as u64, (word >> 64) as u64)
-}
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-fn split16(pairs: &[u16; TILE], low: &mut [u8; TILE], high: &mut [u8; TILE]) {
-    for (low, pair) in low.iter_mut().zip(pairs) {
-        *low = *pair as u8;
+fn halve(src: &[u8], dst: &mut [u8], items: usize) -> usize {
+    let Some((low, high)) = dst.split_at_mut_checked(items) else { return 0 };
+    let mut done = 0usize;
+    let planes = low.as_chunks_mut::<TILE>().0.iter_mut().zip(high.as_chunks_mut::<TILE>().0);
+    for (deck, (low, high)) in src.as_chunks::<DECK>().0.iter().zip(planes) {
+        let mut pairs = [0; TILE];
+        for (pair, item) in pairs.iter_mut().zip(deck.as_chunks::<2>().0) {
+            *pair = u16::from_le_bytes(*item);
+        }
+        for (low, pair) in low.iter_mut().zip(&pairs) {
+            *low = *pair as u8;
+        }
+        for (high, pair) in high.iter_mut().zip(&pairs) {
+            *high = (*pair >> 8) as u8;
+        }
+        done = done.wrapping_add(TILE);
     }
-    for (high, pair) in high.iter_mut().zip(pairs) {
-        *high = (*pair >> 8) as u8;
-    }
-}
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-fn split32(words: &[u32; TILE], [a, b, c, d]: [&mut [u8; TILE]; 4]) {
-    let (mut low, mut high) = ([0; TILE], [0; TILE]);
-    for (low, word) in low.iter_mut().zip(words) {
-        *low = *word as u16;
-    }
-    for (high, word) in high.iter_mut().zip(words) {
-        *high = (*word >> 16) as u16;
-    }
-    split16(&low, a, b);
-    split16(&high, c, d);
-}
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "the two halves")]
-fn split64(words: &[u64; TILE], [a, b, c, d, e, f, g, h]: [&mut [u8; TILE]; 8]) {
-    let (mut low, mut high) = ([0; TILE], [0; TILE]);
-    for (low, word) in low.iter_mut().zip(words) {
-        *low = *word as u32;
-    }
-    for (high, word) in high.iter_mut().zip(words) {
-        *high = (*word >> 32) as u32;
-    }
-    split32(&low, [a, b, c, d]);
-    split32(&high, [e, f, g, h]);
+    done
 }
 
 #[cfg(test)]

@@ -91,7 +91,7 @@ fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
     Ok(len)
 }
 
-/// Sequences far from both ends, with at most 14 literals and one byte of match length.
+/// Sequences far from both ends, whose lengths take at most one byte more each.
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
@@ -99,16 +99,20 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let bytes = &mut *out.bytes;
     let mut sequence = || {
         // Token, 14 literals, distance, one byte of length; literals are taken by 16.
-        let window = src.first_chunk::<20>()?;
+        let mut window = src.first_chunk::<20>()?;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
         let token = usize::from(window[0]);
-        let literals = token >> 4;
-        if literals == 15 {
-            return None;
+        let (mut rest, mut to, mut literals) = (src, at, token >> 4);
+        if literals < 15 {
+            put::<16>(bytes, at, window.get(1..)?)?;
+        } else {
+            let run = long_run(src, bytes, at)?;
+            // As if a token of no literals were before the distance.
+            (rest, to, literals) = (src.get(run.wrapping_add(1)..)?, at.wrapping_add(run), 0);
+            window = rest.first_chunk()?;
         }
-        put::<16>(bytes, at, window.get(1..)?)?;
         let [low, high, more] = *window.get(literals.wrapping_add(1)..)?.first_chunk()?;
         let distance = usize::from(u16::from_le_bytes([low, high]));
         let mut len = (token & 15).wrapping_add(MIN);
@@ -120,16 +124,35 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             len = len.wrapping_add(more.into());
             used = used.wrapping_add(1);
         }
-        let to = at.wrapping_add(literals);
+        to = to.wrapping_add(literals);
         fast_match(bytes, to, distance, len)?;
         at = to.wrapping_add(len);
-        src = src.get(used..)?;
+        src = rest.get(used..)?;
         Some(())
     };
     while sequence().is_some() {}
     out.at = at;
     *r = rest_of(r, src);
 }
+
+/// Puts 15 literals and more out, those of the sequence that `src` begins with; gives back how many.
+#[inline(always)]
+fn long_run(src: &[u8], bytes: &mut [u8], at: usize) -> Option<usize> {
+    let [_, more, from @ ..] = src else { return None };
+    if *more == 255 {
+        return None;
+    }
+    let run = usize::from(*more).wrapping_add(15);
+    // Most are short: one copy of fixed size.
+    put::<SHORT>(bytes, at, from)?;
+    if run > SHORT {
+        bytes.get_mut(at..)?.get_mut(..run)?.copy_from_slice(from.get(..run)?);
+    }
+    Some(run)
+}
+
+/// So many literals go out at once.
+const SHORT: usize = 64;
 
 /// The most that `n` bytes take as a block.
 #[must_use]
