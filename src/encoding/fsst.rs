@@ -18,6 +18,12 @@ use crate::error::{Error, Kind, Result, What};
 /// The code before a literal byte.
 const ESCAPE: u8 = 255;
 
+/// Codes from which on tables pay.
+const MANY: usize = 256;
+
+/// The length of what has no symbol: behind any window of eight symbols.
+const BEYOND: u8 = 128;
+
 /// A symbol table, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Table<'a> {
@@ -60,51 +66,67 @@ impl<'a> Table<'a> {
     /// In `What::Fsst`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
     /// [`Kind::Truncated`] if the last code is an escape, [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<usize> {
-        let (taken, written) = if cfg!(target_pointer_width = "64") { self.fast(codes, out) } else { (0, 0) };
+        let wide = cfg!(target_pointer_width = "64") && codes.len() >= MANY;
+        let (taken, written) = if wide { self.fast(codes, out) } else { (0, 0) };
         self.exact(codes, taken, out, written)
     }
 
-    /// Stores all eight bytes of a symbol; its length.
-    #[inline(always)]
-    fn store(&self, code: u8, window: &mut [u8; 64], at: usize) -> Option<usize> {
-        let (symbol, len) = self.symbol(code)?;
-        *window.get_mut(at..)?.first_chunk_mut::<8>()? = *symbol;
-        Some(len)
-    }
-
-    /// Eight codes at a time while there is room for eight symbols; codes taken and bytes written.
+    /// Eight codes at a time while there is room for eight symbols; codes taken and bytes written. Stops
+    /// before a code without symbol.
     #[inline(never)]
     fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {
+        // Tables that every code has a place in, so that no look into them is checked.
+        let (mut symbols, mut lengths) = ([[0; 8]; 256], [BEYOND; 256]);
+        for (to, symbol) in symbols.iter_mut().zip(self.symbols) {
+            *to = *symbol;
+        }
+        for (to, len) in lengths.iter_mut().zip(self.lengths) {
+            *to = *len;
+        }
         let (mut at, mut written) = (0usize, 0usize);
-        while let Some(eight) = codes.get(at..).and_then(<[u8]>::first_chunk::<8>) {
+        while let Some((eight, _)) = codes.get(at..).and_then(<[u8]>::split_first_chunk::<8>) {
             let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<64>) else { break };
             // A byte of the complement is zero where the code is an escape.
             let zero = !u64::from_le_bytes(*eight);
             let escapes = zero.wrapping_sub(0x0101_0101_0101_0101) & !zero & 0x8080_8080_8080_8080;
-            let count = (escapes.trailing_zeros() >> 3) as usize;
             let mut len = 0usize;
-            if count == 8 {
-                // No escape: eight stores, and nothing depends on a count.
-                for code in eight {
-                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
-                    len = len.wrapping_add(n);
+            // All eight bytes of a symbol, the length of which says where the next one goes.
+            let mut store = |code: u8| -> Option<()> {
+                let code = usize::from(code);
+                *window.get_mut(len..)?.first_chunk_mut::<8>()? = *symbols.get(code)?;
+                len = len.wrapping_add((*lengths.get(code)?).into());
+                Some(())
+            };
+            if escapes == 0 {
+                // Eight stores, and nothing depends on a count.
+                let [a, b, c, d, e, f, g, h] = *eight;
+                let mut all = || {
+                    store(a)?;
+                    store(b)?;
+                    store(c)?;
+                    store(d)?;
+                    store(e)?;
+                    store(f)?;
+                    store(g)?;
+                    store(h)
+                };
+                if all().is_none() || len > 64 {
+                    break;
                 }
-            } else {
-                for code in eight.iter().take(count) {
-                    let Some(n) = self.store(*code, window, len) else { return (at, written) };
-                    len = len.wrapping_add(n);
-                }
+                at = at.wrapping_add(8);
+                written = written.wrapping_add(len);
+                continue;
             }
-            at = at.wrapping_add(count);
-            written = written.wrapping_add(len);
-            if count < 8 {
-                // The window has room: fewer than eight symbols were written.
-                let Some(literal) = codes.get(at.wrapping_add(1)) else { break };
-                let Some(to) = out.get_mut(written) else { break };
-                *to = *literal;
-                at = at.wrapping_add(2);
-                written = written.wrapping_add(1);
+            let count = (escapes.trailing_zeros() >> 3) as usize;
+            if eight.iter().take(count).try_for_each(|code| store(*code)).is_none() || len > 56 {
+                break;
             }
+            // The window has room: fewer than eight symbols were written.
+            let Some(literal) = codes.get(at.wrapping_add(count).wrapping_add(1)) else { break };
+            let Some(to) = window.get_mut(len) else { break };
+            *to = *literal;
+            at = at.wrapping_add(count).wrapping_add(2);
+            written = written.wrapping_add(len).wrapping_add(1);
         }
         (at, written)
     }
