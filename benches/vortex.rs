@@ -103,17 +103,25 @@ fn delta() {
 fn floats() {
     let len = 1024 * 64;
     let mut random = Random(3);
-    let integers: Vec<u64> = (0..len).map(|_| random.below(1 << 30)).collect();
-    let (mut words, mut plain) = (integers.clone(), vec![0f64; len]);
+    let exponents = ::alp::Exponents { e: 14, f: 12 };
+    let integers: Vec<i64> = (0..len).map(|_| random.below(1 << 30) as i64).collect();
+    let (mut words, mut theirs) = (integers.clone(), integers.clone());
+    alp::decode(14, 12, Cells::W8(bytemuck::cast_slice_mut(&mut words))).unwrap();
+    ::alp::decode_slice_inplace::<f64>(&mut theirs, exponents);
+    assert_eq!(words, theirs);
+    // In place, so the next call takes the floats of the one before for integers: work of the same kind.
     Work::new("ALP f64", len, len * 8, || {
-        words.copy_from_slice(&integers);
-        alp::decode(14, 12, Cells::W8(black_box(&mut words))).unwrap();
+        alp::decode(14, 12, Cells::W8(bytemuck::cast_slice_mut(black_box(&mut words)))).unwrap();
     })
-    .rival("plain loop", || {
-        for (to, word) in black_box(&mut plain).iter_mut().zip(&integers) {
-            *to = word.cast_signed() as f64 * 1e12 * 1e-14;
-        }
+    .rival("alp", || ::alp::decode_slice_inplace::<f64>(black_box(&mut theirs), exponents))
+    .run();
+    let integers: Vec<i32> = (0..len).map(|_| random.below(1 << 20) as i32).collect();
+    let exponents = ::alp::Exponents { e: 4, f: 2 };
+    let (mut words, mut theirs) = (integers.clone(), integers);
+    Work::new("ALP f32", len, len * 4, || {
+        alp::decode(4, 2, Cells::W4(bytemuck::cast_slice_mut(black_box(&mut words)))).unwrap();
     })
+    .rival("alp", || ::alp::decode_slice_inplace::<f32>(black_box(&mut theirs), exponents))
     .run();
 }
 

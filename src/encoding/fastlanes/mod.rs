@@ -19,6 +19,13 @@
 //! ```
 
 mod delta;
+#[allow(
+    clippy::indexing_slicing,
+    clippy::arithmetic_side_effects,
+    clippy::cast_possible_truncation,
+    reason = "lanes of arrays of that length; shifts below 64, halves of products"
+)]
+mod rows;
 
 pub use delta::{lanes, undelta};
 
@@ -79,13 +86,8 @@ pub const fn packed_len(blocks: u64, width: u32) -> u64 {
 macro_rules! word {
     ($module:ident, $word:ty, $bits:literal, $lanes:literal) => {
         pub(super) mod $module {
+            use super::super::rows::$module::{one, two};
             use super::{BLOCK, place, row_start};
-
-            /// A row of words as they are stored.
-            #[inline(always)]
-            fn words(row: &[u8; 128]) -> [$word; $lanes] {
-                bytemuck::cast::<[u8; 128], [$word; $lanes]>(*row)
-            }
 
             /// Unpacks a block; `packed` has `width` rows of words.
             #[inline(never)]
@@ -98,21 +100,12 @@ macro_rules! word {
                 let (mut k, mut shift) = (0usize, 0usize);
                 for r in 0..$bits {
                     let to = out.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
-                    let low = words(packed.get(k)?);
+                    let low = packed.get(k)?;
                     let end = shift.wrapping_add(width);
                     if end > $bits {
-                        let high = words(packed.get(k.wrapping_add(1))?);
-                        let up = ($bits as u32).wrapping_sub(shift as u32) & ($bits - 1);
-                        let down = shift as u32 & ($bits - 1);
-                        for l in 0..$lanes {
-                            let word = <$word>::from_le(low[l]) >> down | <$word>::from_le(high[l]) << up;
-                            to[l] = word & mask;
-                        }
+                        two(to, low, packed.get(k.wrapping_add(1))?, shift, mask);
                     } else {
-                        let down = shift as u32 & ($bits - 1);
-                        for l in 0..$lanes {
-                            to[l] = <$word>::from_le(low[l]) >> down & mask;
-                        }
+                        one(to, low, shift, mask);
                     }
                     k = k.wrapping_add(usize::from(end >= $bits));
                     shift = end & ($bits - 1);
@@ -129,7 +122,7 @@ macro_rules! word {
                 let (r, lane) = place(i, $bits);
                 let first = r.wrapping_mul(width);
                 let (k, shift) = (first / $bits, first & ($bits - 1));
-                let word = |k: usize| Some(<$word>::from_le(*words(packed.get(k)?).get(lane)?));
+                let word = |k: usize| Some(<$word>::from_le_bytes(*packed.get(k)?.as_chunks().0.get(lane)?));
                 let mut value = word(k)? >> shift;
                 if shift.wrapping_add(width) > $bits {
                     value |= word(k.wrapping_add(1))? << (($bits as usize).wrapping_sub(shift) & ($bits - 1));
@@ -141,11 +134,7 @@ macro_rules! word {
     };
 }
 
-#[allow(
-    clippy::indexing_slicing,
-    clippy::cast_possible_truncation,
-    reason = "lanes of arrays of that length; widths are at most 64"
-)]
+#[allow(clippy::cast_possible_truncation, reason = "widths are at most 64")]
 mod words {
     use super::{BLOCK, place, row_start};
 
