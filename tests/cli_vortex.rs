@@ -32,8 +32,6 @@ const NOT_READ: &[(&str, &str)] = &[
     ("def_compact_b", "vortex.pco"),
     ("enc_pco_a", "vortex.pco"),
     ("enc_pco_b", "vortex.pco"),
-    ("enc_zstd_a", "vortex.zstd"),
-    ("enc_zstd_b", "vortex.zstd"),
     ("enc_v2_preview_a", "vortex.decimal_byte_parts.v2"),
     ("lay_no_dtype_a", "vortex dtype"),
 ];

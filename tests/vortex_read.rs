@@ -369,3 +369,87 @@ fn zones_of_every_golden_can_be_asked_for() {
     }
     assert!(zoned > 200, "{zoned}");
 }
+
+/// A `vortex.zstd` of frames with so many values each, as metadata says.
+#[cfg(feature = "zstd")]
+fn zstd(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
+    let mut metadata = Vec::new();
+    let mut packed = Vec::new();
+    for (bytes, count) in frames {
+        metadata.extend_from_slice(&[0x12, 4, 0x08, claim(bytes.len()), 0x10, *count]);
+        let mut frame = vec![0; pilaster::codec::zstd::max_len(bytes.len())];
+        let len = pilaster::codec::zstd::encode(bytes, &mut frame).unwrap();
+        frame.truncate(len);
+        packed.push(frame);
+    }
+    let mut buffers: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
+    let numbers: Vec<u16> = (0..packed.len() as u16).collect();
+    let children = validity.map(|_| node(Encoding::Bool, &[], &[packed.len() as u16], vec![]));
+    buffers.extend(validity);
+    blob(node(Encoding::Zstd, &metadata, &numbers, children.into_iter().collect()), &buffers)
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn frames_hold_the_rows_that_have_a_value() {
+    let (one, two) = (le(&[1, 2, 3]), le(&[4, 5]));
+    let blob = zstd(&[(&one, 3), (&two, 0)], |len| len as u8, Some(&[0b0101_1011, 0]));
+    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
+        file.verify(&mut Scratch::new(&mut [0; 4096])).unwrap();
+        let naive = [Some(1), Some(2), None, Some(3), Some(4), None, Some(5), None, None];
+        assert_eq!(integers(&column, 0..9), naive);
+        // Any rows on their own, across the frames and within one.
+        for (from, to) in [(0, 9), (3, 7), (4, 5), (5, 9), (7, 9)] {
+            let mut memory = [0xaa; 1024];
+            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
+            let Values::I64(values) = batch.values else { panic!() };
+            let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
+            assert_eq!(read, naive[from as usize..to as usize]);
+        }
+    });
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn frames_that_are_not_as_long_as_they_say_are_an_error() {
+    let values = le(&[1, 2, 3]);
+    assert_eq!(longs(&zstd(&[(&values, 3)], |len| len as u8, None), 3), Ok(vec![1, 2, 3]));
+    let read = |blob: &[u8], rows| longs(blob, rows).map(drop).unwrap_err();
+    let e = read(&zstd(&[(&values, 3)], |len| len as u8 - 8, None), 3);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has more");
+    let e = read(&zstd(&[(&values, 3)], |len| len as u8 + 8, None), 3);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has less");
+    let e = read(&zstd(&[(&values, 2)], |len| len as u8, None), 2);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "values and bytes differ");
+    let e = read(&zstd(&[(&values, 3)], |len| len as u8, None), 4);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
+    // 2^40 bytes from a frame of a few: nothing is taken for that.
+    let mut claims = vec![0x12, 9, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3];
+    let blob_of = |metadata: &[u8]| blob(node(Encoding::Zstd, metadata, &[0], vec![]), &[&[0; 20]]);
+    let e = read(&blob_of(&claims), 3);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "a claim");
+    // A dictionary, which is not read yet.
+    claims = vec![0x08, 5, 0x12, 4, 0x08, 24, 0x10, 3];
+    let e = read(&blob_of(&claims), 3);
+    assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VtxEncoding));
+}
+
+#[cfg(feature = "zstd")]
+#[test]
+fn texts_behind_their_lengths() {
+    let texts = |bytes: &[u8], count: u8| {
+        with(&zstd(&[(bytes, count)], |len| len as u8, None), &text(), 2, |_, column| {
+            let mut memory = [0; 4096];
+            column.read(0..2, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
+                Values::Utf8(texts) => [texts.text(0).unwrap().to_owned(), texts.text(1).unwrap().to_owned()],
+                other => panic!("{other:?}"),
+            })
+        })
+    };
+    assert_eq!(texts(b"\x02\0\0\0ab\0\0\0\0", 2).unwrap(), ["ab", ""]);
+    assert_eq!(texts(b"\x02\0\0\0ab\x01\0\0\0c", 0).unwrap(), ["ab", "c"], "without a count");
+    for bad in [&b"\x02\0\0\0ab"[..], b"\x02\0\0\0ab\x01\0\0\0", b"\xff\xff\xff\xffab", b"\x02\0\0\0ab\x01\0"] {
+        let e = texts(bad, 2).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxText), "{bad:?}");
+    }
+}

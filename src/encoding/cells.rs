@@ -210,6 +210,26 @@ impl<'o> Cells<'o> {
         }
     }
 
+    /// Moves the first cells apart: the next of them becomes each cell that is `valid` (1), every other one is
+    /// zero. There are as many to move as there are ones.
+    pub fn spread(&mut self, valid: &[u8]) {
+        fn spread<T: Cell>(words: &mut [T], valid: &[u8]) {
+            let mut next = valid.iter().filter(|valid| **valid == 1).count();
+            // From the end, so that none is overwritten before it has moved.
+            for (i, valid) in valid.iter().enumerate().take(words.len()).rev() {
+                let mut value = T::zeroed();
+                if *valid == 1 {
+                    next = next.saturating_sub(1);
+                    value = words.get(next).copied().unwrap_or(value);
+                }
+                if let Some(word) = words.get_mut(i) {
+                    *word = value;
+                }
+            }
+        }
+        each!(self, words => spread(words, valid));
+    }
+
     /// Value `k` in every cell from `ends[k - 1]` to `ends[k]`; `Err` with the first `k` whose end is
     /// below the one before, or behind the last if cells are left over. Ends behind the cells are cut.
     ///
@@ -347,6 +367,19 @@ mod tests {
             assert_eq!(Cells::W8(&mut out).expand(&Cells::W8(&mut values), &ends), Err(lens.len()));
         }
         assert_eq!(Cells::W1(&mut [0; 9]).expand(&Cells::W1(&mut [1, 2, 3]), &[5, 4, 9]), Err(1));
+    }
+
+    #[test]
+    fn cells_spread_like_the_naive_loop() {
+        for pattern in [0u32, 1, 0b1011, 0b1000_0000_0000, 0xfff, 0b0101_0101_0101] {
+            let valid: Vec<u8> = (0..12).map(|i| (pattern >> i & 1) as u8).collect();
+            let mut words: Vec<u16> = (100..112).collect();
+            let mut dense = words.clone().into_iter();
+            let naive: Vec<u16> =
+                valid.iter().map(|valid| if *valid == 1 { dense.next().unwrap() } else { 0 }).collect();
+            Cells::W2(&mut words).spread(&valid);
+            assert_eq!(words, naive, "{pattern:b}");
+        }
     }
 
     #[test]

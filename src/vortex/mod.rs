@@ -49,7 +49,8 @@
 //! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 only without nulls |
 //! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |
 //! | fsst, onpair | yes | FSST in both of its forms; lengths of rows are checked in sum per batch |
-//! | pco, zstd | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
+//! | zstd | with the feature `zstd` | not with a dictionary; a frame is unpacked whole, whatever rows are asked for |
+//! | pco | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | the same |
 //! | files of 0.36 to 0.90 | yes | with the old forms that they have |
 //!

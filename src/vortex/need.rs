@@ -4,6 +4,7 @@ use super::arrays::SMALL;
 use super::node::{Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
+use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::Result;
 
@@ -70,6 +71,15 @@ impl<'f> Node<'f> {
                 // Codes are decoded in pieces, whatever memory is left.
                 own = piece(tokens, 4).saturating_add(piece(block, 4));
                 rows = n.max(tokens).max(block);
+            }
+            Encoding::Zstd => {
+                let frame = self.zstd_largest(run)?;
+                let workspace = Codec::Zstd.workspace_len(usize::try_from(frame).unwrap_or(usize::MAX)) as u64;
+                own = piece(n, 1).saturating_add(workspace).saturating_add(SLACK);
+                // Texts are unpacked where they stay, and counted there.
+                if !matches!(run.text, Text::Copied { .. }) {
+                    own = own.saturating_add(piece(frame, 1));
+                }
             }
             _ => {}
         }

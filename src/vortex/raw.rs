@@ -96,6 +96,7 @@ ids! {
         DateTimeParts = "vortex.datetimeparts",
         Decimal = "vortex.decimal",
         DecimalByteParts = "vortex.decimal_byte_parts",
+        Zstd = "vortex.zstd",
     }
 }
 
@@ -125,6 +126,18 @@ pub mod field {
         pub const F16: u32 = 10;
         /// The values of a `ListValue`.
         pub const ITEM: u32 = 1;
+    }
+
+    /// Metadata of `vortex.zstd`, and of its frames.
+    pub mod zstd {
+        /// Bytes of the dictionary, which is the first buffer.
+        pub const DICTIONARY_SIZE: u32 = 1;
+        /// The frames, one message each.
+        pub const FRAMES: u32 = 2;
+        /// Of a frame: bytes that it unpacks to.
+        pub const SIZE: u32 = 1;
+        /// Of a frame: values in it.
+        pub const VALUES: u32 = 2;
     }
 
     /// `PatchesMetadata` (section 8).

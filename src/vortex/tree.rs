@@ -152,6 +152,8 @@ impl<'f> Node<'f> {
             Encoding::FixedSizeList => self.fixed_list(at, out),
             Encoding::Struct => self.structure(ask, at, out, run, s),
             Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
+
+            Encoding::Zstd => self.zstd(ask, at, out, run, s),
             Encoding::Unknown => Err(self.undecoded()),
         }
     }
@@ -162,6 +164,7 @@ impl<'f> Node<'f> {
             Encoding::Primitive | Encoding::Bool | Encoding::ByteBool | Encoding::VarBinView | Encoding::Decimal => {
                 Some(0)
             }
+            Encoding::Zstd => Some(0),
             Encoding::VarBin | Encoding::FixedSizeList | Encoding::Masked => Some(1),
             Encoding::List | Encoding::Delta => Some(2),
             Encoding::ListView => Some(3),

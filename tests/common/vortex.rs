@@ -13,12 +13,10 @@ use crate::harness::cell::Cell;
 /// Encodings that this version does not decode, with the goldens that have columns of them. Every such
 /// column must say so with the id; the other columns of these files read as always.
 pub const UNDECODED: &[(&str, &[&str])] = &[
-    ("vortex/def_compact_a", &["vortex.pco", "vortex.zstd"]),
-    ("vortex/def_compact_b", &["vortex.pco", "vortex.zstd"]),
+    ("vortex/def_compact_a", &["vortex.pco"]),
+    ("vortex/def_compact_b", &["vortex.pco"]),
     ("vortex/enc_pco_a", &["vortex.pco"]),
     ("vortex/enc_pco_b", &["vortex.pco"]),
-    ("vortex/enc_zstd_a", &["vortex.zstd"]),
-    ("vortex/enc_zstd_b", &["vortex.zstd"]),
     ("vortex/enc_v2_preview_a", &["vortex.decimal_byte_parts.v2", "fastlanes.for.v2", "fastlanes.bitpacked.v2"]),
 ];
 
@@ -187,7 +185,13 @@ fn file(golden: &Golden, file: &File<'_>) -> Result<(), String> {
         equal("type", &expected["type"], &type_name(&column).into())?;
         equal("nullable", &expected["nullable"], &column.nullable().into())?;
         for room in ROOMS {
-            let mut memory = vec![0x77; room];
+            // A frame is unpacked whole, whatever rows are asked for; only that may take more than the first room.
+            let least = match column.need(0..column.rows().min(1)) {
+                Err(e) if e.kind() == Kind::Unsupported && undecoded.is_some() => 0,
+                least => least.map_err(text)?,
+            };
+            assert!(least <= room as u64 || ids_of(file).iter().any(|id| id == "vortex.zstd"), "{least}");
+            let mut memory = vec![0x77; room.max(least as usize)];
             match (values(&column, 0..column.rows(), &mut memory), undecoded) {
                 (Ok(values), _) => {
                     let why = |why| format!("column {k} ({}) in {room} bytes: {why}", expected["name"]);
@@ -212,6 +216,17 @@ fn file(golden: &Golden, file: &File<'_>) -> Result<(), String> {
         return Err("every column reads: it belongs no longer into UNDECODED".into());
     }
     Ok(())
+}
+
+/// The ids of all arrays of a file.
+fn ids_of(file: &File<'_>) -> Vec<String> {
+    let mut ids = Vec::new();
+    file.visit(false, &mut |visit| {
+        ids.push(String::from_utf8_lossy(visit.id).into_owned());
+        Ok(())
+    })
+    .expect("verified");
+    ids
 }
 
 /// Some rows on their own are what they are in a batch.

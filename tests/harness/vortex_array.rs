@@ -8,8 +8,8 @@ use super::vortex::{ROOM, column, is_sound, walk};
 
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
 
-/// Ids that nodes may count: those of the files of the original, which are in order of the alphabet.
-const IDS: [&str; 34] = [
+/// Ids that nodes may count: those of the files of the original, which are in order of the alphabet, and rarer ones.
+const IDS: [&str; 35] = [
     "fastlanes.bitpacked",
     "fastlanes.for",
     "fastlanes.rle",
@@ -44,6 +44,7 @@ const IDS: [&str; 34] = [
     "vortex.variant",
     "vortex.zigzag",
     "fastlanes.delta",
+    "vortex.zstd",
 ];
 
 /// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.

@@ -1,5 +1,6 @@
 //! The array encodings (section 10): each reads its metadata, asks its children and calls its kernel.
 
+mod dense;
 mod indirect;
 mod lanes;
 mod nested;
@@ -7,6 +8,7 @@ mod numbers;
 mod patches;
 mod plain;
 mod strings;
+mod zstd;
 
 pub(super) use indirect::{ROWS, SMALL};
 pub(super) use strings::Data;

@@ -196,7 +196,7 @@ impl<'f> Node<'f> {
     }
 
     /// Sets so many bytes of the arena aside; where they begin.
-    fn room(&self, len: usize, run: &mut Run<'_>) -> Result<usize> {
+    pub(super) fn room(&self, len: usize, run: &mut Run<'_>) -> Result<usize> {
         let Text::Copied { arena, used } = &mut run.text else {
             return Err(self.error(Kind::Misuse, What::VtxText, 0));
         };

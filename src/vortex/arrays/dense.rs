@@ -1,0 +1,65 @@
+//! Encodings that store only the rows that have a value: where those of some rows lie, and their spreading.
+
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::error::Result;
+use crate::vortex::node::Node;
+use crate::vortex::raw::Encoding;
+use crate::vortex::tree::{Ask, Run};
+
+/// Rows that are counted at once, where they must be read for that.
+const PIECE: usize = 256;
+
+/// Rows of a bitmap whose counting costs as much as a node.
+const ROWS_PER_NODE: u64 = 1 << 14;
+
+impl<'f> Node<'f> {
+    /// Calls `fill` with the number of the first stored value of the rows from `at` on, and with cells for all
+    /// of theirs; then puts each where its row is.
+    pub(in crate::vortex) fn dense<'r>(
+        &self,
+        at: u64,
+        mut out: Cells<'_>,
+        run: &mut Run<'r>,
+        s: &mut Scratch<'_>,
+        fill: impl FnOnce(u64, Cells<'_>, &mut Run<'r>, &mut Scratch<'_>) -> Result<()>,
+    ) -> Result<()> {
+        let first = self.values_before(at, run, s)?;
+        let Some(validity) = self.validity(0)? else { return fill(first, out, run, s) };
+        let mut t = s.scope();
+        let valid = t.take::<u8>(out.len())?;
+        validity.cells(Ask::Values, at, Cells::W1(valid), run, &mut t)?;
+        let count = valid.iter().filter(|valid| **valid == 1).count();
+        if count > 0 {
+            fill(first, out.part(0, count), run, &mut t)?;
+        }
+        out.spread(valid);
+        Ok(())
+    }
+
+    /// How many values are stored for the rows before `row`.
+    pub(in crate::vortex) fn values_before(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        let Some(validity) = self.validity(0)? else { return Ok(row) };
+        match validity.encoding()? {
+            Some(Encoding::Bool) => {
+                run.fuel.spend_many(u32::try_from(row / ROWS_PER_NODE).unwrap_or(u32::MAX), self.at())?;
+                let rows = usize::try_from(row).unwrap_or(usize::MAX);
+                return Ok(validity.bits(0, rows)?.count_ones() as u64);
+            }
+            Some(Encoding::Constant) => {
+                return Ok(if validity.fill()?.cell(validity.dtype)?.first() == Some(&1) { row } else { 0 });
+            }
+            _ => {}
+        }
+        let (mut from, mut count) = (0u64, 0u64);
+        while from < row {
+            let mut valid = [0; PIECE];
+            let len = usize::try_from(row.saturating_sub(from)).unwrap_or(PIECE).min(PIECE);
+            let valid = valid.get_mut(..len).unwrap_or_default();
+            validity.cells(Ask::Values, from, Cells::W1(valid), run, s)?;
+            count = count.saturating_add(valid.iter().filter(|valid| **valid == 1).count() as u64);
+            from = from.saturating_add(len as u64);
+        }
+        Ok(count)
+    }
+}
