@@ -143,7 +143,7 @@ pub(super) fn fast_match(bytes: &mut [u8], at: usize, distance: usize, len: usiz
 
 /// Copies `N` bytes within the output: two plain moves.
 #[inline(always)]
-fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
     let piece = *bytes.get(from..)?.first_chunk::<N>()?;
     *bytes.get_mut(to..)?.first_chunk_mut::<N>()? = piece;
     Some(())

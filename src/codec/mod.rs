@@ -12,7 +12,7 @@
 #![cfg_attr(not(feature = "deflate"), doc = "| `deflate` | zlib streams | feature `deflate` | |")]
 #![cfg_attr(feature = "bzip2", doc = "| [`bzip2`] | bzip2 streams | in lent memory | with `alloc` |")]
 #![cfg_attr(not(feature = "bzip2"), doc = "| `bzip2` | bzip2 streams | feature `bzip2` | |")]
-#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | with `alloc` | with `alloc` |")]
+#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | in lent memory | with `alloc` |")]
 #![cfg_attr(not(feature = "zstd"), doc = "| `zstd` | Zstandard frames | feature `zstd` | |")]
 //!
 //! [`shuffle`] and [`bitshuffle`] sort bytes and bits so that a codec finds more; they change no length.
@@ -80,7 +80,7 @@ pub enum Codec {
     Bzip2,
     /// [`blosclz`].
     Blosclz,
-    /// Zstandard; needs the feature `zstd`, and with it a heap.
+    /// Zstandard; needs the feature `zstd`.
     Zstd,
 }
 
@@ -118,6 +118,8 @@ impl Codec {
             Codec::Zlib => deflate::WORKSPACE_LEN,
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::workspace_len(9, decoded),
+            #[cfg(feature = "zstd")]
+            Codec::Zstd => zstd::WORKSPACE_LEN,
             _ => {
                 let _ = decoded;
                 0
@@ -146,7 +148,7 @@ impl Codec {
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::decode(src, dst, scratch),
             #[cfg(feature = "zstd")]
-            Codec::Zstd => zstd::decode(src, dst),
+            Codec::Zstd => zstd::decode(src, dst, scratch),
             #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
             _ => Err(self.unsupported()),
         }

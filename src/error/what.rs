@@ -86,6 +86,14 @@ fields! {
     BlosclzLiterals = "blosclz literals",
     BlosclzDistance = "blosclz distance",
     ZstdFrame = "zstd frame",
+    ZstdBlock = "zstd block",
+    ZstdLiterals = "zstd literals",
+    ZstdHuffman = "zstd Huffman code",
+    ZstdTable = "zstd FSE table",
+    ZstdSequences = "zstd sequences",
+    ZstdOffset = "zstd offset",
+    ZstdChecksum = "zstd checksum",
+    ZstdDictionary = "zstd dictionary",
 
     // FlatBuffers.
     FlatRoot = "flatbuffer root offset",

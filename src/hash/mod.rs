@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Adler32`], [`adler32`] | DataSeries extents, zlib streams |
 //! | [`Lookup2`], [`lookup2`], [`mix3`] | DataSeries extents and trailers |
+//! | [`xxh64`] | Zstandard frames |
 //! | [`Crc32c`], [`BzipCrc`] | checks of our own, bzip2 blocks |
 //!
 //! All of them are for damage, none of them is for an adversary.
@@ -23,7 +24,9 @@
 mod adler32;
 mod crc;
 mod lookup2;
+mod xxh64;
 
 pub use adler32::{Adler32, adler32};
 pub use crc::{BzipCrc, Crc32c};
 pub use lookup2::{Lookup2, lookup2, mix3};
+pub use xxh64::xxh64;

@@ -1,0 +1,166 @@
+//! Bits of a stream that is read from its end: the highest first, behind the mark that ends it.
+
+use crate::error::{Error, Kind, Result, What};
+
+/// Part of a source as a stream of bits.
+///
+/// A stream is valid if exactly all of its bits are taken ([`end`](Self::end)). Who takes more gets
+/// bits of what lies before it, and is found out then.
+#[derive(Clone, Copy)]
+pub(super) struct Bits<'a> {
+    pub src: &'a [u8],
+    /// Where the stream begins. It is never 0, as no stream stands in front of a frame.
+    start: usize,
+    /// Where the word ends.
+    end: usize,
+    /// The eight bytes before `end`.
+    word: u64,
+    /// How many bits of the word are taken, from the highest on.
+    used: u32,
+}
+
+/// With so many bits taken, [`refill`](Bits::refill) must come.
+const LEAST: u32 = 7;
+/// Bits that are there behind [`refill`](Bits::refill).
+pub(super) const READY: u32 = 64 - LEAST;
+
+impl<'a> Bits<'a> {
+    /// The stream `start..end`; the highest bit of its last byte that is set is the mark.
+    pub(super) fn new(src: &'a [u8], start: usize, end: usize, what: What) -> Result<Self> {
+        let last = end.checked_sub(1).filter(|last| start <= *last).and_then(|last| src.get(last));
+        match last {
+            Some(0) => Err(Error::new(Kind::Invalid, what, end as u64)),
+            Some(last) => {
+                let used = last.leading_zeros().wrapping_add(1);
+                Ok(Bits { src, start, end, word: word(src, end), used })
+            }
+            None => Err(Error::new(Kind::Truncated, what, start as u64).with_need(1)),
+        }
+    }
+
+    /// At least [`READY`] bits ready.
+    #[inline(always)]
+    pub(super) fn refill(&mut self) {
+        self.end = self.end.saturating_sub((self.used >> 3) as usize);
+        self.used &= LEAST;
+        self.word = word(self.src, self.end);
+    }
+
+    /// The next `n` bits, at most 32 and of those that are ready.
+    #[inline(always)]
+    pub(super) const fn look(&self, n: u32) -> u64 {
+        // In two steps, as a shift by 64 has no meaning.
+        self.word << (self.used & 63) >> 1 >> (63u32.wrapping_sub(n) & 63)
+    }
+
+    /// Drops `n` bits of those that are ready.
+    #[inline(always)]
+    pub(super) const fn skip(&mut self, n: u32) {
+        self.used = self.used.wrapping_add(n);
+    }
+
+    /// Takes the next `n` bits, at most 32 and of those that are ready.
+    #[inline(always)]
+    pub(super) const fn take(&mut self, n: u32) -> u64 {
+        let bits = self.look(n);
+        self.skip(n);
+        bits
+    }
+
+    /// How many bits are left; negative where more were taken.
+    pub(super) fn left(&self) -> i64 {
+        let bytes = (self.end as u64).wrapping_sub(self.start as u64);
+        bytes.wrapping_mul(8).wrapping_sub(self.used.into()).cast_signed()
+    }
+
+    /// Ends the stream: an error unless exactly all bits are taken.
+    pub(super) fn finish(&self, what: What) -> Result<()> {
+        match self.left() {
+            0 => Ok(()),
+            left => {
+                let need = left.cast_unsigned();
+                Err(Error::new(Kind::Invalid, what, self.start as u64).with_need(need))
+            }
+        }
+    }
+}
+
+/// The low bits of a number that has no more, or whose others do not matter.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
+pub(super) const fn low32(n: u64) -> u32 {
+    n as u32
+}
+
+/// The same.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
+pub(super) const fn low8(n: u32) -> u8 {
+    n as u8
+}
+
+/// An index or a length, below 2^32.
+#[inline(always)]
+pub(super) const fn size(n: u64) -> usize {
+    low32(n) as usize
+}
+
+/// The eight bytes before `end`.
+#[inline(always)]
+fn word(src: &[u8], end: usize) -> u64 {
+    match end.checked_sub(8).and_then(|at| src.get(at..)?.first_chunk()) {
+        Some(word) => u64::from_le_bytes(*word),
+        None => first_word(src, end),
+    }
+}
+
+/// The same where there are fewer: in the highest places.
+#[cold]
+#[inline(never)]
+fn first_word(src: &[u8], end: usize) -> u64 {
+    src.iter().take(end.min(8)).fold(0, |word, byte| word >> 8 | u64::from(*byte) << 56)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn bits_agree_with_a_list_of_them() {
+        let mut src: Vec<u8> = (0..40u8).map(|i| i.wrapping_mul(151) ^ 0x5a).collect();
+        for (start, end) in [(0, 1), (1, 6), (9, 40), (20, 31)] {
+            for mark in 0..8 {
+                src[end - 1] = 1 << mark | (src[end - 1] & ((1 << mark) - 1));
+                let mut list = (start..end).flat_map(|at| (0..8).map(move |bit| (at, bit))).collect::<Vec<_>>();
+                list.truncate(list.len() - 8 + mark);
+                let mut bits = Bits::new(&src, start, end, What::ZstdFrame).unwrap();
+                assert_eq!(bits.left(), list.len() as i64);
+                for n in [1, 0, 7, 32, 11, 3, 9, 26].into_iter().cycle() {
+                    if list.len() < n {
+                        break;
+                    }
+                    let expected = (0..n).fold(0u64, |value, _| {
+                        let (at, bit) = list.pop().unwrap();
+                        value << 1 | u64::from(src[at] >> bit & 1)
+                    });
+                    bits.refill();
+                    assert_eq!(bits.take(n as u32), expected);
+                }
+                assert_eq!(bits.finish(What::ZstdFrame).is_ok(), list.is_empty());
+                bits.skip(list.len() as u32);
+                assert_eq!(bits.finish(What::ZstdFrame), Ok(()));
+                bits.skip(1);
+                assert!(bits.finish(What::ZstdFrame).is_err());
+            }
+        }
+    }
+
+    #[test]
+    fn a_stream_without_a_mark() {
+        let of = |src: &[u8], start, end| Bits::new(src, start, end, What::ZstdFrame).map(|_| ()).unwrap_err().kind();
+        assert_eq!(of(&[1, 0], 0, 2), Kind::Invalid);
+        assert_eq!(of(&[1, 0], 2, 2), Kind::Truncated);
+        assert_eq!(of(&[1, 0], 1, 9), Kind::Truncated);
+    }
+}

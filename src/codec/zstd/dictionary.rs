@@ -1,0 +1,41 @@
+//! Dictionaries (RFC 8878 section 5): what lies before a frame, and maybe the tables to begin with.
+
+use super::frame::Memory;
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// In front of a dictionary with tables.
+const MAGIC: u32 = 0xec30_a437;
+
+/// What a frame begins with, beside the tables.
+pub(super) struct Start<'d> {
+    /// Its number; 0 is none.
+    pub id: u32,
+    pub history: &'d [u8],
+    pub repeats: [u32; 3],
+}
+
+/// Sets the tables to those of `dictionary`, or to nothing.
+pub(super) fn start<'d>(dictionary: &'d [u8], memory: &mut Memory<'_>) -> Result<Start<'d>> {
+    memory.clear();
+    let mut r = Reader::<LittleEndian>::new(dictionary);
+    if r.u32(What::ZstdDictionary) != Ok(MAGIC) {
+        return Ok(Start { id: 0, history: dictionary, repeats: [1, 4, 8] });
+    }
+    // Offsets in it are none of the source.
+    let wrong = |e: Error| Error::new(e.kind(), What::ZstdDictionary, e.at()).with_need(e.need().into());
+    let id = r.u32(What::ZstdDictionary)?;
+    memory.huffman.read(dictionary, &mut r).map_err(wrong)?;
+    memory.tables.offsets.read(&mut r).map_err(wrong)?;
+    memory.tables.matches.read(&mut r).map_err(wrong)?;
+    memory.tables.literals.read(&mut r).map_err(wrong)?;
+    let at = r.at();
+    let repeats = [r.u32(What::ZstdDictionary)?, r.u32(What::ZstdDictionary)?, r.u32(What::ZstdDictionary)?];
+    let history = r.rest();
+    for distance in repeats {
+        if distance == 0 || u64::from(distance) > history.len() as u64 {
+            return Err(Error::new(Kind::Invalid, What::ZstdDictionary, at).with_need(distance.into()));
+        }
+    }
+    Ok(Start { id, history, repeats })
+}

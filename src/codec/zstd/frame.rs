@@ -1,0 +1,219 @@
+//! Frames and their blocks (RFC 8878 section 3.1).
+
+use super::bits::{low32, size};
+use super::dictionary::{self, Start};
+use super::fse::{Codes, Table};
+use super::huffman::{self, Code};
+use super::literals::Literals;
+use super::sequences::{self, Output, Tables};
+use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::codec::lz::{SLACK, no_room};
+use crate::error::{Error, Kind, Result, What};
+use crate::hash::xxh64;
+
+/// In front of a frame; and of one to skip, but for its low four bits.
+const MAGIC: u32 = 0xfd2f_b528;
+const SKIP: u32 = 0x184d_2a50;
+/// The most that a block decodes to, whatever the window.
+const BLOCK: u64 = 128 << 10;
+
+/// Bytes of scratch that [`Memory::take`] takes, with their alignment.
+pub(super) const MEMORY_LEN: usize = {
+    let entries = sequences::LITERALS.saturating_add(sequences::MATCHES).saturating_add(sequences::OFFSETS);
+    entries.saturating_mul(8).saturating_add(huffman::ENTRIES.saturating_mul(2)).saturating_add(7)
+};
+
+/// The tables that a frame is decoded by.
+pub(super) struct Memory<'w> {
+    pub tables: Tables<'w>,
+    pub huffman: Code<'w>,
+}
+
+impl<'w> Memory<'w> {
+    pub(super) fn take(scratch: &mut Scratch<'w>) -> Result<Self> {
+        Ok(Memory {
+            tables: Tables {
+                literals: Table::new(Codes::Literals, scratch.take(sequences::LITERALS)?),
+                offsets: Table::new(Codes::Offsets, scratch.take(sequences::OFFSETS)?),
+                matches: Table::new(Codes::Matches, scratch.take(sequences::MATCHES)?),
+            },
+            huffman: Code::new(scratch.take(huffman::ENTRIES)?),
+        })
+    }
+
+    /// Holds nothing from now on.
+    pub(super) const fn clear(&mut self) {
+        self.tables.literals.clear();
+        self.tables.offsets.clear();
+        self.tables.matches.clear();
+        self.huffman.clear();
+    }
+}
+
+/// What the header of a frame says (section 3.1.1.1).
+struct Header {
+    content: Option<u64>,
+    /// The most that a block decodes to.
+    block: usize,
+    checksum: bool,
+    /// Number of the dictionary; 0 is none.
+    dictionary: u32,
+}
+
+/// Takes a header behind its magic number.
+fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
+    let at = r.at();
+    let descriptor = r.u8(What::ZstdFrame)?;
+    if descriptor & 8 != 0 {
+        return Err(Error::new(Kind::Unsupported, What::ZstdFrame, at).with_need(descriptor.into()));
+    }
+    let single = descriptor & 0x20 != 0;
+    let window = match single {
+        true => None,
+        false => {
+            let byte = u64::from(r.u8(What::ZstdFrame)?);
+            Some(8u64.wrapping_add(byte & 7) << (byte >> 3).wrapping_add(7))
+        }
+    };
+    let mut number = |bytes: usize| -> Result<u64> {
+        let bytes = r.take(bytes, What::ZstdFrame)?;
+        Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
+    };
+    let dictionary = low32(number(1usize << (descriptor & 3) >> 1)?);
+    let content = match descriptor >> 6 {
+        0 if !single => None,
+        0 => Some(number(1)?),
+        1 => Some(number(2)?.wrapping_add(256)),
+        2 => Some(number(4)?),
+        _ => Some(number(8)?),
+    };
+    let block = size(window.or(content).unwrap_or(0).min(BLOCK));
+    Ok(Header { content, block, checksum: descriptor & 4 != 0, dictionary })
+}
+
+/// Decodes all frames of `src`; gives back how many bytes they have.
+pub(super) fn all<const FAST: bool>(
+    src: &[u8],
+    dst: &mut [u8],
+    dictionary: &[u8],
+    memory: &mut Memory<'_>,
+) -> Result<usize> {
+    let mut r = Reader::<LittleEndian>::new(src);
+    let mut len = 0;
+    while !r.rest().is_empty() {
+        let at = r.at();
+        match r.u32(What::ZstdFrame)? {
+            MAGIC => len = frame::<FAST>(src, &mut r, dst, len, dictionary, memory)?,
+            magic if magic & !15 == SKIP => {
+                let len = r.u32(What::ZstdFrame)?;
+                r.take(usize::try_from(len).unwrap_or(usize::MAX), What::ZstdFrame)?;
+            }
+            magic => return Err(Error::new(Kind::Invalid, What::ZstdFrame, at).with_need(magic.into())),
+        }
+    }
+    Ok(len)
+}
+
+/// Decodes a frame to `start` behind its magic number; gives back where its output ends.
+fn frame<const FAST: bool>(
+    src: &[u8],
+    r: &mut Reader<'_, LittleEndian>,
+    dst: &mut [u8],
+    start: usize,
+    dictionary: &[u8],
+    memory: &mut Memory<'_>,
+) -> Result<usize> {
+    let at = r.at();
+    let header = header(r)?;
+    let room = dst.len().wrapping_sub(start) as u64;
+    if let Some(content) = header.content.filter(|content| *content > room) {
+        return Err(no_room(start, usize::try_from(content).unwrap_or(usize::MAX)));
+    }
+    let Start { id, history, mut repeats } = dictionary::start(dictionary, memory)?;
+    if header.dictionary != 0 && header.dictionary != id {
+        return Err(Error::new(Kind::Unsupported, What::ZstdDictionary, at).with_need(header.dictionary.into()));
+    }
+    let mut out = Output { bytes: dst, history, frame: start, at: start, literals: 0, literals_end: 0, limit: 0 };
+    loop {
+        let at = r.at();
+        let [a, b, c] = *r.array(What::ZstdBlock)?;
+        let head = u32::from_le_bytes([a, b, c, 0]);
+        let (kind, size) = (head >> 1 & 3, (head >> 3) as usize);
+        if kind == 3 || size > header.block {
+            return Err(Error::new(Kind::Invalid, What::ZstdBlock, at).with_need(head.into()));
+        }
+        match kind {
+            0 => {
+                let bytes = r.take(size, What::ZstdBlock)?;
+                out.room(size)?.copy_from_slice(bytes);
+                out.at = out.at.wrapping_add(size);
+            }
+            1 => {
+                let byte = r.u8(What::ZstdBlock)?;
+                out.room(size)?.fill(byte);
+                out.at = out.at.wrapping_add(size);
+            }
+            _ => block::<FAST>(src, r.split(size, What::ZstdBlock)?, header.block, memory, &mut repeats, &mut out)?,
+        }
+        if head & 1 != 0 {
+            break;
+        }
+    }
+    let (bytes, end) = (out.bytes, out.at);
+    if header.content.is_some_and(|content| content != end.wrapping_sub(start) as u64) {
+        let claimed = header.content.unwrap_or(0);
+        return Err(Error::new(Kind::Invalid, What::ZstdFrame, at).with_need(claimed));
+    }
+    if header.checksum {
+        let at = r.at();
+        let stored = r.u32(What::ZstdChecksum)?;
+        let hash = xxh64(0, bytes.get(start..end).unwrap_or_default());
+        // A fuzzer would never get past it.
+        if low32(hash) != stored && !cfg!(fuzzing) {
+            return Err(Error::new(Kind::Checksum, What::ZstdChecksum, at).with_need(stored.into()));
+        }
+    }
+    Ok(end)
+}
+
+/// Decodes a compressed block (section 3.1.1.3) of up to `most` bytes.
+fn block<const FAST: bool>(
+    src: &[u8],
+    mut r: Reader<'_, LittleEndian>,
+    most: usize,
+    memory: &mut Memory<'_>,
+    repeats: &mut [u32; 3],
+    out: &mut Output<'_>,
+) -> Result<()> {
+    let at = r.at();
+    let literals = Literals::read(&mut r)?;
+    if literals.len > most {
+        return Err(Error::new(Kind::Invalid, What::ZstdLiterals, at).with_need(literals.len as u64));
+    }
+    out.room(literals.len)?;
+    out.limit = out.at.saturating_add(most).min(out.bytes.len());
+    let count = sequences::count(&mut r)?;
+    // Without matches the literals are decoded to their place; else to the end of the room, with some
+    // more for the fast copies if there is.
+    let end = match count {
+        0 => out.at.wrapping_add(literals.len),
+        _ => out.at.saturating_add(most).saturating_add(SLACK).min(out.bytes.len()),
+    };
+    out.literals_end = end;
+    out.literals = end.wrapping_sub(literals.len);
+    let to = out.bytes.get_mut(out.literals..end).unwrap_or_default();
+    literals.decode(src, &mut memory.huffman, to)?;
+    if count == 0 {
+        out.at = end;
+        return r.end(What::ZstdSequences);
+    }
+    sequences::decode::<FAST>(src, &mut r, count, &mut memory.tables, repeats, out)
+}
+
+impl Output<'_> {
+    /// Room for `len` more bytes.
+    fn room(&mut self, len: usize) -> Result<&mut [u8]> {
+        let at = self.at;
+        self.bytes.get_mut(at..).and_then(|room| room.get_mut(..len)).ok_or_else(|| no_room(at, len))
+    }
+}

@@ -1,0 +1,294 @@
+//! Tables of finite state entropy codes (RFC 8878 section 4.1), and what their symbols stand for.
+
+use super::bits::{low32, size};
+use crate::bytes::{BitReader, LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// What the symbols of a table stand for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Codes {
+    /// Literals before a match.
+    Literals,
+    Offsets,
+    Matches,
+    /// Weights of a Huffman code.
+    Weights,
+}
+
+/// The most symbols of a table.
+const SYMBOLS: usize = 53;
+/// How often a symbol appears; -1 is less than once.
+type Counts = [i16; SYMBOLS];
+
+/// Bits behind the codes of lengths (section 3.1.1.3.2.1.1). A code begins where the one before it ends.
+const LITERALS: [u8; 36] =
+    [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 3, 3, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16];
+const MATCHES: [u8; 53] = [
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 2, 2,
+    3, 3, 4, 4, 5, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16,
+];
+
+/// Section 3.1.1.3.2.2: what serves where nothing else is said.
+const LITERAL_COUNTS: [i16; 36] =
+    [4, 3, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2, 2, 3, 2, 1, 1, 1, 1, 1, -1, -1, -1, -1];
+const MATCH_COUNTS: [i16; 53] = [
+    1, 4, 3, 2, 2, 2, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1,
+    1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1, -1, -1,
+];
+const OFFSET_COUNTS: [i16; 29] =
+    [1, 1, 1, 1, 1, 1, 2, 2, 2, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, -1, -1, -1, -1, -1];
+
+impl Codes {
+    /// Logarithm of the longest table.
+    pub(super) const fn most_log(self) -> u32 {
+        match self {
+            Codes::Literals | Codes::Matches => 9,
+            Codes::Offsets => 8,
+            Codes::Weights => 6,
+        }
+    }
+
+    /// How many symbols there are.
+    const fn symbols(self) -> usize {
+        match self {
+            Codes::Literals => LITERALS.len(),
+            Codes::Matches => MATCHES.len(),
+            Codes::Offsets => 32,
+            Codes::Weights => 12,
+        }
+    }
+
+    const fn predefined(self) -> (u32, &'static [i16]) {
+        match self {
+            Codes::Literals => (6, &LITERAL_COUNTS),
+            Codes::Matches => (6, &MATCH_COUNTS),
+            Codes::Offsets | Codes::Weights => (5, &OFFSET_COUNTS),
+        }
+    }
+
+    /// The least number that each symbol stands for, and how many bits say more.
+    fn values(self) -> [(u32, u8); SYMBOLS] {
+        let mut values = [(0, 0); SYMBOLS];
+        let (mut base, extras) = match self {
+            Codes::Literals => (0u32, &LITERALS[..]),
+            Codes::Matches => (3, &MATCHES[..]),
+            Codes::Offsets | Codes::Weights => (0, &[][..]),
+        };
+        for (value, extra) in values.iter_mut().zip(extras) {
+            *value = (base, *extra);
+            base = base.wrapping_add(1 << (extra & 31));
+        }
+        if extras.is_empty() {
+            for (value, symbol) in values.iter_mut().zip(0u8..) {
+                *value = match self {
+                    // A power of two; the numbers 1 to 3 are offsets that come back.
+                    Codes::Offsets if symbol < 32 => (1u32 << (symbol & 31), symbol),
+                    _ => (symbol.into(), 0),
+                };
+            }
+        }
+        values
+    }
+}
+
+/// What a state stands for: the least number and how many bits say more, the least of the next states
+/// and how many bits say which.
+#[derive(Clone, Copy)]
+pub(super) struct Entry(u64);
+
+impl Entry {
+    const fn new((base, extra): (u32, u8), next: u32, bits: u32) -> Self {
+        Entry(base as u64 | (extra as u64) << 32 | (bits as u64) << 40 | (next as u64) << 48)
+    }
+
+    #[inline(always)]
+    pub(super) const fn base(self) -> u32 {
+        low32(self.0)
+    }
+
+    #[inline(always)]
+    pub(super) const fn extra(self) -> u32 {
+        low32(self.0 >> 32 & 0xff)
+    }
+
+    #[inline(always)]
+    pub(super) const fn bits(self) -> u32 {
+        low32(self.0 >> 40 & 0xff)
+    }
+
+    #[inline(always)]
+    pub(super) const fn next(self) -> u64 {
+        self.0 >> 48
+    }
+}
+
+/// What a table holds.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Holds {
+    Nothing,
+    Predefined,
+    Read,
+}
+
+/// A table over lent memory.
+pub(super) struct Table<'w> {
+    codes: Codes,
+    entries: &'w mut [u64],
+    log: u32,
+    holds: Holds,
+}
+
+impl<'w> Table<'w> {
+    /// `entries` are as many as the longest table has.
+    pub(super) const fn new(codes: Codes, entries: &'w mut [u64]) -> Self {
+        Table { codes, entries, log: 0, holds: Holds::Nothing }
+    }
+
+    /// Logarithm of its length: so many bits say which state is the first.
+    pub(super) const fn log(&self) -> u32 {
+        self.log
+    }
+
+    /// Its entries, as many as the longest table has.
+    #[inline(always)]
+    pub(super) fn entries<const N: usize>(&self) -> &[u64; N] {
+        // Memory of another size is never lent.
+        self.entries.first_chunk().unwrap_or(&[0; N])
+    }
+
+    /// The entry of a state.
+    #[inline(always)]
+    pub(super) fn at<const N: usize>(entries: &[u64; N], state: u64) -> Entry {
+        Entry(entries.get(size(state) & N.wrapping_sub(1)).copied().unwrap_or(0))
+    }
+
+    /// Holds nothing from now on.
+    pub(super) const fn clear(&mut self) {
+        self.holds = Holds::Nothing;
+    }
+
+    /// The table that the mode (section 3.1.1.3.2.1) stands for, from what follows in the block.
+    pub(super) fn set(&mut self, mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        let at = r.at();
+        let wrong = |need: u8| Error::new(Kind::Invalid, What::ZstdTable, at).with_need(need.into());
+        match mode {
+            0 if self.holds == Holds::Predefined => {}
+            0 => {
+                let (log, counts) = self.codes.predefined();
+                self.build(log, counts);
+                self.holds = Holds::Predefined;
+            }
+            1 => {
+                let symbol = r.u8(What::ZstdTable)?;
+                let values = self.codes.values();
+                let value = values.get(..self.codes.symbols()).and_then(|values| values.get(usize::from(symbol)));
+                let value = value.ok_or_else(|| wrong(symbol))?;
+                self.log = 0;
+                if let Some(first) = self.entries.first_mut() {
+                    *first = Entry::new(*value, 0, 0).0;
+                }
+                self.holds = Holds::Read;
+            }
+            2 => self.read(r)?,
+            _ if self.holds == Holds::Nothing => return Err(wrong(mode)),
+            _ => {}
+        }
+        Ok(())
+    }
+
+    /// The table whose description follows.
+    pub(super) fn read(&mut self, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        let mut counts = [0; SYMBOLS];
+        self.holds = Holds::Nothing;
+        let log = read_counts(self.codes, r, &mut counts)?;
+        self.build(log, &counts);
+        self.holds = Holds::Read;
+        Ok(())
+    }
+
+    /// Section 4.1.1: spreads the symbols over the states.
+    fn build(&mut self, log: u32, counts: &[i16]) {
+        self.log = log;
+        let states = 1usize << (log & 31);
+        let mask = states.wrapping_sub(1);
+        let Some(entries) = self.entries.get_mut(..states) else { return };
+        // Symbols that appear less than once, from the end; then where the next state of each is.
+        let (mut end, mut nexts) = (states, [0u16; SYMBOLS]);
+        for ((symbol, count), next) in (0u64..).zip(counts).zip(&mut nexts) {
+            *next = count.unsigned_abs();
+            if *count < 0 {
+                end = end.wrapping_sub(1);
+                if let Some(entry) = entries.get_mut(end) {
+                    *entry = symbol;
+                }
+            }
+        }
+        let step = (states >> 1).wrapping_add(states >> 3).wrapping_add(3);
+        let mut at = 0usize;
+        for (symbol, count) in (0u64..).zip(counts) {
+            for _ in 0..*count {
+                if let Some(entry) = entries.get_mut(at) {
+                    *entry = symbol;
+                }
+                at = at.wrapping_add(step) & mask;
+                while at >= end && end > 0 {
+                    at = at.wrapping_add(step) & mask;
+                }
+            }
+        }
+        let values = self.codes.values();
+        for entry in entries {
+            let symbol = size(*entry);
+            let (Some(value), Some(next)) = (values.get(symbol), nexts.get_mut(symbol)) else { return };
+            let number = u32::from(*next).max(1);
+            *next = next.wrapping_add(1);
+            let bits = log.wrapping_sub(number.ilog2());
+            let first = (number << (bits & 31)).wrapping_sub(1 << (log & 31));
+            *entry = Entry::new(*value, first, bits).0;
+        }
+    }
+}
+
+/// Section 4.1.1: how often each symbol appears; gives back the logarithm of the sum.
+fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Counts) -> Result<u32> {
+    let at = r.at();
+    let wrong = |need: u64| Error::new(Kind::Invalid, What::ZstdTable, at).with_need(need);
+    let mut bits = BitReader::new(r.rest());
+    let mut take = |n: u32| {
+        let cut = |e: Error| Error::new(Kind::Truncated, What::ZstdTable, at).with_need(e.need().into());
+        bits.take(n).map_err(cut)
+    };
+    let log = take(4)?.wrapping_add(5);
+    if log > codes.most_log().into() {
+        return Err(wrong(log));
+    }
+    // One more than what is left of the sum.
+    let mut left = 1u64.wrapping_shl(low32(log)).wrapping_add(1);
+    let mut slots = counts.iter_mut().take(codes.symbols());
+    while left > 1 {
+        // Numbers up to `left`: the lowest of them in one bit less.
+        let width = left.ilog2().wrapping_add(1);
+        let short = 1u64.wrapping_shl(width).wrapping_sub(1).wrapping_sub(left);
+        let low = take(width.wrapping_sub(1))?;
+        let mut value = low;
+        if low >= short && take(1)? == 1 {
+            let half = 1u64.wrapping_shl(width.wrapping_sub(1));
+            value = low.wrapping_add(half).wrapping_sub(short);
+        }
+        let slot = slots.next().ok_or_else(|| wrong(left))?;
+        // 0 is less than once, and takes one state.
+        *slot = i16::try_from(value).unwrap_or(0).wrapping_sub(1);
+        left = left.checked_sub(u64::from(slot.unsigned_abs())).filter(|left| *left > 0).ok_or_else(|| wrong(value))?;
+        // Behind a symbol that does not appear: how many more do not.
+        let mut more = if *slot == 0 { 3 } else { 0 };
+        while more == 3 {
+            more = take(2)?;
+            for _ in 0..more {
+                slots.next().ok_or_else(|| wrong(left))?;
+            }
+        }
+    }
+    let used = r.rest().len().wrapping_sub(bits.rest().len());
+    r.take(used, What::ZstdTable)?;
+    Ok(low32(log))
+}

@@ -1,0 +1,212 @@
+//! Huffman codes of literals (RFC 8878 section 4.2).
+
+use super::bits::{Bits, READY, low8, size};
+use super::fse::{Codes, Table as Fse};
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// The longest code.
+const LONGEST: u32 = 11;
+/// Entries of a table: one for each value of the next bits.
+pub(super) const ENTRIES: usize = 1 << LONGEST;
+/// Symbols of a code.
+const SYMBOLS: usize = 256;
+
+/// A code over lent memory.
+pub(super) struct Code<'w> {
+    /// For each value of the next bits how many of them are a code, and above that its symbol.
+    entries: &'w mut [u16],
+    holds: bool,
+}
+
+impl<'w> Code<'w> {
+    /// `entries` are [`ENTRIES`].
+    pub(super) const fn new(entries: &'w mut [u16]) -> Self {
+        Code { entries, holds: false }
+    }
+
+    /// Whether there is one.
+    pub(super) const fn holds(&self) -> bool {
+        self.holds
+    }
+
+    /// Holds none from now on.
+    pub(super) const fn clear(&mut self) {
+        self.holds = false;
+    }
+
+    /// Section 4.2.1: the code whose description follows in `r`, a part of `src`.
+    pub(super) fn read(&mut self, src: &[u8], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        self.holds = false;
+        let at = r.at();
+        let mut weights = [0; SYMBOLS];
+        let count = read_weights(src, r, &mut weights)?;
+        let wrong = |need: u32| Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(need.into());
+        // How many symbols have this weight.
+        let mut counts = [0u32; LONGEST as usize + 1];
+        for weight in weights.iter().take(count) {
+            let count = counts.get_mut(usize::from(*weight)).ok_or_else(|| wrong((*weight).into()))?;
+            *count = count.wrapping_add(1);
+        }
+        let sum = (0..=LONGEST)
+            .zip(counts)
+            .skip(1)
+            .fold(0u32, |sum, (weight, count)| sum.wrapping_add(count << (weight.wrapping_sub(1) & 31)));
+        if sum == 0 {
+            return Err(wrong(0));
+        }
+        // The last weight is what makes the sum a power of two.
+        let log = sum.ilog2().wrapping_add(1);
+        let left = (1u32 << (log & 31)).wrapping_sub(sum);
+        if log > LONGEST || !left.is_power_of_two() {
+            return Err(wrong(sum));
+        }
+        let last = left.ilog2().wrapping_add(1);
+        if let (Some(weight), Some(count)) = (weights.get_mut(count), counts.get_mut(last as usize)) {
+            *weight = low8(last);
+            *count = count.wrapping_add(1);
+        }
+        // Some code has the full length, as the original wants it.
+        if counts[1] < 2 {
+            return Err(wrong(counts[1]));
+        }
+        self.fill(weights.get(..=count).unwrap_or(&weights), &counts, log);
+        self.holds = true;
+        Ok(())
+    }
+
+    /// Section 4.2.1.3: symbols by their weights, then by their values, share the table.
+    fn fill(&mut self, weights: &[u8], counts: &[u32; LONGEST as usize + 1], log: u32) {
+        // Where the next symbol of each weight goes, and how many entries it takes.
+        let (mut starts, mut at) = ([0usize; LONGEST as usize + 1], 0usize);
+        let width = |weight: u32| 1usize << (weight.wrapping_add(LONGEST).wrapping_sub(log).wrapping_sub(1) & 31);
+        for ((start, count), weight) in starts.iter_mut().zip(counts).zip(0..).skip(1) {
+            *start = at;
+            at = at.wrapping_add((*count as usize).wrapping_mul(width(weight)));
+        }
+        for (symbol, weight) in (0u16..).zip(weights) {
+            let weight = u32::from(*weight);
+            let Some(start) = starts.get_mut(weight as usize).filter(|_| weight > 0) else { continue };
+            let end = start.wrapping_add(width(weight));
+            if let Some(entries) = self.entries.get_mut(*start..end) {
+                entries.fill(symbol << 8 | u16::from(low8(log.wrapping_add(1).wrapping_sub(weight))));
+            }
+            *start = end;
+        }
+    }
+
+    fn table(&self) -> &[u16; ENTRIES] {
+        // Memory of another size is never lent.
+        self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
+    }
+
+    /// Decodes the stream `start..end` of `src` into all of `dst`.
+    pub(super) fn one(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
+        let mut bits = Bits::new(src, start, end, What::ZstdLiterals)?;
+        symbols(self.table(), &mut bits, dst);
+        bits.finish(What::ZstdLiterals)
+    }
+
+    /// Decodes four streams, whose lengths come first, into a quarter of `dst` each (section 3.1.1.3.1.6).
+    pub(super) fn four(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
+        let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
+        let lengths = r.array::<6>(What::ZstdLiterals)?;
+        let [a, b, c, d, e, f] = *lengths;
+        let start = start.saturating_add(6);
+        let ends = [[a, b], [c, d], [e, f]].into_iter().scan(start, |end, len| {
+            *end = end.saturating_add(u16::from_le_bytes(len).into());
+            Some(*end)
+        });
+        let mut edges = [start, end, end, end, end];
+        for (edge, at) in edges.iter_mut().skip(1).zip(ends) {
+            *edge = at;
+        }
+        let [a, b, c, d, e] = edges;
+        if d > e {
+            return Err(Error::new(Kind::Truncated, What::ZstdLiterals, start as u64).with_need(d as u64));
+        }
+        let mut streams = [
+            Bits::new(src, a, b, What::ZstdLiterals)?,
+            Bits::new(src, b, c, What::ZstdLiterals)?,
+            Bits::new(src, c, d, What::ZstdLiterals)?,
+            Bits::new(src, d, e, What::ZstdLiterals)?,
+        ];
+        let quarter = dst.len().div_ceil(4);
+        for (bits, part) in streams.iter_mut().zip(dst.chunks_mut(quarter.max(1)).chain([&mut [][..]])) {
+            symbols(self.table(), bits, part);
+            bits.finish(What::ZstdLiterals)?;
+        }
+        Ok(())
+    }
+}
+
+/// Symbols that a word always has.
+const AT_ONCE: usize = (READY / LONGEST) as usize;
+
+/// As many symbols as `dst` takes.
+fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
+    for piece in dst.chunks_mut(AT_ONCE) {
+        bits.refill();
+        for to in piece {
+            let entry = look(table, bits.look(LONGEST));
+            bits.skip(u32::from(entry & 0xff));
+            *to = (entry >> 8) as u8;
+        }
+    }
+}
+
+#[inline(always)]
+fn look(table: &[u16; ENTRIES], index: u64) -> u16 {
+    table.get(size(index) & ENTRIES.wrapping_sub(1)).copied().unwrap_or(0)
+}
+
+/// Section 4.2.1.1: the weights of all symbols but the last; gives back how many.
+fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8; SYMBOLS]) -> Result<usize> {
+    let head = usize::from(r.u8(What::ZstdHuffman)?);
+    if head >= 128 {
+        let count = head.wrapping_sub(127);
+        let bytes = r.take(count.div_ceil(2), What::ZstdHuffman)?;
+        for (pair, byte) in weights.chunks_mut(2).zip(bytes) {
+            for (weight, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
+                *weight = value;
+            }
+        }
+        // Half a byte may be left over.
+        if let Some(rest) = weights.get_mut(count..) {
+            rest.fill(0);
+        }
+        return Ok(count);
+    }
+    let mut r = r.split(head, What::ZstdHuffman)?;
+    let mut entries = [0; 1 << Codes::Weights.most_log()];
+    let mut table = Fse::new(Codes::Weights, &mut entries);
+    table.read(&mut r)?;
+    let at = r.at();
+    let start = usize::try_from(at).unwrap_or(usize::MAX);
+    let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
+    // Two states take turns, until one has not enough bits to go on.
+    bits.refill();
+    let mut states = [bits.take(table.log()), bits.take(table.log())];
+    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
+    let mut slots = weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate();
+    let mut put = |state: u64| {
+        let entry = Fse::at(entries, state);
+        let (at, slot) = slots.next()?;
+        *slot = low8(entry.base());
+        Some((at, entry))
+    };
+    let many = || Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64);
+    if bits.left() < 0 {
+        return Err(Error::new(Kind::Truncated, What::ZstdHuffman, at).with_need(2));
+    }
+    loop {
+        let [state, other] = states;
+        let (_, entry) = put(state).ok_or_else(many)?;
+        bits.refill();
+        if bits.left() < entry.bits().into() {
+            let (last, _) = put(other).ok_or_else(many)?;
+            return Ok(last.wrapping_add(1));
+        }
+        states = [other, entry.next().wrapping_add(bits.take(entry.bits()))];
+    }
+}

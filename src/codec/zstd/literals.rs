@@ -1,0 +1,95 @@
+//! The literals of a block (RFC 8878 section 3.1.1.3.1).
+
+use super::bits::size;
+use super::huffman::Code;
+use crate::bytes::{LittleEndian, Reader};
+use crate::error::{Error, Kind, Result, What};
+
+/// How the literals of a block are stored.
+#[derive(Clone, Copy)]
+pub(super) enum Form {
+    Raw,
+    /// One byte again and again.
+    Rle,
+    /// By Huffman codes: by how many streams, and whether their description comes first.
+    Huffman {
+        streams: u8,
+        described: bool,
+    },
+}
+
+/// A literals section: its header, and what follows it.
+pub(super) struct Literals {
+    form: Form,
+    /// How many literals.
+    pub len: usize,
+    /// Where in the source they are stored.
+    start: usize,
+    end: usize,
+}
+
+impl Literals {
+    /// Takes the section in front of `r`.
+    pub(super) fn read(r: &mut Reader<'_, LittleEndian>) -> Result<Self> {
+        let head = r.rest().first().copied().unwrap_or(0);
+        let (kind, format) = (head & 3, head >> 2 & 3);
+        // Bytes of the header, bits before the sizes and of each.
+        let (bytes, skip, width) = match (kind, format) {
+            (0 | 1, 0 | 2) => (1, 3, 5),
+            (0 | 1, 1) => (2, 4, 12),
+            (0 | 1, _) => (3, 4, 20),
+            (_, 0 | 1) => (3, 4, 10),
+            (_, 2) => (4, 4, 14),
+            (_, _) => (5, 4, 18),
+        };
+        let word =
+            r.take(bytes, What::ZstdLiterals)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+        let mask = (1u64 << width).wrapping_sub(1);
+        let len = size(word >> skip & mask);
+        let (form, stored) = match kind {
+            0 => (Form::Raw, len),
+            1 => (Form::Rle, 1),
+            _ => {
+                let streams = if format == 0 { 1 } else { 4 };
+                (Form::Huffman { streams, described: kind == 2 }, size(word >> skip >> width & mask))
+            }
+        };
+        let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+        r.take(stored, What::ZstdLiterals)?;
+        Ok(Literals { form, len, start, end: start.saturating_add(stored) })
+    }
+
+    /// Decodes them into all of `dst`, which has room for exactly them.
+    pub(super) fn decode(&self, src: &[u8], code: &mut Code<'_>, dst: &mut [u8]) -> Result<()> {
+        let stored = src.get(self.start..self.end).unwrap_or_default();
+        match self.form {
+            Form::Raw => {
+                if stored.len() == dst.len() {
+                    dst.copy_from_slice(stored);
+                }
+                Ok(())
+            }
+            Form::Rle => {
+                dst.fill(stored.first().copied().unwrap_or(0));
+                Ok(())
+            }
+            Form::Huffman { streams, described } => {
+                let mut r = Reader::new_at(stored, self.start as u64);
+                let wrong =
+                    |need: u64| Error::new(Kind::Invalid, What::ZstdLiterals, self.start as u64).with_need(need);
+                if described {
+                    code.read(src, &mut r)?;
+                } else if !code.holds() {
+                    return Err(wrong(3));
+                }
+                let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+                match streams {
+                    1 => code.one(src, start, self.end, dst),
+                    // Fewer are never cut into four.
+                    _ if dst.len() < 6 => Err(wrong(dst.len() as u64)),
+                    _ => code.four(src, start, self.end, dst),
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! The sequences of a block (RFC 8878 section 3.1.1.3.2): literals, then a match, again and again.
+//!
+//! The literals lie at the end of the block's room, and are moved from there to their places. A block is
+//! its literals and its matches, so if it fits at all, its output never runs into literals that are still
+//! to come: no other memory is needed for them.
+
+use super::bits::{Bits, low32, size};
+use super::fse::{Codes, Table};
+use crate::bytes::{LittleEndian, Reader};
+use crate::codec::lz::{self, no_room};
+use crate::error::{Error, Kind, Result, What};
+
+/// The tables of a block, kept for those blocks that use them again.
+pub(super) struct Tables<'w> {
+    pub literals: Table<'w>,
+    pub offsets: Table<'w>,
+    pub matches: Table<'w>,
+}
+
+/// Entries of the tables.
+pub(super) const LITERALS: usize = 1 << Codes::Literals.most_log();
+pub(super) const OFFSETS: usize = 1 << Codes::Offsets.most_log();
+pub(super) const MATCHES: usize = 1 << Codes::Matches.most_log();
+
+/// Room that a fast copy wants behind a match.
+const AHEAD: usize = lz::WILD;
+
+/// A sequence: so many literals, then so many bytes from so far back.
+#[derive(Clone, Copy)]
+struct Sequence {
+    literals: usize,
+    len: usize,
+    distance: usize,
+}
+
+/// Where a block goes.
+pub(super) struct Output<'o> {
+    /// All of the destination.
+    pub bytes: &'o mut [u8],
+    /// What lies before the frame, for its matches only.
+    pub history: &'o [u8],
+    /// Where the frame begins, and how much is output.
+    pub frame: usize,
+    pub at: usize,
+    /// Where the literals are that are still to come, and where they end.
+    pub literals: usize,
+    pub literals_end: usize,
+    /// Where the block must end.
+    pub limit: usize,
+}
+
+/// How many sequences there are, from the front of their section.
+pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
+    let head = u32::from(r.u8(What::ZstdSequences)?);
+    Ok(match head {
+        0..128 => head,
+        255 => u32::from(r.u16(What::ZstdSequences)?).wrapping_add(0x7f00),
+        _ => head.wrapping_sub(128) << 8 | u32::from(r.u8(What::ZstdSequences)?),
+    })
+}
+
+/// Decodes `count` sequences, which are what is left in `r`, a part of `src`; then the literals behind them.
+pub(super) fn decode<const FAST: bool>(
+    src: &[u8],
+    r: &mut Reader<'_, LittleEndian>,
+    count: u32,
+    tables: &mut Tables<'_>,
+    repeats: &mut [u32; 3],
+    out: &mut Output<'_>,
+) -> Result<()> {
+    let at = r.at();
+    let modes = r.u8(What::ZstdSequences)?;
+    if modes & 3 != 0 {
+        return Err(Error::new(Kind::Invalid, What::ZstdSequences, at).with_need(modes.into()));
+    }
+    tables.literals.set(modes >> 6, r)?;
+    tables.offsets.set(modes >> 4 & 3, r)?;
+    tables.matches.set(modes >> 2 & 3, r)?;
+    let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+    let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
+    run::<FAST>(&mut bits, count, tables, repeats, out, at)?;
+    bits.finish(What::ZstdSequences)?;
+    out.rest(at)
+}
+
+/// The sequences of a stream of bits.
+fn run<const FAST: bool>(
+    bits: &mut Bits<'_>,
+    count: u32,
+    tables: &Tables<'_>,
+    repeats: &mut [u32; 3],
+    out: &mut Output<'_>,
+    at: u64,
+) -> Result<()> {
+    let literals = tables.literals.entries::<LITERALS>();
+    let offsets = tables.offsets.entries::<OFFSETS>();
+    let matches = tables.matches.entries::<MATCHES>();
+    let mut now = *bits;
+    now.refill();
+    let mut literal = now.take(tables.literals.log());
+    let mut offset = now.take(tables.offsets.log());
+    let mut match_ = now.take(tables.matches.log());
+    let mut recent = *repeats;
+    for left in (0..count).rev() {
+        let (l, o, m) = (Table::at(literals, literal), Table::at(offsets, offset), Table::at(matches, match_));
+        // 31 and 16 bits; then 16, and 9, 9 and 8.
+        now.refill();
+        let value = u64::from(o.base()).wrapping_add(now.take(o.extra()));
+        let len = u64::from(m.base()).wrapping_add(now.take(m.extra()));
+        if o.extra() > SHORT || l.extra() > 0 && m.extra() > 0 {
+            now.refill();
+        }
+        let run = u64::from(l.base()).wrapping_add(now.take(l.extra()));
+        let distance = distance(&mut recent, low32(value), run == 0);
+        if left > 0 {
+            literal = l.next().wrapping_add(now.take(l.bits()));
+            match_ = m.next().wrapping_add(now.take(m.bits()));
+            offset = o.next().wrapping_add(now.take(o.bits()));
+        }
+        let sequence = Sequence { literals: size(run), len: size(len), distance: distance as usize };
+        if !FAST || out.fast(sequence).is_none() {
+            out.exact(sequence, at)?;
+        }
+    }
+    (*bits, *repeats) = (now, recent);
+    Ok(())
+}
+
+/// With fewer bits of a distance, and those of one length, all of a sequence is ready at once:
+/// 15 + 16 + 9 + 9 + 8 = 57.
+const SHORT: u32 = 15;
+
+/// Section 3.1.1.5: the distance that a value stands for; 1 to 3 are the last three, or with no literals
+/// the second, the third, and one less than the first.
+#[inline(always)]
+fn distance(recent: &mut [u32; 3], value: u32, no_literals: bool) -> u32 {
+    let [first, second, third] = *recent;
+    if value > 3 {
+        let distance = value.wrapping_sub(3);
+        *recent = [distance, first, second];
+        return distance;
+    }
+    match value.wrapping_add(u32::from(no_literals)) {
+        0 | 1 => first,
+        2 => {
+            *recent = [second, first, third];
+            second
+        }
+        3 => {
+            *recent = [third, first, second];
+            third
+        }
+        _ => {
+            // 0 is no distance, and is refused as such.
+            let distance = first.wrapping_sub(1);
+            *recent = [distance, first, second];
+            distance
+        }
+    }
+}
+
+impl Output<'_> {
+    /// A sequence by copies of fixed size, which may write ahead. `None`, and nothing done, where it is
+    /// wrong or near the end.
+    #[inline(always)]
+    fn fast(&mut self, sequence: Sequence) -> Option<()> {
+        let Sequence { literals, len, distance } = sequence;
+        let (at, from) = (self.at, self.literals);
+        // The same gap is there behind the literals.
+        if len.wrapping_add(AHEAD) > from.wrapping_sub(at) || literals > self.literals_end.wrapping_sub(from) {
+            return None;
+        }
+        let to = at.wrapping_add(literals);
+        if distance.wrapping_sub(1) >= to.wrapping_sub(self.frame) {
+            return None;
+        }
+        let bytes = &mut *self.bytes;
+        if lz::copy::<16>(bytes, from, at).is_none() {
+            // So near to the end the literals are all behind their last match.
+            if literals > 0 {
+                return None;
+            }
+        } else if literals > 16 {
+            lz::copy::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+            if literals > 32 {
+                move_within(bytes, from, at, literals);
+            }
+        }
+        if len > lz::WILD || lz::wild(bytes, to, distance, len).is_none() {
+            lz::repeat(bytes, to, distance, len);
+        }
+        self.at = to.wrapping_add(len);
+        self.literals = from.wrapping_add(literals);
+        Some(())
+    }
+
+    /// The same without writing ahead; from the history too.
+    #[inline(never)]
+    fn exact(&mut self, sequence: Sequence, at: u64) -> Result<()> {
+        let Sequence { literals, len, distance } = sequence;
+        let wrong = |what, need: usize| Error::new(Kind::Invalid, what, at).with_need(need as u64);
+        if literals > self.literals_end.wrapping_sub(self.literals) {
+            return Err(wrong(What::ZstdSequences, literals));
+        }
+        if len > self.literals.wrapping_sub(self.at) {
+            return Err(self.too_long(len, at));
+        }
+        move_within(self.bytes, self.literals, self.at, literals);
+        self.literals = self.literals.wrapping_add(literals);
+        self.at = self.at.wrapping_add(literals);
+        let here = self.at.wrapping_sub(self.frame);
+        if distance.wrapping_sub(1) >= here.saturating_add(self.history.len()) {
+            return Err(wrong(What::ZstdOffset, distance));
+        }
+        let mut len = len;
+        if let Some(before) = distance.checked_sub(here).filter(|before| *before > 0) {
+            // So much of the match lies before the frame.
+            let n = before.min(len);
+            let from = self.history.len().wrapping_sub(before);
+            let piece = self.history.get(from..from.wrapping_add(n)).unwrap_or_default();
+            if let Some(to) = self.bytes.get_mut(self.at..self.at.wrapping_add(n)) {
+                to.copy_from_slice(piece);
+            }
+            self.at = self.at.wrapping_add(n);
+            len = len.wrapping_sub(n);
+        }
+        lz::repeat(self.bytes, self.at, distance, len);
+        self.at = self.at.wrapping_add(len);
+        Ok(())
+    }
+
+    /// The literals behind the last match.
+    fn rest(&mut self, at: u64) -> Result<()> {
+        let len = self.literals_end.wrapping_sub(self.literals);
+        if self.at.wrapping_add(len) > self.limit {
+            return Err(self.too_long(0, at));
+        }
+        move_within(self.bytes, self.literals, self.at, len);
+        self.at = self.at.wrapping_add(len);
+        Ok(())
+    }
+
+    /// The block with a match of so many bytes is longer than it may be, or than the room for it.
+    #[cold]
+    fn too_long(&self, len: usize, at: u64) -> Error {
+        let rest = self.literals_end.wrapping_sub(self.literals);
+        if self.limit == self.bytes.len() {
+            return no_room(self.at, rest.saturating_add(len));
+        }
+        Error::new(Kind::Invalid, What::ZstdBlock, at).with_need(rest.saturating_add(len) as u64)
+    }
+}
+
+/// Moves `len` bytes to the front.
+#[inline(never)]
+fn move_within(bytes: &mut [u8], from: usize, to: usize, len: usize) {
+    let end = from.saturating_add(len);
+    if to <= from && end <= bytes.len() {
+        bytes.copy_within(from..end, to);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_that_come_back() {
+        let mut recent = [1, 4, 8];
+        // Value, whether there are no literals, the distance, and what is kept of it.
+        let steps = [
+            (1, false, 1, [1, 4, 8]),
+            (2, false, 4, [4, 1, 8]),
+            (3, false, 8, [8, 4, 1]),
+            (13, true, 10, [10, 8, 4]),
+            (1, true, 8, [8, 10, 4]),
+            (2, true, 4, [4, 8, 10]),
+            (3, true, 3, [3, 4, 8]),
+            (3, true, 2, [2, 3, 4]),
+            (3, true, 1, [1, 2, 3]),
+            (3, true, 0, [0, 1, 2]),
+        ];
+        for (value, no_literals, expected, kept) in steps {
+            assert_eq!(distance(&mut recent, value, no_literals), expected);
+            assert_eq!(recent, kept);
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! Both forms of the decoder beside ruzstd's, and frames by hand.
+
+use super::*;
+use crate::codec::tests as check;
+use crate::error::{Kind, What};
+use std::vec;
+use std::vec::Vec;
+
+fn encoded(src: &[u8]) -> Vec<u8> {
+    check::encoded(max_len(src.len()), |dst| encode(src, dst))
+}
+
+fn fast(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<true>(src, dst, &[], &mut Scratch::new(&mut vec![0xee; WORKSPACE_LEN]))
+}
+
+fn slow(src: &[u8], dst: &mut [u8]) -> Result<usize> {
+    decode_by::<false>(src, dst, &[], &mut Scratch::new(&mut vec![0x11; WORKSPACE_LEN]))
+}
+
+fn both(stream: &[u8], bytes: &[u8]) {
+    check::decodes(fast, stream, bytes);
+    check::decodes(slow, stream, bytes);
+}
+
+/// A frame of one window of 1 MiB, without a content size.
+fn frame(blocks: &[&[u8]]) -> Vec<u8> {
+    let mut frame = b"\x28\xb5\x2f\xfd\x00\x50".to_vec();
+    for (i, block) in blocks.iter().enumerate() {
+        let [kind, body @ ..] = block else { continue };
+        // A block that is repeated says how often in front of its byte.
+        let (size, body) = if *kind == 1 { (body[0] as usize, &body[1..]) } else { (body.len(), body) };
+        let head = u32::from(i + 1 == blocks.len()) | u32::from(*kind) << 1 | (size as u32) << 3;
+        frame.extend(&head.to_le_bytes()[..3]);
+        frame.extend(body);
+    }
+    frame
+}
+
+/// Bits from the first that is read to the last, as a stream.
+fn stream(bits: &str) -> Vec<u8> {
+    let bits: Vec<u8> = bits.bytes().filter(|c| *c != b' ').map(|c| c - b'0').collect();
+    let mut bytes = vec![0; bits.len() / 8 + 1];
+    for (i, bit) in bits.iter().rev().chain(&[1]).enumerate() {
+        bytes[i / 8] |= bit << (i % 8);
+    }
+    bytes
+}
+
+#[test]
+fn round_trips() {
+    for bytes in
+        check::samples().into_iter().step_by(7).chain([check::noise(300_000), vec![1; 400_000], check::text(500_000)])
+    {
+        both(&encoded(&bytes), &bytes);
+    }
+}
+
+#[test]
+fn frames_in_a_row_and_frames_to_skip() {
+    let skip = [&0x184d_2a53u32.to_le_bytes()[..], &3u32.to_le_bytes(), b"abc"].concat();
+    let stream = [encoded(b"one"), skip.clone(), encoded(b""), encoded(b"two"), skip.clone()].concat();
+    both(&stream, b"onetwo");
+    assert_eq!(fast(&[], &mut []), Ok(0));
+    let e = fast(&skip[..10], &mut []).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::ZstdFrame, 8, 3));
+    let e = fast(b"\x28\xb5\x2f\xfc", &mut []).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Invalid, What::ZstdFrame, 0, 0xfc2f_b528));
+}
+
+#[test]
+fn a_frame_of_the_original_with_its_checksum() {
+    // `zstd -1` of "hello": a window in the header, one raw block, the low half of its XXH64.
+    let mut stream = *b"\x28\xb5\x2f\xfd\x04\x48\x29\0\0hello\xa3\x6d\x9f\x88";
+    both(&stream, b"hello");
+    stream[9] ^= 1;
+    let e = fast(&stream, &mut [0; 9]).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Checksum, What::ZstdChecksum, 0x889f_6da3));
+}
+
+#[test]
+fn headers_of_every_size() {
+    // A content size of 1, 2, 4 and 8 bytes, with a number of a dictionary of none to 4 bytes.
+    for (flag, content) in [(0u8, vec![3]), (2, vec![3, 0, 0, 0]), (3, vec![3, 0, 0, 0, 0, 0, 0, 0])] {
+        for (id, len) in [(0u8, 0), (1, 1), (2, 2), (3, 4)] {
+            let head = [flag << 6 | 0x20 | id];
+            let stream = [&b"\x28\xb5\x2f\xfd"[..], &head, &vec![0; len], &content, b"\x19\0\0abc"].concat();
+            both(&stream, b"abc");
+            let mut other = stream.clone();
+            if let Some(at) = stream.len().checked_sub(6 + content.len() + 1).filter(|_| len > 0) {
+                other[at] = 9;
+                let e = fast(&other, &mut [0; 3]).unwrap_err();
+                assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::ZstdDictionary));
+                assert_eq!(e.need(), 9 << (8 * (len - 1)));
+            }
+            other = stream;
+            let claim = other.len() - 7 - (content.len() - 1);
+            other[claim] = 2;
+            let e = fast(&other, &mut [0; 9]).unwrap_err();
+            assert!(matches!((e.kind(), e.what()), (Kind::Invalid, What::ZstdFrame | What::ZstdBlock)), "{e}");
+        }
+    }
+    // The reserved bit.
+    let e = fast(b"\x28\xb5\x2f\xfd\x08\x50\x01\0\0", &mut []).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Unsupported, What::ZstdFrame, 4));
+}
+
+#[test]
+fn raw_and_repeated_blocks() {
+    both(&frame(&[b"\0abc", b"\x01\x05x", b"\0", b"\x01\x00y", b"\0de"]), b"abcxxxxxde");
+    let e = fast(&frame(&[b"\x03abc"]), &mut [0; 9]).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Invalid, What::ZstdBlock, 6));
+}
+
+#[test]
+fn literals_alone() {
+    // Raw in headers of 1, 2 and 3 bytes; repeated; each without a sequence.
+    both(&frame(&[b"\x02\x18abc\0"]), b"abc");
+    both(&frame(&[b"\x02\x34\x00abc\0"]), b"abc");
+    both(&frame(&[b"\x02\x3c\x00\x00abc\0"]), b"abc");
+    both(&frame(&[b"\x02\x29z\0"]), b"zzzzz");
+    // Huffman codes of two symbols in one stream, described by 98 weights of half a byte: that of 'a' is 1,
+    // and the one behind it too, which is not said.
+    let mut weights = vec![127 + 98];
+    weights.resize(1 + 98 / 2, 0);
+    weights[98 / 2] = 0x01;
+    let bits = stream("0110 1");
+    let huffman = |kind: u8, len: u32, body: &[u8]| {
+        let head = u32::from(kind) | len << 4 | (body.len() as u32) << 14;
+        [&[2][..], &head.to_le_bytes()[..3], body, &[0]].concat()
+    };
+    let described = [&weights[..], &bits].concat();
+    both(&frame(&[&huffman(2, 5, &described)]), b"abbab");
+    // A second block by the same codes.
+    both(&frame(&[&huffman(2, 5, &described), &huffman(3, 5, &bits)]), b"abbababbab");
+    let e = fast(&frame(&[&huffman(3, 5, &bits)]), &mut [0; 9]).unwrap_err();
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZstdLiterals));
+    // A bit more or less than there is.
+    for len in [4, 6] {
+        let e = fast(&frame(&[&huffman(2, len, &described)]), &mut [0; 9]).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZstdLiterals));
+    }
+}
+
+#[test]
+fn sequences_by_hand() {
+    // Raw literals "abcd"; two sequences by one symbol each: 2 literals, a distance of 2, 5 bytes.
+    let body = [b"\x02\x20abcd\x02\x54\x02\x02\x02".to_vec(), stream("01 01")].concat();
+    both(&frame(&[&body]), b"abababacdcdcdc");
+    // Again, with the tables of the block before: mode 3.
+    let again = [b"\x02\x20efgh\x01\xfc".to_vec(), stream("01")].concat();
+    both(&frame(&[&body, &again]), b"abababacdcdcdcefefefegh");
+    let e = fast(&frame(&[&again]), &mut [0; 99]).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdTable, 3));
+    // A distance beyond the frame.
+    let far = [b"\x02\x20abcd\x01\x54\x02\x02\x02".to_vec(), stream("11")].concat();
+    let e = fast(&frame(&[&far]), &mut [0; 99]).unwrap_err();
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdOffset, 4));
+}
+
+#[test]
+fn a_dictionary_is_what_lies_before() {
+    // Five bytes from three back, of which two lie in the dictionary.
+    let body = [b"\x02\x08a\x01\x54\x01\x02\x02".to_vec(), stream("10")].concat();
+    let stream = frame(&[&body]);
+    for form in [decode_by::<true>, decode_by::<false>] {
+        let mut memory = vec![0; WORKSPACE_LEN];
+        let mut dst = [0; 6];
+        assert_eq!(form(&stream, &mut dst, b"0123456xy", &mut Scratch::new(&mut memory)), Ok(6));
+        assert_eq!(dst, *b"axyaxy");
+        let e = form(&stream, &mut dst, b"y", &mut Scratch::new(&mut memory)).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdOffset, 3));
+    }
+}
+
+#[test]
+fn too_little_scratch_says_how_much() {
+    let stream = encoded(b"hello");
+    let mut memory = vec![0; WORKSPACE_LEN];
+    for room in (0..WORKSPACE_LEN - 8).step_by(97) {
+        let e = decode(&stream, &mut [0; 9], &mut Scratch::new(&mut memory[..room])).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Scratch));
+    }
+    assert_eq!(decode(&stream, &mut [0; 9], &mut Scratch::new(&mut memory)), Ok(5));
+}
+
+#[test]
+fn damage() {
+    for stream in [encoded(&check::text(300)), encoded(&[5; 600]), encoded(&check::text(900))] {
+        check::damage(fast, slow, &stream);
+    }
+}
