@@ -107,7 +107,13 @@ fn calls_that_make_no_sense() {
     assert!(bad(2, &["verify", "--no-index", path]).contains("not for bcolz"));
     assert!(bad(2, &["cat", "--table", "x", path]).contains("--table"));
     assert!(bad(2, &["cat", "--columns", "nope", path]).contains("there is no column \"nope\""));
-    assert!(bad(2, &["convert", path, "never.bcolz"]).contains("bcolz cannot be written so far"));
+    assert!(bad(1, &["convert", path, path, "--to", "bcolz"]).contains("exist"));
+    assert!(bad(2, &["convert", "--codec", "lzma", path, "never.bcolz"]).contains("--codec is one of blosclz"));
+    assert!(bad(2, &["convert", "--clevel", "10", path, "never.bcolz"]).contains("0 to 9"));
+    assert!(bad(2, &["convert", "--shuffle", "words", path, "never.bcolz"]).contains("none, bytes or bits"));
+    let line = bad(1, &["convert", "tests/golden/bcolz/struct", "never.bcolz"]);
+    assert!(line.contains("holds no struct") && line.contains("--records"), "{line}");
+    assert!(!std::path::Path::new("never.bcolz").exists());
 }
 
 /// A table of bcolz becomes a Jay file with the same rows.
@@ -118,4 +124,45 @@ fn convert_to_another_format() {
     let source = "tests/golden/bcolz/ctable_changed";
     assert!(good(&["convert", source, target]).contains("bytes of jay"));
     assert_eq!(good(&["cat", "--json-lines", target]), good(&["cat", "--json-lines", source]));
+}
+
+fn target(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    path.to_str().unwrap().to_owned()
+}
+
+/// Rows of Jay become a dataset; missing values only if that is asked for; and appended, they are there twice.
+#[test]
+fn convert_from_another_format_and_append() {
+    let (jay, bcolz) = (target("bcolz_from.jay"), target("bcolz_from.bcolz"));
+    for source in ["tests/golden/bcolz/ctable_changed", "tests/golden/bcolz/ctable_chunks"] {
+        let _ = std::fs::remove_file(&jay);
+        let _ = std::fs::remove_dir_all(&bcolz);
+        good(&["convert", source, &jay]);
+        good(&["convert", "--codec", "zstd", "--clevel", "9", "--shuffle", "bits", "--chunklen", "10", &jay, &bcolz]);
+        let rows = good(&["cat", "--json-lines", &jay]);
+        assert_eq!(good(&["cat", "--json-lines", &bcolz]), rows);
+        let info = good(&["info", &bcolz]);
+        assert!(info.contains("zstd 9 bits") && info.contains("format    bcolz ctable"), "{info}");
+        good(&["convert", "--append", &jay, &bcolz]);
+        assert_eq!(good(&["cat", "--json-lines", &bcolz]), [&rows[..], &rows].concat());
+        assert!(good(&["verify", &bcolz]).contains(": ok, "));
+    }
+    let line = bad(1, &["convert", "--append", "tests/golden/bcolz/ctable_multi", &bcolz]);
+    assert!(line.contains("dtype"), "{line}");
+
+    for nulls in ["arrow_bool_packed", "arrow_fixed_validity", "arrow_str32_validity"] {
+        let (from, to) = (format!("tests/golden/jay/{nulls}.jay"), target("bcolz_missing.bcolz"));
+        let line = bad(1, &["convert", &from, &to]);
+        assert!(line.contains("no missing values") && line.contains("--fill-missing"), "{line}");
+        assert!(!std::path::Path::new(&to).exists());
+        good(&["convert", "--fill-missing", &from, &to]);
+        let count = |path: &str| good(&["cat", "--json-lines", path]).lines().count();
+        assert_eq!(count(&to), count(&from));
+    }
+    let records = target("bcolz_records.bcolz");
+    good(&["convert", "--records", "tests/golden/bcolz/struct", &records]);
+    let rows = |path: &str| good(&["cat", "--json-lines", path]);
+    assert_eq!(rows(&records), rows("tests/golden/bcolz/struct"));
 }

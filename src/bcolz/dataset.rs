@@ -83,7 +83,9 @@ pub struct Array {
     chunklen: u64,
     params: Params,
     quantize: i64,
+    nbytes: u64,
     cbytes: u64,
+    surplus: u64,
     /// Bytes of a row; 0 for objects.
     pub(super) row: u64,
 }
@@ -116,7 +118,9 @@ impl Array {
             chunklen: if object { 1 } else { storage.chunklen },
             params: storage.params,
             quantize: storage.quantize,
+            nbytes: sizes.nbytes,
             cbytes: sizes.cbytes,
+            surplus: 0,
             row,
         })
     }
@@ -170,10 +174,22 @@ impl Array {
         self.quantize
     }
 
+    /// Decoded bytes, as far as the original kept count.
+    #[must_use]
+    pub const fn nbytes(&self) -> u64 {
+        self.nbytes
+    }
+
     /// Compressed bytes, as far as the original kept count.
     #[must_use]
     pub const fn cbytes(&self) -> u64 {
         self.cbytes
+    }
+
+    /// Rows that it has more than its table, which do not count: an append that did not come to its end.
+    #[must_use]
+    pub const fn surplus(&self) -> u64 {
+        self.surplus
     }
 
     /// How many chunks there should be, with a shorter last one. The directory may hold more files,
@@ -243,7 +259,8 @@ impl Dataset {
     ///
     /// # Errors
     /// The first file that is missing or wrong. A name that leads out of the directory is one:
-    /// nothing outside is looked at. So are columns of different lengths.
+    /// nothing outside is looked at. So is a column of fewer rows than the first, which says how many rows
+    /// the table has. One of more is not: who appends says last of the first column that its rows are there.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Failure> {
         let dir = dir.as_ref();
         let roots = dir.join("__rootdirs__");
@@ -264,9 +281,13 @@ impl Dataset {
             arrays.push(Array::open("", dir)?);
         }
         let rows = arrays.first().map_or(0, |array| array.shape.rows());
-        if let Some(other) = arrays.iter().find(|array| array.shape.rows() != rows) {
-            let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(other.shape.rows());
-            return Err(Failure::format(&other.dir.join("meta/sizes"), e));
+        for array in &mut arrays {
+            if array.shape.rows() < rows {
+                let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(array.shape.rows());
+                return Err(Failure::format(&array.dir.join("meta/sizes"), e));
+            }
+            array.surplus = array.shape.rows().saturating_sub(rows);
+            array.shape = array.shape.with_rows(rows);
         }
         // The original cannot open a dataset without this file; what it would say is nothing.
         let path = dir.join("__attrs__");

@@ -1,5 +1,6 @@
 //! Types of items, as numpy spells them (section A.3).
 
+use core::fmt;
 use core::str::FromStr;
 
 use crate::column::{Prim, Type, Unit};
@@ -151,6 +152,48 @@ impl<'a> Dtype<'a> {
             Dtype::Void(n) => Type::FixedBytes(*n),
             Dtype::Struct(fields) => Type::Struct(fields.count),
             Dtype::Object => Type::Opaque,
+        }
+    }
+}
+
+/// As the original writes it, which [`Dtype::parse`] reads again.
+impl fmt::Display for Dtype<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Dtype::Bool => f.write_str("bool"),
+            Dtype::Number { prim, big: true } if prim.size() > 1 => Code(*self).fmt(f),
+            Dtype::Number { prim, .. } => f.write_str(prim.name()),
+            Dtype::Time { unit, big: false } => write!(f, "datetime64[{}]", unit.name()),
+            Dtype::Struct(fields) => write!(f, "[{}]", fields.text),
+            Dtype::Object => f.write_str("object"),
+            _ => Code(*self).fmt(f),
+        }
+    }
+}
+
+/// A type of a field in the short form that numpy has for it: `<i4`, `|b1`.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Code<'a>(pub(super) Dtype<'a>);
+
+impl fmt::Display for Code<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let order = |big: bool, size: usize| match (big, size) {
+            (_, 1) => "|",
+            (true, _) => ">",
+            (false, _) => "<",
+        };
+        match self.0 {
+            Dtype::Bool => f.write_str("|b1"),
+            Dtype::Number { prim, big } => {
+                let (kind, size) = (prim.name().get(..1).unwrap_or_default(), prim.size());
+                write!(f, "{}{kind}{size}", order(big, size))
+            }
+            Dtype::Bytes(n) => write!(f, "|S{n}"),
+            Dtype::Void(n) => write!(f, "|V{n}"),
+            Dtype::Text { chars, big } => write!(f, "{}U{chars}", order(big, 4)),
+            Dtype::Time { unit, big } => write!(f, "{}M8[{}]", order(big, 8), unit.name()),
+            Dtype::Object => f.write_str("|O"),
+            Dtype::Struct(_) => self.0.fmt(f),
         }
     }
 }
@@ -344,6 +387,34 @@ mod tests {
             );
         }
         assert_eq!(Dtype::parse(">i4"), Ok(Dtype::Number { prim: Prim::I32, big: true }));
+    }
+
+    #[test]
+    fn types_are_spelled_as_they_are_read() {
+        for text in [
+            "bool",
+            "int8",
+            "uint64",
+            "float16",
+            ">i4",
+            ">f2",
+            "|S5",
+            "<U4",
+            ">U4",
+            "datetime64[ns]",
+            ">M8[D]",
+            "|V300",
+            "object",
+            "[('a', '<i4'), (\"it's\", '|S3')]",
+        ] {
+            let dtype = Dtype::parse(text).unwrap();
+            assert_eq!(format!("{dtype}"), text);
+            // The short form means the same.
+            assert_eq!(Dtype::parse(&format!("{}", Code(dtype))), Ok(dtype), "{text}");
+        }
+        let codes = ["bool", "int8", "int32", "float64", "datetime64[us]"]
+            .map(|text| format!("{}", Code(Dtype::parse(text).unwrap())));
+        assert_eq!(codes, ["|b1", "|i1", "<i4", "<f8", "<M8[us]"]);
     }
 
     #[test]

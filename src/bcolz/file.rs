@@ -4,8 +4,8 @@ use super::chunk::Chunk;
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
-/// In front of every file.
-pub(crate) const MAGIC: [u8; 4] = *b"blpk";
+/// In front of every file: magic number, version 1, three zeros, one chunk.
+pub(crate) const HEADER: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 
 /// The chunk of a file.
 ///
@@ -17,7 +17,7 @@ pub fn open_file(bytes: &[u8]) -> Result<Chunk<'_>> {
     let magic = *r.array::<4>(What::BcolzFile)?;
     let version = r.u32(What::BcolzFile)?;
     let chunks = r.u64(What::BcolzFile)?;
-    if magic != MAGIC {
+    if !HEADER.starts_with(&magic) {
         return Err(Error::new(Kind::Invalid, What::Magic, 0).with_need(u32::from_le_bytes(magic).into()));
     }
     // The three bytes behind the version are reserved.
@@ -37,13 +37,10 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    /// Magic number, version 1, three zeros, one chunk.
-    const FILE_HEADER: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
-
     #[test]
     fn one_chunk_and_nothing_else() {
         let chunk = b"\x02\x01\x13\x01\x03\0\0\0\x03\0\0\0\x13\0\0\0abc";
-        let file = [&FILE_HEADER[..], chunk].concat();
+        let file = [&HEADER[..], chunk].concat();
         assert_eq!(open_file(&file).map(|chunk| chunk.nbytes()), Ok(3));
         let changed = |at: usize, byte: u8| {
             let mut file: Vec<u8> = file.clone();

@@ -17,6 +17,7 @@
 //! | [`open_file`] | the chunk of a file | |
 //! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
 //! | [`Column`] | decoded rows as a column | |
+//! | [`write`] | chunk files, metadata, and with `std` whole datasets, created or appended to | |
 #![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
 #![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
 //!
@@ -31,7 +32,7 @@
 //! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
 //! | a shape of several dimensions | lists of fixed length | |
 //!
-//! Datasets are not written yet.
+//! All of these are written, too: [`write`] says how, and what a crash leaves.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::Chunk;
@@ -55,6 +56,7 @@ pub mod meta;
 #[cfg(feature = "std")]
 mod part;
 mod raw;
+pub mod write;
 
 pub use column::Column;
 #[cfg(feature = "std")]

@@ -183,6 +183,7 @@ fields! {
     BcolzChunklen = "bcolz chunklen",
     BcolzParams = "bcolz cparams",
     BcolzRows = "bcolz row count",
+    BcolzMissing = "bcolz array, which has no missing values,",
 
     // Jay.
     JayHead = "jay signature",

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use lexopt::prelude::*;
 use pilaster::any::Format;
+use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::dataseries::layout::{Ordering, Pad};
 use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order};
@@ -83,8 +84,20 @@ pub struct Convert {
     pub stats: bool,
     /// Jay: bytes that are text become strings.
     pub bytes_as_text: bool,
-    /// Jay: timestamps of any unit become nanoseconds.
+    /// Jay: timestamps of any unit become nanoseconds. bcolz: they lose their zone.
     pub any_time: bool,
+    /// bcolz: how new chunks are compressed; LZ4 at level 5, bytes shuffled, if nothing was said.
+    pub codec: Option<Compressor>,
+    pub clevel: Option<u8>,
+    pub shuffle: Option<Shuffle>,
+    /// bcolz: rows of a chunk; as the original would choose, if nothing was said.
+    pub chunklen: Option<u64>,
+    /// bcolz: rows without a value get one.
+    pub fill_missing: bool,
+    /// bcolz: structs become records.
+    pub records: bool,
+    /// bcolz: the rows go behind those of the target.
+    pub append: bool,
 }
 
 /// Where the bytes come from.
@@ -245,6 +258,27 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
             (Long("no-stats"), Command::Convert(how)) => how.stats = false,
             (Long("bytes-as-text"), Command::Convert(how)) => how.bytes_as_text = true,
             (Long("any-time"), Command::Convert(how)) => how.any_time = true,
+            (Long("codec"), Command::Convert(how)) => how.codec = Some(parser.value()?.parse_with(codec)?),
+            (Long("clevel"), Command::Convert(how)) => {
+                how.clevel = Some(parser.value()?.parse_with(|text| match text.parse() {
+                    Ok(level @ 0..=9) => Ok(level),
+                    _ => Err("--clevel is 0 to 9"),
+                })?);
+            }
+            (Long("shuffle"), Command::Convert(how)) => {
+                how.shuffle = Some(parser.value()?.parse_with(|text| match text {
+                    "none" => Ok(Shuffle::None),
+                    "bytes" => Ok(Shuffle::Byte),
+                    "bits" => Ok(Shuffle::Bit),
+                    _ => Err("--shuffle is none, bytes or bits"),
+                })?);
+            }
+            (Long("chunklen"), Command::Convert(how)) => {
+                how.chunklen = Some(parser.value()?.parse::<std::num::NonZeroU64>()?.get());
+            }
+            (Long("fill-missing"), Command::Convert(how)) => how.fill_missing = true,
+            (Long("records"), Command::Convert(how)) => how.records = true,
+            (Long("append"), Command::Convert(how)) => how.append = true,
             (Long("plain"), Command::Convert(how)) => how.repack.plain = true,
             (Long("compact"), Command::Convert(how)) => how.repack.compact = Some(one_of(parser, "compact", &YES)?),
             (Long("pad"), Command::Convert(how)) => how.repack.pad = Some(one_of(parser, "pad", &PADS)?),
@@ -286,6 +320,13 @@ impl Convert {
             stats: true,
             bytes_as_text: false,
             any_time: false,
+            codec: None,
+            clevel: None,
+            shuffle: None,
+            chunklen: None,
+            fill_missing: false,
+            records: false,
+            append: false,
         }
     }
 }
@@ -311,6 +352,12 @@ fn one_of<T: Copy>(parser: &mut lexopt::Parser, option: &str, all: &[(&str, T); 
         let [(first, _), (second, _)] = all;
         found.map(|(_, value)| *value).ok_or_else(|| format!("--{option} is {first} or {second}"))
     })
+}
+
+/// A compressor of bcolz.
+fn codec(name: &str) -> Result<Compressor, String> {
+    let all = Compressor::ALL.map(Compressor::name).join(", ");
+    Compressor::from_name(name).ok_or_else(|| format!("--codec is one of {all}"))
 }
 
 /// Names of compression modes, between commas.

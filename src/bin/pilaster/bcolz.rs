@@ -93,12 +93,7 @@ fn info(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
     write!(out, "\n{:name$}  {:dtype$}  {shape:<12}  {chunklen:>8}  {chunks:>6}  ", "column", "dtype")?;
     writeln!(out, "{:<18}  {stored:>12}  {unpacked:>12}  {:>5}", "new chunks", "ratio")?;
     for array in dataset.arrays() {
-        let mut bytes = 0u64;
-        for number in 0..array.chunks() {
-            let path = array.chunk_path(number);
-            let len = fs::metadata(&path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?.len();
-            bytes = bytes.saturating_add(len);
-        }
+        let bytes = stored_in(array)?;
         let shape = array.shape().lengths().iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
         let items = array.shape().items()?.saturating_mul(array.dtype().size().into());
         let unpacked = array.shape().rows().saturating_mul(items);
@@ -111,8 +106,26 @@ fn info(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
             Dtype::Object => writeln!(out, "{:>12}  {:>5}", "-", "-")?,
             _ => writeln!(out, "{unpacked:>12}  {:>5.3}", bytes as f64 / (unpacked as f64).max(1.0))?,
         }
+        if array.surplus() > 0 {
+            writeln!(out, "{:name$}  {} rows more than the table has do not count", "", array.surplus())?;
+        }
     }
     Ok(())
+}
+
+/// Bytes of the chunks of a dataset.
+pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
+    dataset.arrays().iter().try_fold(0u64, |sum, array| Ok(sum.saturating_add(stored_in(array)?)))
+}
+
+fn stored_in(array: &Array) -> Result<u64, Failure> {
+    let mut bytes = 0u64;
+    for number in 0..array.chunks() {
+        let path = array.chunk_path(number);
+        let len = fs::metadata(&path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?.len();
+        bytes = bytes.saturating_add(len);
+    }
+    Ok(bytes)
 }
 
 const fn shuffle(shuffle: Shuffle) -> &'static str {
@@ -145,7 +158,7 @@ fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
         write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(array.name()))?;
         for (f, field) in fields.iter().enumerate() {
             write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
-            leaf(dataset, (k, Some(f)), field.name, &spelled(field.dtype), field.dtype, out)?;
+            leaf(dataset, (k, Some(f)), field.name, &field.dtype.to_string(), field.dtype, out)?;
         }
         write!(out, "]}}")?;
     }
@@ -203,22 +216,6 @@ fn type_name(ty: Type) -> String {
         Type::Timestamp(unit) => format!("datetime64[{}]", unit.name()),
         Type::FixedBytes(_) => "bytes".to_owned(),
         ty => ty.to_string(),
-    }
-}
-
-/// How numpy spells the type of a field.
-fn spelled(dtype: Dtype<'_>) -> String {
-    let order = |big: bool| if big { ">" } else { "<" };
-    match dtype {
-        Dtype::Number { prim, big: true } => {
-            let name = prim.name();
-            format!(">{}{}", name.get(..1).unwrap_or_default(), prim.size())
-        }
-        Dtype::Bytes(n) => format!("|S{n}"),
-        Dtype::Void(n) => format!("|V{n}"),
-        Dtype::Text { chars, big } => format!("{}U{chars}", order(big)),
-        Dtype::Time { unit, big: true } => format!(">M8[{}]", unit.name()),
-        other => type_name(other.ty()),
     }
 }
 

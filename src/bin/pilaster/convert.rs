@@ -4,6 +4,9 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 use pilaster::any::{File, Format};
+use pilaster::bcolz;
+use pilaster::bcolz::chunk::Params;
+use pilaster::bcolz::write::Missing;
 use pilaster::bytes::{BigEndian, Endian, IoSink, LittleEndian, Scratch, WriteError};
 use pilaster::column::{Column, Part, Table, Type, convert};
 use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Writer, describe};
@@ -32,6 +35,7 @@ pub fn target(source: Format, how: &Convert) -> Format {
         "jay" => Some(Format::Jay),
         "filo" => Some(Format::Filo),
         "ds" => Some(Format::DataSeries),
+        "bcolz" => Some(Format::Bcolz),
         _ => None,
     };
     how.to.or_else(by_name).unwrap_or(source)
@@ -77,6 +81,7 @@ pub fn table<T: Table>(table: T, how: &Convert, to: Format, room: usize) -> Resu
             Format::Jay => to_jay(&mut picked, how, &mut scratch),
             Format::DataSeries => to_dataseries(&mut picked, how, &mut scratch),
             Format::Filo => to_filo(&mut picked, how, &mut scratch),
+            Format::Bcolz => to_bcolz(&mut picked, how, &mut scratch),
             other => return Err(Failure::Usage(format!("{other} cannot be written so far"))),
         };
         match done {
@@ -247,6 +252,67 @@ fn to_filo<T: Table>(table: &mut Picked<T>, how: &Convert, scratch: &mut Scratch
             None => Ok(sink),
         }
     })
+}
+
+/// Names of compressors, and their shuffles.
+pub fn params(how: &Convert) -> Params {
+    let default = bcolz::write::WriteOptions::DEFAULT.params;
+    let level = how.clevel.unwrap_or(default.level);
+    Params {
+        compressor: how.codec.unwrap_or(default.compressor),
+        level,
+        shuffle: how.shuffle.unwrap_or(default.shuffle),
+        ..default
+    }
+}
+
+fn to_bcolz<T: Table>(table: &mut Picked<T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Stop> {
+    if table.width() == 0 {
+        return Err(Stop::Failure(Failure::Input("there is no row to tell the columns by".to_owned())));
+    }
+    let hint = |ty| match ty {
+        Type::Struct(_) => " (--records writes a structured dtype, which the original itself cannot open again)",
+        Type::Time(_) => time_hint(ty),
+        _ => "",
+    };
+    let holds = |ty| bcolz::write::holds(ty) && (how.records || !matches!(ty, Type::Struct(_)));
+    check(table, Format::Bcolz, holds, hint, scratch)?;
+    let mut rows = 0u64;
+    table.restart()?;
+    loop {
+        let mut scope = scratch.scope();
+        let Some(part) = table.next_part(&mut scope)? else { break };
+        for k in 0..part.width() {
+            if let (Some(zone), false) = (part.column(k)?.zone()?, how.any_time) {
+                let why = format!("column {}: bcolz holds no zone ({zone}; --any-time leaves it out)", part.name(k)?);
+                return Err(Stop::Failure(Failure::Input(why)));
+            }
+        }
+        rows = rows.saturating_add(part.rows());
+    }
+    let options = bcolz::write::WriteOptions {
+        params: params(how),
+        chunklen: how.chunklen,
+        expectedlen: Some(rows),
+        missing: if how.fill_missing { Missing::Fill } else { Missing::Refuse },
+    };
+    let failed = |e: WriteError<bcolz::Failure>| match e {
+        WriteError::Format(e) if e.what() == What::BcolzMissing && !how.fill_missing => Stop::Failure(Failure::Input(
+            format!("{e} (--fill-missing writes NaN, 0, false, and empty texts for missing values)"),
+        )),
+        WriteError::Format(e) => e.into(),
+        WriteError::Sink(failure) => Stop::Failure(failure.into()),
+    };
+    let mut builder = if how.append {
+        bcolz::write::Builder::append(&how.target, &options).map_err(Failure::from)?
+    } else {
+        bcolz::write::Builder::create(&how.target, &options)
+    };
+    table.restart()?;
+    convert(table, &mut builder, scratch).map_err(failed)?;
+    builder.finish().map_err(Failure::from)?;
+    let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
+    Ok(crate::bcolz::stored(&dataset)?)
 }
 
 type FileSink = IoSink<BufWriter<std::fs::File>>;

@@ -105,8 +105,8 @@ DataSeries to DataSeries, extent for extent with other compression and packing.
 Usage: pilaster convert [OPTIONS] FILE TARGET
 
 Options:
-      --to FORMAT      filo, dataseries or jay (default: by the name of TARGET,
-                       .filo .ds .jay, or the format of FILE)
+      --to FORMAT      filo, dataseries, jay or bcolz (default: by the name of
+                       TARGET, .filo .ds .jay .bcolz, or the format of FILE)
       --columns A,B    these columns, in this order; of another format only
       --table NAME     which table, where the file has several; the name of the
                        one to write, where the target has names
@@ -118,6 +118,16 @@ To Jay:
       --no-stats       leave out least and greatest values
       --bytes-as-text  bytes become strings; those that are no text are an error
       --any-time       timestamps of any unit become nanoseconds, without a zone
+To bcolz, where TARGET is a directory that does not exist yet:
+      --codec NAME     blosclz, lz4, lz4hc, snappy, zlib or zstd (default lz4)
+      --clevel N       0 to 9 (default 5)
+      --shuffle WHAT   none, bytes or bits (default bytes)
+      --chunklen N     rows of a chunk (default: as the original chooses)
+      --fill-missing   missing values become NaN, 0, false or an empty text
+      --records        structs become records, which the original itself cannot
+                       open again
+      --any-time       timestamps lose their zone
+      --append         put the rows behind those of a TARGET that exists
 To DataSeries:
       --compress MODES which modes to try, of each extent keeping the smallest:
                        none, or some of lzo,zlib,bz2,lzf,snappy,lz4,lz4hc

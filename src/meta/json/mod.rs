@@ -1,4 +1,5 @@
-//! JSON, read piece by piece without a heap: what metadata of bcolz needs (RFC 8259).
+//! JSON, read piece by piece without a heap: what metadata of bcolz needs (RFC 8259). Of writing, the one thing
+//! that takes care: [`quote`].
 //!
 //! [`Json`] walks one document and gives [`Event`]s. It is strict, but for what Python writes without
 //! being asked: the bare words `NaN`, `Infinity` and `-Infinity` are numbers. Nothing is expanded, so
@@ -36,8 +37,10 @@
 //! | objects and arrays nested deeper than [`MAX_DEPTH`] | [`Kind::Limit`] |
 //! | another kind of value than the caller asks for | [`Kind::WrongType`] |
 
+mod quote;
 mod text;
 
+pub use quote::quote;
 pub use text::{Chars, Text};
 
 use crate::bytes::{LittleEndian, Reader};

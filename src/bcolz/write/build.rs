@@ -1,0 +1,366 @@
+//! Columns of any format in, a dataset out.
+
+use core::ops::Range;
+use std::path::{Path, PathBuf};
+use std::vec;
+use std::vec::Vec;
+
+use super::cells::{Missing, absent, put_items, wrong_type};
+use super::disk::{Disk, FileSystem};
+use super::plan::{dtype, fits, items, leaves, longest, runs};
+use super::writer::{Spec, Writer};
+use crate::bcolz::chunk::Params;
+use crate::bcolz::dataset::Failure;
+use crate::bcolz::{Compressor, Dtype};
+use crate::bytes::{Scratch, WriteError};
+use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};
+use crate::error::{Error, Kind, Result, What};
+
+/// How columns are written.
+#[derive(Clone, Copy, Debug)]
+pub struct WriteOptions {
+    /// How chunks are compressed; the size of an item follows from the type.
+    pub params: Params,
+    /// Rows of a chunk; `None` chooses them for each column as the original does.
+    pub chunklen: Option<u64>,
+    /// How many rows will come; `None` takes those of the first part.
+    pub expectedlen: Option<u64>,
+    /// What becomes of rows without a value.
+    pub missing: Missing,
+}
+
+impl WriteOptions {
+    /// LZ4 at level 5, bytes shuffled, as the original; missing values are refused.
+    pub const DEFAULT: WriteOptions = WriteOptions {
+        params: Params { compressor: Compressor::Lz4, ..Params::DEFAULT },
+        chunklen: None,
+        expectedlen: None,
+        missing: Missing::Refuse,
+    };
+}
+
+impl Default for WriteOptions {
+    fn default() -> Self {
+        WriteOptions::DEFAULT
+    }
+}
+
+/// Writes every column that [`convert`](crate::column::convert) feeds it: as a table, or, if its only column has
+/// no name, as an array alone.
+///
+/// Texts take as much room each as the longest, for which they are read twice. Dates become times of their
+/// unit, lists of fixed length dimensions, structs records (which the original writes, and cannot open again).
+/// What an array cannot hold says [`holds`](super::holds); it is [`Kind::WrongType`].
+///
+/// ```
+/// use pilaster::bcolz::Dataset;
+/// use pilaster::bcolz::write::{Builder, WriteOptions};
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::convert;
+/// # #[cfg(feature = "filo")] {
+/// use pilaster::filo::{Element, Table, Vector};
+///
+/// // Four 32-bit ints of a Filo vector.
+/// let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
+/// let mut table = Table::new(Vector::open(&chunk, Element::Int)?);
+/// let dir = std::env::temp_dir().join(format!("pilaster-built-{}", std::process::id()));
+/// let mut builder = Builder::create(&dir, &WriteOptions::DEFAULT);
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
+/// builder.finish()?;
+/// let dataset = Dataset::open(&dir)?;
+/// assert_eq!((dataset.rows(), dataset.arrays()[0].dtype_text()), (4, "int32"));
+/// # std::fs::remove_dir_all(&dir)?;
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Builder<D: Disk = FileSystem> {
+    /// The disk and the place of a dataset that is not begun.
+    place: Option<(D, PathBuf)>,
+    writer: Option<Writer<D>>,
+    append: bool,
+    options: WriteOptions,
+    /// Rows of the first part.
+    rows: u64,
+    /// Passes that are left of the column that was begun.
+    left: u32,
+    /// Of each of its leaves, what its longest text has.
+    longest: Vec<usize>,
+    column: usize,
+    /// Items of a batch.
+    bytes: Vec<u8>,
+}
+
+impl Builder {
+    /// A new dataset in `dir`, which must not exist yet.
+    pub fn create(dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
+        Builder::create_on(FileSystem::default(), dir, options)
+    }
+
+    /// More rows for the dataset in `dir`, of which the columns must have names and types.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_on`].
+    pub fn append(dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
+        Builder::append_on(FileSystem::default(), dir, options)
+    }
+}
+
+impl<D: Disk> Builder<D> {
+    /// [`create`](Builder::create) by the operations of `disk`.
+    pub fn create_on(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
+        Builder::new(Some((disk, dir.as_ref().into())), None, options)
+    }
+
+    /// [`append`](Builder::append) by the operations of `disk`.
+    ///
+    /// # Errors
+    /// Those of [`Writer::append_on`].
+    pub fn append_on(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
+        Ok(Builder::new(None, Some(Writer::append_on(disk, dir)?), options))
+    }
+
+    fn new(place: Option<(D, PathBuf)>, writer: Option<Writer<D>>, options: &WriteOptions) -> Self {
+        let append = writer.is_some();
+        let (longest, bytes) = (Vec::new(), Vec::new());
+        Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, bytes }
+    }
+
+    /// Makes all rows be there.
+    ///
+    /// # Errors
+    /// Those of [`Writer::finish`]; of no columns, [`Kind::Misuse`].
+    pub fn finish(mut self) -> Result<(), Failure> {
+        match self.writer.take() {
+            Some(writer) => writer.finish(),
+            None => {
+                let dir = self.place.take().map(|(_, dir)| dir).unwrap_or_default();
+                Err(Failure::format(&dir, Error::new(Kind::Misuse, What::Column, 0)))
+            }
+        }
+    }
+
+    /// The array of column `k`: a new one, or one that is there.
+    fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<(), WriteError<Failure>> {
+        let (inner, item) = items(col)?;
+        if let (true, Some(writer)) = (self.append, &self.writer) {
+            let same = writer.column(k).is_some_and(|(had, dtype)| had == name && fits(&dtype, item.ty()));
+            let shape = writer.shape(k).is_some_and(|shape| shape.inner() == inner);
+            return if same && shape { Ok(()) } else { Err(wrong_type().into()) };
+        }
+        let dtype = dtype(&item, &self.longest)?;
+        let WriteOptions { params, chunklen, expectedlen, .. } = self.options;
+        let expectedlen = expectedlen.unwrap_or(self.rows);
+        let spec = Spec { inner: &inner, params, chunklen, expectedlen, ..Spec::new(&dtype) };
+        if let Some((disk, dir)) = self.place.take() {
+            if name.is_empty() {
+                self.writer = Some(Writer::create_array_on(disk, dir, &spec).map_err(WriteError::Sink)?);
+                return Ok(());
+            }
+            self.writer = Some(Writer::create_table_on(disk, dir, b"").map_err(WriteError::Sink)?);
+        }
+        let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
+        writer.add(name, &spec).map_err(WriteError::Sink)?;
+        Ok(())
+    }
+
+    fn put<C: Column>(&mut self, k: usize, col: &C, batch: &Batch<'_, C>) -> Result<(), WriteError<Failure>> {
+        let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
+        // As text, to have it while the writer is at work.
+        let (text, items) = {
+            let (_, dtype) = writer.column(k).ok_or_else(wrong_type)?;
+            if dtype == Dtype::Object {
+                (None, 1)
+            } else {
+                let items = writer.shape(k).ok_or_else(wrong_type)?.items()?;
+                (Some(std::format!("{dtype}")), items)
+            }
+        };
+        let Some(text) = text else {
+            let Values::Bytes(objects) = batch.values else { return Err(wrong_type().into()) };
+            for row in 0..batch.len {
+                if !batch.validity.get(row) {
+                    return Err(absent(batch.first, row).into());
+                }
+                writer.put_object(k, objects.get(row)?).map_err(WriteError::Sink)?;
+            }
+            return Ok(());
+        };
+        let dtype = Dtype::parse(&text)?;
+        let items = usize::try_from(items).unwrap_or(usize::MAX);
+        let stride = dtype.size() as usize;
+        let len = batch.len.saturating_mul(items).saturating_mul(stride);
+        self.bytes.clear();
+        self.bytes.resize(len, 0);
+        let fill = Fill { missing: self.options.missing };
+        fill.rows(&dtype, col, batch, &mut self.bytes, stride, 0)?;
+        writer.put(k, &self.bytes).map_err(WriteError::Sink)
+    }
+
+    /// Looks for the longest text of each leaf.
+    fn measure<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Result<()> {
+        let leaves = leaves(&items(col)?.1)?;
+        self.longest.resize(leaves.len(), 0);
+        if col.ty().children() == 0 {
+            let most = self.longest.first_mut().ok_or_else(wrong_type)?;
+            *most = longest(batch)?.max(*most);
+            return Ok(());
+        }
+        measure(col, batch, &mut self.longest)
+    }
+}
+
+fn measure<C: Column>(col: &C, batch: &Batch<'_, C>, most: &mut [usize]) -> Result<()> {
+    let Values::Nested { rows, of } = batch.values else {
+        if let Some(most) = most.first_mut() {
+            *most = longest(batch)?.max(*most);
+        }
+        return Ok(());
+    };
+    let (children, size) = shape(col)?;
+    for k in 0..children {
+        let child = of.child(k)?;
+        let most = if children > 1 || matches!(col.ty(), Type::Struct(_)) {
+            most.get_mut(k..).unwrap_or_default()
+        } else {
+            &mut *most
+        };
+        runs(&rows, batch.len, size, |_, run| each_batch(&child, run, |_, batch| measure(&child, batch, most)))?;
+    }
+    Ok(())
+}
+
+/// How many children a nested column has, and how many of their rows each of its rows.
+fn shape<C: Column>(col: &C) -> Result<(usize, u64)> {
+    match col.ty() {
+        Type::FixedList(length) => Ok((1, length.into())),
+        Type::Struct(count) => Ok((count as usize, 1)),
+        _ => Err(wrong_type()),
+    }
+}
+
+/// Reads rows of a child in batches, each with the number of its first row.
+fn each_batch<C: Column>(
+    col: &C,
+    rows: Range<u64>,
+    mut each: impl FnMut(usize, &Batch<'_, C>) -> Result<()>,
+) -> Result<()> {
+    let (mut row, mut memory) = (rows.start, vec![0; 1 << 16]);
+    while row < rows.end {
+        let now = match fit(col, row..rows.end, memory.len()) {
+            Err(e) if e.kind() == Kind::NoRoom && (memory.len() as u64) < e.need().into() => {
+                memory.resize(usize::try_from(e.need()).unwrap_or(usize::MAX), 0);
+                continue;
+            }
+            now => now?,
+        };
+        let batch = col.read(now, &mut Scratch::new(&mut memory))?;
+        each(usize::try_from(row.saturating_sub(rows.start)).unwrap_or(usize::MAX), &batch)?;
+        row = row.saturating_add(batch.len.max(1) as u64);
+    }
+    Ok(())
+}
+
+/// Puts nested rows, too.
+#[derive(Clone, Copy)]
+struct Fill {
+    missing: Missing,
+}
+
+impl Fill {
+    /// Rows of `col`, whose items are of `dtype`, `at` bytes into records of `stride` bytes.
+    fn rows<C: Column>(
+        self,
+        dtype: &Dtype<'_>,
+        col: &C,
+        batch: &Batch<'_, C>,
+        bytes: &mut [u8],
+        stride: usize,
+        at: usize,
+    ) -> Result<()> {
+        let Values::Nested { rows, of } = batch.values else {
+            return match dtype {
+                Dtype::Struct(_) => Err(wrong_type()),
+                _ => put_items(dtype, batch, bytes, stride, at, self.missing),
+            };
+        };
+        // A missing list or record is nothing that items could be instead.
+        if let Some(row) = (0..batch.len).find(|row| !batch.validity.get(*row)) {
+            return Err(absent(batch.first, row));
+        }
+        let (children, size) = shape(col)?;
+        let each = bytes.len().checked_div(batch.len).unwrap_or(0);
+        let fields = match (dtype, col.ty()) {
+            (Dtype::Struct(fields), Type::Struct(_)) => {
+                fields.iter().map(|field| (field.dtype, field.at as usize)).collect()
+            }
+            (_, Type::Struct(_)) => return Err(wrong_type()),
+            _ => vec![(*dtype, at)],
+        };
+        for (k, (dtype, at)) in fields.into_iter().enumerate().take(children) {
+            let child = of.child(k)?;
+            runs(&rows, batch.len, size, |first, run| {
+                let count = run.end.saturating_sub(run.start).checked_div(size).unwrap_or(0);
+                let from = first.saturating_mul(each);
+                let len = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(each);
+                let to = bytes.get_mut(from..).and_then(|to| to.get_mut(..len)).unwrap_or_default();
+                let part = each.checked_div(usize::try_from(size).unwrap_or(1)).unwrap_or(0);
+                each_batch(&child, run, |first, batch| {
+                    let to = to.get_mut(first.saturating_mul(part)..).unwrap_or_default();
+                    let to = to.get_mut(..batch.len.saturating_mul(part)).unwrap_or_default();
+                    self.rows(&dtype, &child, batch, to, stride, at)
+                })
+            })?;
+        }
+        Ok(())
+    }
+}
+
+impl<D: Disk> Build for Builder<D> {
+    type Error = WriteError<Failure>;
+
+    fn feed(&self) -> Feed {
+        Feed::Columns
+    }
+
+    fn passes<C: Column>(&self, col: &C) -> u32 {
+        let text = |leaf: &C| matches!(leaf.ty(), Type::Utf8 | Type::Bytes);
+        let texts = items(col).and_then(|(_, item)| leaves(&item)).is_ok_and(|leaves| leaves.iter().any(text));
+        if texts && !self.append { 2 } else { 1 }
+    }
+
+    fn open(&mut self, rows: u64) -> Result<(), Self::Error> {
+        self.rows = rows;
+        Ok(())
+    }
+
+    fn batch<C: Column>(
+        &mut self,
+        k: usize,
+        name: &str,
+        at: u64,
+        col: &C,
+        batch: &Batch<'_, C>,
+    ) -> Result<(), Self::Error> {
+        self.column = k;
+        if self.left == 0 {
+            self.left = self.passes(col);
+            self.longest.clear();
+        }
+        if self.left == 2 {
+            return Ok(self.measure(col, batch)?);
+        }
+        if at == 0 && (self.append || self.writer.as_ref().is_none_or(|writer| writer.width() <= k)) {
+            self.begin(k, name, col)?;
+        }
+        self.put(k, col, batch)
+    }
+
+    fn close(&mut self) -> Result<(), Self::Error> {
+        self.left = self.left.saturating_sub(1);
+        match (self.left, &mut self.writer) {
+            (0, Some(writer)) => writer.seal(self.column).map_err(WriteError::Sink),
+            _ => Ok(()),
+        }
+    }
+}

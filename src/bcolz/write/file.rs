@@ -1,0 +1,46 @@
+//! The file of a chunk (section B): sixteen bytes, and the chunk.
+
+use crate::bcolz::chunk::{self, Params};
+use crate::bcolz::file::HEADER;
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// The most that `n` bytes take as a file.
+#[must_use]
+pub const fn file_len(n: usize) -> usize {
+    chunk::max_len(n).saturating_add(HEADER.len())
+}
+
+/// Encodes `rows` as the file of one chunk; gives back how many bytes it takes. Takes scratch as
+/// [`encode`](chunk::encode) does.
+///
+/// # Errors
+/// Those of [`encode`](chunk::encode).
+pub fn encode_file(rows: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let room = Error::new(Kind::NoRoom, What::Destination, 0).with_need(file_len(rows.len()) as u64);
+    let (header, chunk) = dst.split_first_chunk_mut::<{ HEADER.len() }>().ok_or(room)?;
+    *header = HEADER;
+    let len = chunk::encode(rows, params, chunk, scratch)
+        .map_err(|e| if e.kind() == Kind::NoRoom && e.what() == What::Destination { room } else { e })?;
+    Ok(len.saturating_add(HEADER.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::bcolz::open_file;
+
+    #[test]
+    fn a_file_in_exactly_its_room() {
+        let params = Params { level: 0, ..Params::DEFAULT };
+        let (mut dst, mut memory) = ([0xee; 40], std::vec![0; chunk::encode_scratch_len(&Params::DEFAULT, 5)]);
+        let mut scratch = Scratch::new(&mut memory);
+        assert_eq!((file_len(5), encode_file(b"12345", &params, &mut dst, &mut scratch)), (37, Ok(37)));
+        assert_eq!(dst[37..], [0xee; 3]);
+        assert_eq!(open_file(&dst[..37]).map(|chunk| chunk.nbytes()), Ok(5));
+        for room in 0..37 {
+            let e = encode_file(b"12345", &params, &mut dst[..room], &mut scratch).unwrap_err();
+            assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 37), "{room}");
+        }
+    }
+}

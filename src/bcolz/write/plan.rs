@@ -1,0 +1,141 @@
+//! Which type an array has that holds a column of another format.
+
+use std::format;
+use std::string::{String, ToString};
+use std::vec::Vec;
+
+use super::cells::wrong_type;
+use crate::bcolz::Dtype;
+use crate::bcolz::dtype::Code;
+use crate::bcolz::meta::MAX_DIMENSIONS;
+use crate::column::{Batch, Column, Ranges, Type, Unit, Values};
+use crate::error::Result;
+
+/// Whether an array can hold a column of this type. A list of fixed length is held if its elements are, a struct
+/// if its fields are.
+#[must_use]
+pub const fn holds(ty: Type) -> bool {
+    matches!(
+        ty,
+        Type::Bool
+            | Type::Prim(_)
+            | Type::Timestamp(_)
+            | Type::Date(_)
+            | Type::Bytes
+            | Type::FixedBytes(1..)
+            | Type::Utf8
+            | Type::Opaque
+            | Type::FixedList(1..)
+            | Type::Struct(1..)
+    )
+}
+
+/// The lengths of `col` behind the first, and the column of its items.
+pub(super) fn items<C: Column>(col: &C) -> Result<(Vec<u64>, C)> {
+    let (mut inner, mut col) = (Vec::new(), *col);
+    while let Type::FixedList(length) = col.ty() {
+        inner.push(u64::from(length));
+        // The rows are the first dimension.
+        if inner.len() >= MAX_DIMENSIONS {
+            return Err(wrong_type());
+        }
+        col = col.child(0)?;
+    }
+    Ok((inner, col))
+}
+
+/// The columns of the fields of an item; the item itself, if it has none.
+pub(super) fn leaves<C: Column>(item: &C) -> Result<Vec<C>> {
+    match item.ty() {
+        Type::Struct(count) => (0..count as usize).map(|k| item.child(k)).collect(),
+        _ => Ok(Vec::from([*item])),
+    }
+}
+
+/// The text of the type of an item, whose leaves have texts of up to so many characters or bytes.
+pub(super) fn dtype<C: Column>(item: &C, longest: &[usize]) -> Result<String> {
+    let of = |ty, leaf: usize| scalar(ty, longest.get(leaf).copied().unwrap_or(0));
+    if item.ty().children() == 0 {
+        return Ok(of(item.ty(), 0)?.to_string());
+    }
+    let mut text = String::new();
+    for (k, leaf) in leaves(item)?.iter().enumerate() {
+        let name = item.child_name(k)?;
+        // What would have to be escaped is not read again.
+        if leaf.ty() == Type::Opaque || name.contains(['\'', '\\']) || name.chars().any(char::is_control) {
+            return Err(wrong_type());
+        }
+        let gap = if k > 0 { ", " } else { "" };
+        text.push_str(&format!("{gap}('{name}', '{}')", Code(of(leaf.ty(), k)?)));
+    }
+    Ok(format!("[{text}]"))
+}
+
+fn scalar(ty: Type, longest: usize) -> Result<Dtype<'static>> {
+    // No item is empty.
+    let longest = u32::try_from(longest.max(1)).map_err(|_| wrong_type())?;
+    Ok(match ty {
+        Type::Bool => Dtype::Bool,
+        Type::Prim(prim) => Dtype::Number { prim, big: false },
+        Type::Timestamp(unit) => Dtype::Time { unit, big: false },
+        Type::Date(unit) => Dtype::Time { unit, big: false },
+        Type::Bytes => Dtype::Bytes(longest),
+        Type::Utf8 => Dtype::Text { chars: longest, big: false },
+        Type::FixedBytes(size @ 1..) => Dtype::Void(size),
+        Type::Opaque => Dtype::Object,
+        _ => return Err(wrong_type()),
+    })
+}
+
+/// Whether an item of `dtype` is what a column of `ty` has.
+pub(super) fn fits(dtype: &Dtype<'_>, ty: Type) -> bool {
+    match (dtype, ty) {
+        (Dtype::Time { unit, .. }, Type::Date(of)) => *unit == of && of != Unit::Week,
+        (Dtype::Struct(fields), Type::Struct(count)) => fields.len() == count as usize,
+        (dtype, ty) => dtype.ty() == ty,
+    }
+}
+
+/// Characters or bytes of the longest text of a batch.
+pub(super) fn longest<C>(batch: &Batch<'_, C>) -> Result<usize> {
+    let mut most = 0;
+    match batch.values {
+        Values::Utf8(texts) => {
+            for i in (0..batch.len).filter(|i| batch.validity.get(*i)) {
+                most = texts.text(i)?.chars().count().max(most);
+            }
+        }
+        Values::Bytes(texts) => {
+            for i in (0..batch.len).filter(|i| batch.validity.get(*i)) {
+                most = texts.get(i)?.len().max(most);
+            }
+        }
+        _ => {}
+    }
+    Ok(most)
+}
+
+/// Rows of children that follow each other, and how many rows of the batch they are: `size` for each row.
+pub(super) fn runs(
+    ranges: &Ranges<'_>,
+    len: usize,
+    size: u64,
+    mut each: impl FnMut(usize, core::ops::Range<u64>) -> Result<()>,
+) -> Result<()> {
+    let (mut first, mut run) = (0usize, 0..0u64);
+    for row in 0..len {
+        let range = ranges.get(row)?;
+        if range.end.saturating_sub(range.start) != size {
+            return Err(wrong_type());
+        }
+        if range.start == run.end && !run.is_empty() {
+            run.end = range.end;
+            continue;
+        }
+        if !run.is_empty() {
+            each(first, run)?;
+        }
+        (first, run) = (row, range);
+    }
+    if run.is_empty() { Ok(()) } else { each(first, run) }
+}

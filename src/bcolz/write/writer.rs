@@ -1,0 +1,412 @@
+//! A dataset that is written: rows into its arrays, all of them seen at once.
+
+use std::borrow::ToOwned;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::vec;
+use std::vec::Vec;
+
+use super::array::{Files, Growing, full_chunk};
+use super::disk::{Disk, FileSystem};
+use super::meta::{chunklen, put_default, put_names};
+use crate::bcolz::chunk::Params;
+use crate::bcolz::dataset::{Array, Dataset, Failure, Files as Chunks};
+use crate::bcolz::meta::{Shape, Storage, check_name};
+use crate::bcolz::{Compressor, Dtype};
+use crate::error::{Error, Kind, What};
+use crate::meta::json::Json;
+
+/// What an array is created with.
+#[derive(Clone, Copy, Debug)]
+pub struct Spec<'a> {
+    /// The type of its items, as numpy spells it.
+    pub dtype: &'a str,
+    /// Its lengths but the first; empty for one item per row.
+    pub inner: &'a [u64],
+    /// How its chunks are compressed; the size of an item follows from the type.
+    pub params: Params,
+    /// Rows of a chunk; `None` chooses them as the original does.
+    pub chunklen: Option<u64>,
+    /// About how many rows will come.
+    pub expectedlen: u64,
+    /// Decimal digits that floats of 32 and 64 bits are rounded to; 0 for all.
+    pub quantize: i64,
+    /// The JSON of what rows without a value have; `None` for zero, false, the empty text.
+    pub dflt: Option<&'a str>,
+    /// The attributes of the array: a JSON object, or nothing.
+    pub attrs: &'a [u8],
+}
+
+impl<'a> Spec<'a> {
+    /// Of `dtype` alone; the rest as the original has it when nothing is said: LZ4 at level 5, bytes shuffled.
+    #[must_use]
+    pub const fn new(dtype: &'a str) -> Self {
+        let params = Params { compressor: Compressor::Lz4, ..Params::DEFAULT };
+        Spec { dtype, inner: &[], params, chunklen: None, expectedlen: 0, quantize: 0, dflt: None, attrs: b"" }
+    }
+}
+
+/// Writes a dataset. Nothing of it can be seen before [`finish`](Self::finish); what a crash leaves says
+/// the [module](super).
+///
+/// ```
+/// use pilaster::bcolz::Dataset;
+/// use pilaster::bcolz::write::{Spec, Writer};
+///
+/// let dir = std::env::temp_dir().join(format!("pilaster-{}", std::process::id()));
+/// let mut writer = Writer::create_table(&dir, b"{}")?;
+/// let id = writer.add("id", &Spec::new("int16"))?;
+/// let word = writer.add("word", &Spec::new("|S3"))?;
+/// writer.put(id, &[1, 0, 2, 0])?;
+/// writer.put(word, b"onetwo")?;
+/// writer.finish()?;
+///
+/// let mut writer = Writer::append(&dir)?;
+/// writer.put(id, &[3, 0])?;
+/// writer.put(word, b"six")?;
+/// writer.finish()?;
+/// assert_eq!(Dataset::open(&dir)?.rows(), 3);
+/// # std::fs::remove_dir_all(&dir)?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Writer<D: Disk = FileSystem> {
+    files: Files<D>,
+    /// Where the dataset is, or will be.
+    dir: PathBuf,
+    /// Where a new one is until then.
+    begun: Option<PathBuf>,
+    arrays: Vec<Growing>,
+    table: bool,
+}
+
+impl Writer {
+    /// A new array in `dir`, which must not exist yet. It is column 0.
+    ///
+    /// # Errors
+    /// Those of [`create_array_on`](Self::create_array_on).
+    pub fn create_array(dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
+        Writer::create_array_on(FileSystem::default(), dir, spec)
+    }
+
+    /// A new table in `dir`, which must not exist yet, with attributes: a JSON object, or nothing. It has no
+    /// columns so far.
+    ///
+    /// # Errors
+    /// Those of [`create_table_on`](Self::create_table_on).
+    pub fn create_table(dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
+        Writer::create_table_on(FileSystem::default(), dir, attrs)
+    }
+
+    /// More rows for the dataset in `dir`.
+    ///
+    /// # Errors
+    /// Those of [`append_on`](Self::append_on).
+    pub fn append(dir: impl AsRef<Path>) -> Result<Self, Failure> {
+        Writer::append_on(FileSystem::default(), dir)
+    }
+}
+
+impl<D: Disk> Writer<D> {
+    /// [`create_array`](Writer::create_array) by the operations of `disk`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
+    /// not finish, `NAME.partial`; those of [`add`](Self::add).
+    pub fn create_array_on(disk: D, dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
+        let (mut writer, begun) = Writer::create(disk, dir.as_ref(), false)?;
+        writer.array("", &begun, spec)?;
+        Ok(writer)
+    }
+
+    /// [`create_table`](Writer::create_table) by the operations of `disk`.
+    ///
+    /// # Errors
+    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
+    /// not finish, `NAME.partial`; [`Kind::WrongType`] for attributes that are no JSON object.
+    pub fn create_table_on(disk: D, dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
+        let (mut writer, begun) = Writer::create(disk, dir.as_ref(), true)?;
+        writer.attributes(&begun, attrs)?;
+        Ok(writer)
+    }
+
+    fn create(disk: D, dir: &Path, table: bool) -> Result<(Self, PathBuf), Failure> {
+        if dir.symlink_metadata().is_ok() {
+            return Err(Failure::io(dir, io::ErrorKind::AlreadyExists.into()));
+        }
+        let begun = partial(dir);
+        let mut files = Files::new(disk, false);
+        files.disk.create_dir(&begun).map_err(|e| Failure::io(&begun, e))?;
+        let writer = Writer { files, dir: dir.to_owned(), begun: Some(begun.clone()), arrays: Vec::new(), table };
+        Ok((writer, begun))
+    }
+
+    /// [`append`](Writer::append) by the operations of `disk`.
+    ///
+    /// # Errors
+    /// Those of [`Dataset::open`]; the leftover of an array if it is missing or wrong.
+    pub fn append_on(disk: D, dir: impl AsRef<Path>) -> Result<Self, Failure> {
+        let dataset = Dataset::open(&dir)?;
+        let mut writer = Writer {
+            files: Files::new(disk, true),
+            dir: dataset.dir().to_owned(),
+            begun: None,
+            arrays: Vec::new(),
+            table: dataset.is_table(),
+        };
+        let mut chunks = Chunks::default();
+        for array in dataset.arrays() {
+            let growing = reopened(array, dataset.rows(), &mut chunks)?;
+            let data = growing.dir.join("data");
+            // Of an empty array, some tools lose the empty directory.
+            if !data.is_dir() {
+                writer.files.disk.create_dir(&data).map_err(|e| Failure::io(&data, e))?;
+            }
+            writer.arrays.push(growing);
+        }
+        Ok(writer)
+    }
+
+    /// Adds a column to a new table; gives back its number.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] unless it is a new table. [`Kind::Invalid`] for a name that is taken, or that leads out of
+    /// the directory. What is wrong with the type, the shape, the value of new rows, the attributes;
+    /// [`Kind::Limit`] for chunks of more than 2 GiB; those of the disk.
+    pub fn add(&mut self, name: &str, spec: &Spec<'_>) -> Result<usize, Failure> {
+        let Some(begun) = self.begun.clone().filter(|_| self.table) else {
+            return Err(Failure::format(&self.dir, Error::new(Kind::Misuse, What::BcolzName, 0)));
+        };
+        let taken = ["__attrs__", "__rootdirs__"].contains(&name) || self.arrays.iter().any(|other| other.name == name);
+        if taken {
+            let e = Error::new(Kind::Invalid, What::BcolzName, 0);
+            return Err(Failure::format(&self.dir.join(name), e));
+        }
+        check_name(name).map_err(|e| Failure::format(&self.dir.join("__rootdirs__"), e))?;
+        let dir = begun.join(name);
+        self.files.disk.create_dir(&dir).map_err(|e| Failure::io(&dir, e))?;
+        self.array(name, &dir, spec)?;
+        Ok(self.arrays.len().saturating_sub(1))
+    }
+
+    /// A new array in `dir`, which is there.
+    fn array(&mut self, name: &str, dir: &Path, spec: &Spec<'_>) -> Result<(), Failure> {
+        let path = dir.join("meta/storage");
+        let wrong = |e| Failure::format(&path, e);
+        let dtype = Dtype::parse(spec.dtype).map_err(wrong)?;
+        let mut lengths = vec![0];
+        lengths.extend_from_slice(spec.inner);
+        let shape = Shape::new(&lengths).map_err(wrong)?;
+        let object = dtype == Dtype::Object;
+        let row = shape.items().map_err(wrong)?.checked_mul(dtype.size().into());
+        let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BcolzShape, 0)))?;
+        if object != (row == 0) || (object && !spec.inner.is_empty()) {
+            return Err(wrong(Error::new(Kind::Unsupported, What::BcolzShape, 0)));
+        }
+        let rows = spec.chunklen.unwrap_or_else(|| chunklen(spec.expectedlen, if object { 8 } else { row }));
+        if rows == 0 {
+            return Err(wrong(Error::new(Kind::Invalid, What::BcolzChunklen, 0)));
+        }
+        let full = full_chunk(row, rows).map_err(wrong)?;
+        let params = Params { typesize: dtype.typesize(), ..spec.params };
+        if params.level > 9 {
+            return Err(wrong(Error::new(Kind::Unsupported, What::BcolzParams, 0).with_need(params.level.into())));
+        }
+        let mut dflt = Vec::new();
+        match (spec.dflt, put_default(&dtype, &mut dflt)) {
+            (Some(json), Ok(())) => {
+                let mut walk = Json::new(json.as_bytes());
+                walk.skip().and_then(|()| walk.end()).map_err(wrong)?;
+                json.trim().as_bytes().clone_into(&mut dflt);
+            }
+            (None, Ok(())) => {}
+            (_, Err(e)) => match e {},
+        }
+        let storage = Storage {
+            dtype_text: spec.dtype,
+            dtype,
+            chunklen: rows,
+            expectedlen: spec.expectedlen,
+            params,
+            quantize: spec.quantize,
+            dflt: &dflt,
+        };
+        let mut text = Vec::new();
+        match storage.write(&mut text) {
+            Ok(()) => {}
+            Err(e) => match e {},
+        }
+        self.attributes(dir, spec.attrs)?;
+        for sub in ["data", "meta"].map(|sub| dir.join(sub)) {
+            self.files.disk.create_dir(&sub).map_err(|e| Failure::io(&sub, e))?;
+        }
+        self.files.write(&path, &text)?;
+        self.arrays.push(Growing {
+            name: name.to_owned(),
+            dir: dir.to_owned(),
+            dtype: spec.dtype.to_owned(),
+            shape,
+            params,
+            quantize: spec.quantize,
+            row: usize::try_from(row).unwrap_or(0),
+            full,
+            rows: 0,
+            nbytes: 0,
+            cbytes: 0,
+            buffer: Vec::new(),
+            sealed: false,
+        });
+        Ok(())
+    }
+
+    fn attributes(&mut self, dir: &Path, attrs: &[u8]) -> Result<(), Failure> {
+        let path = dir.join("__attrs__");
+        if attrs.trim_ascii().is_empty() {
+            return self.files.write(&path, b"{}\n");
+        }
+        let mut json = Json::new(attrs);
+        let done = json.object().and_then(|()| {
+            while json.key()?.is_some() {
+                json.skip()?;
+            }
+            json.end()
+        });
+        done.map_err(|e| Failure::format(&path, e))?;
+        self.files.write(&path, attrs)
+    }
+
+    /// How many columns.
+    #[must_use]
+    pub const fn width(&self) -> usize {
+        self.arrays.len()
+    }
+
+    /// Name and type of column `k`.
+    #[must_use]
+    pub fn column(&self, k: usize) -> Option<(&str, Dtype<'_>)> {
+        self.arrays.get(k).map(|array| (array.name.as_str(), array.dtype()))
+    }
+
+    /// The shape of column `k`, with the rows that are put so far.
+    #[must_use]
+    pub fn shape(&self, k: usize) -> Option<Shape> {
+        self.arrays.get(k).map(|array| array.shape.with_rows(array.rows))
+    }
+
+    /// Puts whole rows of column `k`: the bytes of their items, as the type says.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is no such column; [`Kind::Misuse`] for a piece of a row, a column of objects,
+    /// or one that is sealed; those of the encoder and the disk.
+    pub fn put(&mut self, k: usize, rows: &[u8]) -> Result<(), Failure> {
+        let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
+        array.put(rows, &mut self.files)
+    }
+
+    /// Puts a row of column `k`, which is one of objects: a pickle, or any other bytes.
+    ///
+    /// # Errors
+    /// Those of [`put`](Self::put).
+    pub fn put_object(&mut self, k: usize, object: &[u8]) -> Result<(), Failure> {
+        let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
+        array.put_object(object, &mut self.files)
+    }
+
+    /// Says that there are no more rows of column `k`, whose memory is then free.
+    ///
+    /// # Errors
+    /// Those of [`put`](Self::put).
+    pub fn seal(&mut self, k: usize) -> Result<(), Failure> {
+        let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
+        array.seal(&mut self.files)
+    }
+
+    /// Makes all rows be there.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for columns of different lengths; those of the encoder and the disk. Then the dataset
+    /// is what it was, or not there.
+    pub fn finish(mut self) -> Result<(), Failure> {
+        let rows = self.arrays.first().map_or(0, |array| array.rows);
+        if let Some(other) = self.arrays.iter().find(|array| array.rows != rows) {
+            let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(other.rows);
+            return Err(Failure::format(&other.dir.join("meta/sizes"), e));
+        }
+        for array in &mut self.arrays {
+            array.seal(&mut self.files)?;
+        }
+        // The first says how many rows the others have.
+        for array in self.arrays.iter().rev() {
+            array.commit(&mut self.files)?;
+        }
+        let Some(begun) = self.begun.clone() else { return Ok(()) };
+        if self.table {
+            let mut text = Vec::new();
+            match put_names(self.arrays.iter().map(|array| array.name.as_str()), &mut text) {
+                Ok(()) => {}
+                Err(e) => match e {},
+            }
+            self.files.write(&begun.join("__rootdirs__"), &text)?;
+            for array in &self.arrays {
+                self.files.sync(&array.dir)?;
+            }
+        }
+        self.files.sync(&begun)?;
+        self.files.disk.rename(&begun, &self.dir).map_err(|e| Failure::io(&self.dir, e))?;
+        self.begun = None;
+        match self.dir.parent() {
+            Some(parent) if parent != Path::new("") => self.files.sync(parent),
+            _ => self.files.sync(Path::new(".")),
+        }
+    }
+}
+
+impl<D: Disk> Drop for Writer<D> {
+    /// What was begun and not finished is of no use to anybody.
+    fn drop(&mut self) {
+        if let Some(begun) = self.begun.take() {
+            let _ = self.files.disk.remove_dir_all(&begun);
+        }
+    }
+}
+
+/// An array that has `rows` rows, and is to have more.
+fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Failure> {
+    let row = usize::try_from(array.row).unwrap_or(usize::MAX);
+    let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
+    let full = full_chunk(array.row, if row > 0 { array.chunklen() } else { 1 }).map_err(wrong)?;
+    let rest = rows.checked_rem(array.chunklen()).unwrap_or(0);
+    let mut buffer = Vec::new();
+    if row > 0 && rest > 0 {
+        buffer.resize(usize::try_from(rest).unwrap_or(0).saturating_mul(row), 0);
+        chunks.decode(array, rows.checked_div(array.chunklen()).unwrap_or(0), 0, &mut buffer)?;
+    }
+    Ok(Growing {
+        name: array.name().to_owned(),
+        dir: array.dir().to_owned(),
+        dtype: array.dtype_text().to_owned(),
+        shape: *array.shape(),
+        params: *array.params(),
+        quantize: array.quantize(),
+        row,
+        full,
+        rows,
+        nbytes: if row > 0 { rows.saturating_mul(array.row) } else { array.nbytes() },
+        // As the original counts, if it did; see `commit`.
+        cbytes: array.cbytes().saturating_sub(full as u64),
+        buffer,
+        sealed: false,
+    })
+}
+
+/// The name of what is not whole yet.
+pub(super) fn partial(path: &Path) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(".partial");
+    name.into()
+}
+
+#[cold]
+fn no_column(dir: &Path, k: usize) -> Failure {
+    Failure::format(dir, Error::new(Kind::OutOfRange, What::Column, k as u64))
+}
