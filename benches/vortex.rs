@@ -11,7 +11,7 @@ use fastlanes::{BitPacking, Delta, Transpose};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, fit};
 use pilaster::encoding::cells::Cells;
-use pilaster::encoding::{alp, fastlanes as lanes, fsst};
+use pilaster::encoding::{alp, fastlanes as lanes, fsst, onpair};
 use pilaster::vortex::File;
 
 const BLOCKS: usize = 256;
@@ -27,6 +27,7 @@ fn main() {
     heading("other kernels");
     floats();
     symbols();
+    tokens();
     runs();
     heading("columns of files, all rows");
     files();
@@ -126,10 +127,7 @@ fn floats() {
 }
 
 fn symbols() {
-    let mut random = Random(5);
-    let lines: Vec<String> = (0..20_000)
-        .map(|i| format!("/var/log/service-{}/2026-11-{:02}/request-{i:08}.log", random.below(40), random.below(30)))
-        .collect();
+    let lines = log_lines();
     let lines: Vec<&[u8]> = lines.iter().map(|line| line.as_bytes()).collect();
     let compressor = ::fsst::Compressor::train(&lines);
     let codes = compressor.compress_bulk(&lines).concat();
@@ -148,6 +146,48 @@ fn symbols() {
         decompressor.decompress_into(black_box(&codes), black_box(&mut theirs));
     })
     .run();
+}
+
+fn tokens() {
+    let lines = log_lines();
+    let offsets: Vec<u32> = [0]
+        .into_iter()
+        .chain(lines.iter().scan(0, |end, line| {
+            *end += line.len() as u32;
+            Some(*end)
+        }))
+        .collect();
+    let text = lines.concat();
+    let column = ::onpair::compress(text.as_bytes(), &offsets, ::onpair::DEFAULT_CONFIG).unwrap();
+    let view = column.view();
+    let (codes, dictionary) = (view.codes, column.clone().into_raw().0);
+    let (bytes, ends) = (dictionary.bytes(), dictionary.offsets());
+    let count = ends.len() - 1;
+    let mut out = vec![0; text.len() + 64];
+    let mut theirs = vec![std::mem::MaybeUninit::uninit(); text.len() + ::onpair::DECODE_PADDING];
+    let (mut rows, mut lengths) = (vec![[0; 16]; count], vec![0; count]);
+    let mut ours = || {
+        let tokens = onpair::Tokens::new(black_box(bytes), black_box(ends)).unwrap();
+        let len = tokens.spread(&mut rows, &mut lengths).decode(black_box(codes), black_box(&mut out)).unwrap();
+        assert_eq!(len, text.len());
+    };
+    ours();
+    Work::new("OnPair, log paths", lines.len(), text.len(), ours)
+        .rival("onpair", || {
+            // SAFETY: the buffer has the decoded length and the padding behind it.
+            #[allow(unsafe_code, reason = "the rival's fastest way")]
+            let len = unsafe { view.decompress_into(black_box(&mut theirs)) };
+            assert_eq!(len, text.len());
+        })
+        .run();
+    assert_eq!(out[..text.len()], *text.as_bytes());
+}
+
+fn log_lines() -> Vec<String> {
+    let mut random = Random(5);
+    (0..20_000)
+        .map(|i| format!("/var/log/service-{}/2026-11-{:02}/request-{i:08}.log", random.below(40), random.below(30)))
+        .collect()
 }
 
 fn runs() {

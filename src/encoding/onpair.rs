@@ -82,6 +82,35 @@ impl<'a> Tokens<'a> {
         (taken, written)
     }
 
+    /// Spreads the tokens over rows of 16 bytes, for more codes than there are tokens: a code is then one look
+    /// at its row. As many rows are made as `rows`, `lengths` and the tokens all have.
+    pub fn spread<'r>(&'r self, rows: &'r mut [[u8; 16]], lengths: &'r mut [u8]) -> Rows<'r> {
+        let mut made = 0usize;
+        for (((code, _), row), length) in (0..=u16::MAX).zip(self.offsets).zip(rows.iter_mut()).zip(lengths.iter_mut())
+        {
+            let Some((at, len)) = self.bounds(code) else { break };
+            let Some(bytes) = self.bytes.get(at..) else { break };
+            *row = match bytes.first_chunk() {
+                Some(row) => *row,
+                None => {
+                    let mut short = [0; 16];
+                    for (to, byte) in short.iter_mut().zip(bytes) {
+                        *to = *byte;
+                    }
+                    short
+                }
+            };
+            // At most 16, as `new` has seen.
+            *length = u8::try_from(len).unwrap_or(0);
+            made = made.wrapping_add(1);
+        }
+        Rows {
+            tokens: self,
+            rows: rows.get(..made).unwrap_or_default(),
+            lengths: lengths.get(..made).unwrap_or_default(),
+        }
+    }
+
     fn exact(&self, codes: &[u16], taken: usize, out: &mut [u8], written: usize) -> Result<usize> {
         let mut written = written;
         for (i, code) in codes.iter().enumerate().skip(taken) {
@@ -95,6 +124,47 @@ impl<'a> Tokens<'a> {
             written = end;
         }
         Ok(written)
+    }
+}
+
+/// Tokens in rows of 16 bytes, those behind the token of no meaning.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows<'a> {
+    tokens: &'a Tokens<'a>,
+    rows: &'a [[u8; 16]],
+    lengths: &'a [u8],
+}
+
+impl Rows<'_> {
+    /// As [`Tokens::decode`].
+    ///
+    /// # Errors
+    /// The same.
+    pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
+        let (taken, written) = self.fast(codes, out);
+        self.tokens.exact(codes, taken, out, written)
+    }
+
+    /// Eight codes at a time while there is room for eight.
+    #[inline(never)]
+    fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
+        let (mut taken, mut written) = (0usize, 0usize);
+        for eight in codes.as_chunks::<8>().0 {
+            let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<128>) else { break };
+            let mut len = 0usize;
+            let mut store = |code: u16| -> Option<()> {
+                let code = usize::from(code);
+                *window.get_mut(len..)?.first_chunk_mut::<16>()? = *self.rows.get(code)?;
+                len = len.wrapping_add((*self.lengths.get(code)?).into());
+                Some(())
+            };
+            if eight.iter().try_for_each(|code| store(*code)).is_none() {
+                break;
+            }
+            taken = taken.wrapping_add(8);
+            written = written.wrapping_add(len);
+        }
+        (taken, written)
     }
 }
 
@@ -112,6 +182,8 @@ mod tests {
         }
         let tokens = Tokens::new(&bytes, &offsets).unwrap();
         let count = offsets.len() - 1;
+        let (mut rows, mut lengths) = (std::vec![[0; 16]; count], std::vec![0; count]);
+        let rows = tokens.spread(&mut rows, &mut lengths);
         let mut state = 5u32;
         for round in 0..1500usize {
             let codes: Vec<u16> = (0..round % 50)
@@ -132,6 +204,9 @@ mod tests {
                 let mut out = std::vec![0; expected.as_ref().map_or(900, Vec::len) + slack];
                 let len = tokens.decode(&codes, &mut out);
                 assert_eq!(len, tokens.exact(&codes, 0, &mut out.clone(), 0));
+                let mut spread = out.clone();
+                assert_eq!(len, rows.decode(&codes, &mut spread));
+                assert!(len.is_err() || spread[..len.unwrap()] == out[..len.unwrap()]);
                 assert_eq!(len.is_ok(), expected.is_some());
                 if let (Ok(len), Some(expected)) = (len, &expected) {
                     assert_eq!(&out[..len], &expected[..]);

@@ -1,6 +1,6 @@
 //! How much scratch memory a read takes for what it needs on the way: an upper bound that mirrors the walk.
 
-use super::arrays::SMALL;
+use super::arrays::{SMALL, SPREAD};
 use super::node::{Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
@@ -70,6 +70,9 @@ impl<'f> Node<'f> {
                 let tokens = self.metadata()?.uint(3)?.unwrap_or(0).saturating_add(1);
                 // Codes are decoded in pieces, whatever memory is left.
                 own = piece(tokens, 4).saturating_add(piece(block, 4));
+                if SPREAD {
+                    own = own.saturating_add(piece(tokens.min(1 << 16), 17)).saturating_add(SLACK);
+                }
                 rows = n.max(tokens).max(block);
             }
             Encoding::Zstd => {

@@ -11,4 +11,4 @@ mod strings;
 mod zstd;
 
 pub(super) use indirect::{ROWS, SMALL};
-pub(super) use strings::Data;
+pub(super) use strings::{Data, SPREAD};

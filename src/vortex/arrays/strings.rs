@@ -124,7 +124,8 @@ impl<'f> Node<'f> {
             return Err(self.error(Kind::Invalid, What::OnPairToken, tokens));
         }
         let mut t = s.scope();
-        let offsets = t.take::<u32>(usize::try_from(tokens).unwrap_or(0).saturating_add(1))?;
+        let tokens_len = usize::try_from(tokens).unwrap_or(0);
+        let offsets = t.take::<u32>(tokens_len.saturating_add(1))?;
         part(0, 5, tokens.saturating_add(1))?.indices32(0, offsets, run, &mut t)?;
         let tokens = onpair::Tokens::new(self.buffer(0)?.bytes, offsets).map_err(|e| e.moved(self.at()))?;
 
@@ -140,6 +141,9 @@ impl<'f> Node<'f> {
         let piece = if narrow { BLOCK } else { CODES };
         let numbers = t.take::<u16>(count.min(piece))?;
         let start = self.room(total, run)?;
+        // Rows of tokens pay where there are more codes than tokens, and their memory.
+        let spread = SPREAD && count > tokens_len && t.room() >= tokens_len.saturating_mul(17).saturating_add(64);
+        let rows = if spread { Some(tokens.spread(t.take(tokens_len)?, t.take(tokens_len)?)) } else { None };
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
             let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
@@ -155,7 +159,11 @@ impl<'f> Node<'f> {
                 }
             }
             let left = run.arena(start.saturating_add(done), total.saturating_sub(done));
-            let written = tokens.decode(numbers, left).map_err(|e| self.decoded(e, self.at()))?;
+            let written = match &rows {
+                Some(rows) => rows.decode(numbers, left),
+                None => tokens.decode(numbers, left),
+            };
+            let written = written.map_err(|e| self.decoded(e, self.at()))?;
             done = done.saturating_add(written);
             first = first.saturating_add(len as u64);
         }
@@ -221,6 +229,9 @@ impl<'f> Node<'f> {
         if done == total { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxText, done as u64)) }
     }
 }
+
+/// Whether tokens are spread over rows: memory that only hosts have.
+pub(in crate::vortex) const SPREAD: bool = cfg!(target_pointer_width = "64");
 
 /// Codes of another width than 16 bits that are decoded at once.
 const CODES: usize = 64;
