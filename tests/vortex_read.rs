@@ -395,12 +395,12 @@ fn frames_hold_the_rows_that_have_a_value() {
     let (one, two) = (le(&[1, 2, 3]), le(&[4, 5]));
     let blob = zstd(&[(&one, 3), (&two, 0)], |len| len as u8, Some(&[0b0101_1011, 0]));
     with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
-        file.verify(&mut Scratch::new(&mut [0; 4096])).unwrap();
+        file.verify(&mut Scratch::new(&mut [0; 1 << 15])).unwrap();
         let naive = [Some(1), Some(2), None, Some(3), Some(4), None, Some(5), None, None];
         assert_eq!(integers(&column, 0..9), naive);
         // Any rows on their own, across the frames and within one.
         for (from, to) in [(0, 9), (3, 7), (4, 5), (5, 9), (7, 9)] {
-            let mut memory = [0xaa; 1024];
+            let mut memory = [0xaa; 1 << 15];
             let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
             let Values::I64(values) = batch.values else { panic!() };
             let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
@@ -439,7 +439,7 @@ fn frames_that_are_not_as_long_as_they_say_are_an_error() {
 fn texts_behind_their_lengths() {
     let texts = |bytes: &[u8], count: u8| {
         with(&zstd(&[(bytes, count)], |len| len as u8, None), &text(), 2, |_, column| {
-            let mut memory = [0; 4096];
+            let mut memory = [0; 1 << 15];
             column.read(0..2, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
                 Values::Utf8(texts) => [texts.text(0).unwrap().to_owned(), texts.text(1).unwrap().to_owned()],
                 other => panic!("{other:?}"),

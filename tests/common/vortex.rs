@@ -184,13 +184,17 @@ fn file(golden: &Golden, file: &File<'_>) -> Result<(), String> {
         }
         equal("type", &expected["type"], &type_name(&column).into())?;
         equal("nullable", &expected["nullable"], &column.nullable().into())?;
-        for room in ROOMS {
-            // A frame is unpacked whole, whatever rows are asked for; only that may take more than the first room.
-            let least = match column.need(0..column.rows().min(1)) {
+        // A frame is unpacked whole, whatever rows are asked for; only that may take more than the first room.
+        let zstd = ids_of(file).iter().any(|id| id == "vortex.zstd");
+        let mut least = 0;
+        for row in (0..column.rows()).take(if zstd { usize::MAX } else { 1 }) {
+            least = match column.need(row..row + 1) {
                 Err(e) if e.kind() == Kind::Unsupported && undecoded.is_some() => 0,
-                least => least.map_err(text)?,
+                need => need.map_err(text)?.max(least),
             };
-            assert!(least <= room as u64 || ids_of(file).iter().any(|id| id == "vortex.zstd"), "{least}");
+        }
+        for room in ROOMS {
+            assert!(least <= room as u64 || zstd, "{least}");
             let mut memory = vec![0x77; room.max(least as usize)];
             match (values(&column, 0..column.rows(), &mut memory), undecoded) {
                 (Ok(values), _) => {
