@@ -107,18 +107,31 @@ const PATIENCE: u32 = 5;
 
 /// Cuts `src` into sequences for `wire`.
 pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, wire: &mut W) -> Option<()> {
+    encode_by(src, table, wire, 1)
+}
+
+/// [`encode`], whose steps without matches begin with `stride` bytes, not below 1; only the first of them is
+/// always one byte, as a match seldom comes alone.
+pub(super) fn encode_by<W: Wire, const N: usize>(
+    src: &[u8],
+    table: &mut Table<N>,
+    wire: &mut W,
+    stride: usize,
+) -> Option<()> {
     table.slots.fill(0);
     let starts = src.len().saturating_sub(W::LAST_START);
     let ends = src.len().saturating_sub(W::LAST_END);
-    let (mut literals, mut at, mut misses) = (0usize, 1usize, 0usize);
+    let hurry = (stride.wrapping_sub(1) << PATIENCE).wrapping_add(1);
+    let (mut literals, mut at, mut step, mut misses) = (0usize, 1usize, 1usize, hurry);
     // Position 0 is in the table already: that is what an empty slot says.
     while at < starts {
         let now = word(src, at)?;
         let distance = table.note(now, at);
         let reach = if at < W::WINDOW { at } else { W::WINDOW };
         if distance.wrapping_sub(1) >= reach || low32(word(src, at.wrapping_sub(distance))?) != low32(now) {
+            at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
-            at = at.wrapping_add(1).wrapping_add(misses >> PATIENCE);
+            step = (misses >> PATIENCE).wrapping_add(1);
             continue;
         }
         let len = MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends));
@@ -127,7 +140,7 @@ pub(super) fn encode<W: Wire, const N: usize>(src: &[u8], table: &mut Table<N>, 
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
         at = at.wrapping_add(len);
         literals = at;
-        misses = 0;
+        (step, misses) = (1, hurry);
         // One place inside the match, or the next one would not be found from it.
         let inside = at.wrapping_sub(2);
         if inside < starts {

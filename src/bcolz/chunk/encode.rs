@@ -223,7 +223,6 @@ impl Out<'_> {
 
 /// The compressor of one chunk, with its table.
 struct Encoder<'s> {
-    #[cfg_attr(not(feature = "alloc"), allow(dead_code, reason = "levels belong to encoders with a heap"))]
     level: u8,
     compressor: Compressor,
     table: &'s mut Table<SLOTS>,
@@ -237,7 +236,7 @@ impl<'s> Encoder<'s> {
     fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize> {
         match self.compressor {
             Compressor::Blosclz => blosclz::encode(src, dst, self.table),
-            Compressor::Lz4 => lz4::encode(src, dst, self.table),
+            Compressor::Lz4 => lz4::encode_fast(src, dst, self.table, 10u8.saturating_sub(self.level)),
             Compressor::Snappy => snappy::encode(src, dst, self.table),
             #[cfg(feature = "alloc")]
             other => other.codec().encode(src, dst, self.level.min(9)),
