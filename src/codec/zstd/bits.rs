@@ -67,6 +67,18 @@ impl<'a> Bits<'a> {
         bits
     }
 
+    /// The same bits with a mark behind them; the lowest of all gives way to it.
+    pub(super) fn marked(&self) -> Marked {
+        let mut bits = *self;
+        bits.refill();
+        Marked { word: (bits.word | 1) << (bits.used & LEAST), end: bits.end }
+    }
+
+    /// This stream, behind bits taken in the other form.
+    pub(super) fn behind(self, bits: Marked) -> Self {
+        Bits { end: bits.end, used: bits.word.trailing_zeros(), word: word(self.src, bits.end), ..self }
+    }
+
     /// How many bits are left; negative where more were taken.
     pub(super) fn left(&self) -> i64 {
         let bytes = (self.end as u64).wrapping_sub(self.start as u64);
@@ -82,6 +94,24 @@ impl<'a> Bits<'a> {
                 Err(Error::new(Kind::Invalid, what, self.start as u64).with_need(need))
             }
         }
+    }
+}
+
+/// Bits that are ready, the highest next, and behind them a mark that counts those that are taken.
+#[derive(Clone, Copy)]
+pub(super) struct Marked {
+    pub word: u64,
+    end: usize,
+}
+
+impl Marked {
+    /// At least `READY - 1` bits ready; `None` near the beginning of the source.
+    #[inline(always)]
+    pub(super) fn refilled(self, src: &[u8]) -> Option<Self> {
+        let used = self.word.trailing_zeros();
+        let end = self.end.wrapping_sub((used >> 3) as usize);
+        let word = u64::from_le_bytes(*src.get(end.wrapping_sub(8)..)?.first_chunk()?);
+        Some(Marked { word: (word | 1) << (used & LEAST), end })
     }
 }
 

@@ -1,8 +1,9 @@
 //! Huffman codes of literals (RFC 8878 section 4.2).
 
-use super::bits::{Bits, READY, low8, size};
+use super::bits::{Bits, Marked, READY, low8, size};
 use super::fse::{Codes, Table as Fse};
 use crate::bytes::{LittleEndian, Reader};
+use crate::codec::lz::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest code.
@@ -132,8 +133,12 @@ impl<'w> Code<'w> {
             Bits::new(src, d, e, What::ZstdLiterals)?,
         ];
         let quarter = dst.len().div_ceil(4);
-        for (bits, part) in streams.iter_mut().zip(dst.chunks_mut(quarter.max(1)).chain([&mut [][..]])) {
-            symbols(self.table(), bits, part);
+        // Of six bytes the last part is empty.
+        let mut pieces = dst.chunks_mut(quarter.max(1));
+        let mut parts = [(); 4].map(|()| pieces.next().unwrap_or_default());
+        let done = if FAST { abreast(self.table(), &mut streams, &mut parts) } else { 0 };
+        for (bits, part) in streams.iter_mut().zip(parts) {
+            symbols(self.table(), bits, part.get_mut(done..).unwrap_or_default());
             bits.finish(What::ZstdLiterals)?;
         }
         Ok(())
@@ -153,6 +158,38 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
             *to = (entry >> 8) as u8;
         }
     }
+}
+
+/// Symbols of four streams by turns, so that none waits for the other, far from the ends of all; gives
+/// back how many of each.
+fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>; 4], parts: &mut [&mut [u8]; 4]) -> usize {
+    let [a, b, c, d] = parts.each_mut().map(|part| part.as_chunks_mut::<AT_ONCE>().0);
+    let mut now = streams.each_ref().map(Bits::marked);
+    let src = streams[0].src;
+    let mut done = 0usize;
+    for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+        let Some(next) = refilled(src, &now) else { break };
+        now = next;
+        for (((a, b), c), d) in a.iter_mut().zip(b).zip(c).zip(d) {
+            for (to, bits) in [a, b, c, d].into_iter().zip(&mut now) {
+                let entry = look(table, bits.word >> (64 - LONGEST));
+                bits.word <<= entry & 63;
+                *to = low8((entry >> 8).into());
+            }
+        }
+        done = done.wrapping_add(AT_ONCE);
+    }
+    for (stream, bits) in streams.iter_mut().zip(now) {
+        *stream = stream.behind(bits);
+    }
+    done
+}
+
+/// All four with at least [`READY`]` - 1` bits; `None` near the beginning of the source.
+#[inline(always)]
+fn refilled(src: &[u8], now: &[Marked; 4]) -> Option<[Marked; 4]> {
+    let [a, b, c, d] = now;
+    Some([a.refilled(src)?, b.refilled(src)?, c.refilled(src)?, d.refilled(src)?])
 }
 
 #[inline(always)]
