@@ -68,7 +68,8 @@
 //! | `bcolz` | yes | Blosc 1 chunks; with `std`, bcolz datasets |
 //! | `vortex` | yes | Vortex files, read |
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
-//! | `zstd` | yes | Zstandard: decodes in lent memory, encodes by ruzstd; implies `alloc` |
+//! | `zstd` | yes | Zstandard, decoded without a heap |
+//! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |
 //! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |

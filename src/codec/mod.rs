@@ -12,7 +12,7 @@
 #![cfg_attr(not(feature = "deflate"), doc = "| `deflate` | zlib streams | feature `deflate` | |")]
 #![cfg_attr(feature = "bzip2", doc = "| [`bzip2`] | bzip2 streams | in lent memory | with `alloc` |")]
 #![cfg_attr(not(feature = "bzip2"), doc = "| `bzip2` | bzip2 streams | feature `bzip2` | |")]
-#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | in lent memory | with `alloc` |")]
+#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | in lent memory | feature `zstd-encode` |")]
 #![cfg_attr(not(feature = "zstd"), doc = "| `zstd` | Zstandard frames | feature `zstd` | |")]
 //!
 //! [`shuffle`] and [`bitshuffle`] sort bytes and bits so that a codec finds more; they change no length.
@@ -80,7 +80,7 @@ pub enum Codec {
     Bzip2,
     /// [`blosclz`].
     Blosclz,
-    /// Zstandard; needs the feature `zstd`.
+    /// Zstandard; needs the feature `zstd`, and to be written `zstd-encode`.
     Zstd,
 }
 
@@ -196,9 +196,9 @@ impl Codec {
             Codec::Zlib => deflate::encode(src, dst, level),
             #[cfg(feature = "bzip2")]
             Codec::Bzip2 => bzip2::encode(src, dst, level),
-            #[cfg(feature = "zstd")]
+            #[cfg(feature = "zstd-encode")]
             Codec::Zstd => zstd::encode(src, dst),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
+            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd-encode")))]
             _ => Err(self.unsupported()),
         }
     }

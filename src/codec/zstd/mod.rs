@@ -1,7 +1,7 @@
 //! Zstandard frames (RFC 8878).
 //!
 //! The decoder is ours: it writes straight into the destination, which is its window too, and takes
-//! its tables from lent memory. The encoder is [`ruzstd`]'s and needs a heap.
+//! its tables from lent memory. The encoder (feature `zstd-encode`) is ruzstd's and needs a heap.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -23,9 +23,12 @@ mod huffman;
 mod literals;
 mod sequences;
 
+#[cfg(feature = "zstd-encode")]
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::lz::{FAST, no_room};
+use super::lz::FAST;
+#[cfg(feature = "zstd-encode")]
+use super::lz::no_room;
 use crate::bytes::Scratch;
 use crate::error::Result;
 
@@ -81,10 +84,11 @@ pub const fn max_len(n: usize) -> usize {
     n.saturating_add((n >> 17).saturating_mul(3)).saturating_add(32)
 }
 
-/// Encodes one frame, at the one level that [`ruzstd`] has; gives back how many bytes it takes.
+/// Encodes one frame, at the one level that ruzstd has; gives back how many bytes it takes.
 ///
 /// # Errors
 /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the frame does not fit; `need`: what is enough.
+#[cfg(feature = "zstd-encode")]
 pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     let frame = compress_to_vec(src, CompressionLevel::Fastest);
     match dst.get_mut(..frame.len()) {
@@ -96,5 +100,5 @@ pub fn encode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "zstd-encode"))]
 mod tests;

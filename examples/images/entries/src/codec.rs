@@ -67,6 +67,14 @@ pub fn shuffles(call: Call<'_>) -> Result<u32> {
     Ok(call.memory.first().copied().unwrap_or(0).into())
 }
 
+#[cfg(feature = "zstd")]
+/// Zstandard frames, with the workspace behind the output.
+#[inline(never)]
+pub fn zstd_decode(call: Call<'_>) -> Result<u32> {
+    let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
+    Ok(pilaster::codec::zstd::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
+}
+
 #[cfg(feature = "codecs")]
 /// A zlib stream, with the workspace behind the output.
 #[inline(never)]

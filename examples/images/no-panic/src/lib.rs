@@ -32,6 +32,7 @@ exports! {
     entry_codec_lzo_decode = entries::codec::lzo_decode;
     entry_codec_zlib_decode = entries::codec::zlib_decode;
     entry_codec_bzip2_decode = entries::codec::bzip2_decode;
+    entry_codec_zstd_decode = entries::codec::zstd_decode;
     entry_codec_blosclz_decode = entries::codec::blosclz_decode;
     entry_codec_blosclz_encode = entries::codec::blosclz_encode;
     entry_codec_shuffles = entries::codec::shuffles;
