@@ -17,7 +17,7 @@
 //! | [`open_file`] | the chunk of a file | |
 //! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
 //! | [`Column`] | decoded rows as a column | |
-//! | [`write`] | chunk files, metadata, and with `std` whole datasets, created or appended to | |
+//! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created or appended to | |
 #![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
 #![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
 //!
@@ -32,7 +32,7 @@
 //! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
 //! | a shape of several dimensions | lists of fixed length | |
 //!
-//! All of these are written, too: [`write`] says how, and what a crash leaves.
+//! All of these are written, too: [`write`](mod@write) says how, and what a crash leaves.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::Chunk;

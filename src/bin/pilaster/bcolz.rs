@@ -1,7 +1,7 @@
 //! The commands on a bcolz dataset, which is a directory, and on a chunk.
 
 use std::fs;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::path::Path;
 
 use pilaster::any::Format;
@@ -9,7 +9,7 @@ use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _, Type};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::Failure;
@@ -147,6 +147,7 @@ fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
     {
         known.push(("attrs", attrs.into()));
     }
+    known.push(("files", files(dataset)?.into()));
     facts(&known, out)?;
     write!(out, ",\n \"columns\": [")?;
     for (k, array) in dataset.arrays().iter().enumerate() {
@@ -163,6 +164,63 @@ fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
         write!(out, "]}}")?;
     }
     Ok(writeln!(out, "\n ]\n}}")?)
+}
+
+/// Every file of a dataset: metadata as their text, chunks by their headers, also those that do not count.
+fn files(dataset: &Dataset) -> Result<Map<String, Value>, Failure> {
+    let mut all = Map::new();
+    let mut add = |path: &Path| {
+        let wrong = |e: std::io::Error| Failure::Input(format!("{}: {e}", path.display()));
+        let name = path.strip_prefix(dataset.dir()).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let fact = if name.ends_with(".blp") {
+            let mut header = Vec::new();
+            let file = fs::File::open(path).map_err(wrong)?;
+            let len = file.metadata().map_err(wrong)?.len();
+            file.take(32).read_to_end(&mut header).map_err(wrong)?;
+            match header.get(16..).and_then(<[u8]>::first_chunk) {
+                Some(header) => json!({ "bytes": len, "blosc_header": blosc_header(header) }),
+                None => json!({ "bytes": len }),
+            }
+        } else {
+            match fs::read(path) {
+                Ok(text) => json!({ "bytes": text.len(), "text": String::from_utf8_lossy(&text) }),
+                // Attributes are optional.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                Err(e) => return Err(wrong(e)),
+            }
+        };
+        all.insert(name, fact);
+        Ok(())
+    };
+    if dataset.is_table() {
+        ["__rootdirs__", "__attrs__"].iter().try_for_each(|name| add(&dataset.dir().join(name)))?;
+    }
+    for array in dataset.arrays() {
+        ["__attrs__", "meta/sizes", "meta/storage"].iter().try_for_each(|name| add(&array.dir().join(name)))?;
+        for entry in fs::read_dir(array.dir().join("data")).into_iter().flatten() {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "blp") {
+                add(&path)?;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The header of a chunk as it is stored.
+fn blosc_header(header: &[u8; 16]) -> Value {
+    let [version, versionlz, flags, typesize, sizes @ ..] = header;
+    let bit = |bit: u32| *flags >> bit & 1;
+    let codec = ["blosclz", "lz4", "snappy", "zlib", "zstd"].get(usize::from(*flags >> 5));
+    let [nbytes, blocksize, ctbytes] = match sizes.as_chunks::<4>().0 {
+        [a, b, c] => [*a, *b, *c].map(u32::from_le_bytes),
+        _ => [0; 3],
+    };
+    json!({
+        "version": version, "versionlz": versionlz, "flags": format!("{flags:#04x}"), "codec": codec,
+        "shuffle": bit(0), "memcpyed": bit(1), "bitshuffle": bit(2), "dont_split": bit(4),
+        "typesize": typesize, "nbytes": nbytes, "blocksize": blocksize, "ctbytes": ctbytes,
+    })
 }
 
 /// The values of column `k`, or of its field `f`: of all dimensions, one behind the other.
