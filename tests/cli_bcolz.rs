@@ -163,3 +163,34 @@ fn convert_from_another_format_and_append() {
     let rows = |path: &str| good(&["cat", "--json-lines", path]);
     assert_eq!(rows(&records), rows("tests/golden/bcolz/struct"));
 }
+
+/// What is damaged is an error that names the file; asked for, it is read around.
+#[test]
+fn damage_is_said_and_read_around() {
+    let dir = target("bcolz_damaged.bcolz");
+    good(&["convert", "--chunklen", "20", "tests/golden/bcolz/ctable_changed", &dir]);
+    let sound = good(&["cat", "--json-lines", &dir]);
+    std::fs::remove_file(std::path::Path::new(&dir).join("c/data/__1.blp")).unwrap();
+    for command in ["cat", "dump", "verify", "info"] {
+        let output = run(&[command, &dir]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("c/data/__1.blp"));
+    }
+    for command in ["dump", "verify", "info", "cat"] {
+        let output = run(&[command, "--tolerant", &dir]);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && line.lines().count() == 1, "{command}: {line}");
+        assert!(line.contains("column c, rows 20..40") && line.contains("c/data/__1.blp"), "{line}");
+    }
+    let rows = String::from_utf8(run(&["cat", "--json-lines", "--tolerant", &dir]).stdout).unwrap();
+    for (row, (read, sound)) in rows.lines().zip(sound.lines()).enumerate() {
+        let lost = (20..40).contains(&row);
+        assert_eq!(read == sound, !lost);
+        assert_eq!(read.contains("\"c\":null"), lost, "{read}");
+    }
+    let clean = target("bcolz_clean.bcolz");
+    let output = run(&["recover", &dir, &clean]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("35 of 55 rows in 3 columns"), "{output:?}");
+    let kept: Vec<_> = sound.lines().enumerate().filter(|(row, _)| !(20..40).contains(row)).map(|(_, l)| l).collect();
+    assert_eq!(good(&["cat", "--json-lines", &clean]).lines().collect::<Vec<_>>(), kept);
+}

@@ -22,6 +22,8 @@ pub struct Column<'p> {
     dtype: Dtype<'p>,
     /// Where each object lies.
     objects: &'p [Span],
+    /// Which rows could be read, as bits; of how many rows here each of them stands.
+    there: Option<(&'p [u8], u64)>,
 }
 
 impl<'p> Column<'p> {
@@ -39,14 +41,52 @@ impl<'p> Column<'p> {
         if bytes != Some(data.len() as u64) {
             return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(data.len() as u64));
         }
-        Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[] })
+        Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[], there: None })
     }
 
     /// A row for each of the objects that lie in `data`.
     #[cfg(feature = "std")]
     pub(super) const fn of_objects(objects: &'p [Span], data: &'p [u8]) -> Self {
         let rows = objects.len() as u64;
-        Column { data, stride: 1, at: 0, rows, inner: &[], dtype: Dtype::Object, objects }
+        Column { data, stride: 1, at: 0, rows, inner: &[], dtype: Dtype::Object, objects, there: None }
+    }
+
+    /// The same, of which only the rows are there whose bit is 1.
+    #[cfg(feature = "std")]
+    pub(super) const fn with_gaps(self, bits: &'p [u8]) -> Self {
+        Column { there: Some((bits, 1)), ..self }
+    }
+
+    /// What may take room in a batch.
+    fn gaps_cost(&self, len: u64) -> u64 {
+        if self.there.is_some() { len.div_ceil(8) } else { 0 }
+    }
+
+    /// Which of `len` rows from `first` on have a value: those that are there and, of times, are times.
+    fn validity<'s>(
+        &self,
+        first: u64,
+        len: usize,
+        times: Option<&[i64]>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<Validity<'s>> {
+        let no_time = times.is_some_and(|values| values.contains(&i64::MIN));
+        if self.there.is_none() && !no_time {
+            return Ok(Validity::All);
+        }
+        let bits = scratch.take::<u8>(len.div_ceil(8))?;
+        bits.fill(0);
+        for (i, row) in (first..).take(len).enumerate() {
+            let there = self.there.is_none_or(|(bits, each)| {
+                let row = usize::try_from(row.checked_div(each).unwrap_or(0)).unwrap_or(usize::MAX);
+                bits.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
+            });
+            let time = times.is_none_or(|values| values.get(i) != Some(&i64::MIN));
+            if let (true, Some(bit)) = (there && time, bits.get_mut(i / 8)) {
+                *bit |= 1 << (i % 8);
+            }
+        }
+        Bits::new(bits, 0, len).map(Validity::Bits)
     }
 
     /// The type of its items.
@@ -222,7 +262,7 @@ impl<'p> column::Column for Column<'p> {
     }
 
     fn nullable(&self) -> bool {
-        self.inner.is_empty() && matches!(self.dtype, Dtype::Time { .. })
+        self.there.is_some() || (self.inner.is_empty() && matches!(self.dtype, Dtype::Time { .. }))
     }
 
     fn rows(&self) -> u64 {
@@ -233,7 +273,8 @@ impl<'p> column::Column for Column<'p> {
         let missing = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
         if let Some((length, inner)) = self.inner.split_first() {
             let rows = self.rows.saturating_mul(*length);
-            return if k == 0 { Ok(Column { inner, rows, ..*self }) } else { Err(missing) };
+            let there = self.there.map(|(bits, each)| (bits, each.saturating_mul(*length)));
+            return if k == 0 { Ok(Column { inner, rows, there, ..*self }) } else { Err(missing) };
         }
         let Dtype::Struct(fields) = self.dtype else { return Err(missing) };
         let field = fields.iter().nth(k).ok_or(missing)?;
@@ -253,10 +294,11 @@ impl<'p> column::Column for Column<'p> {
     fn need(&self, rows: Range<u64>) -> Result<u64> {
         self.window(&rows)?;
         let len = rows.end.saturating_sub(rows.start);
+        let gaps = self.gaps_cost(len);
         if !self.inner.is_empty() {
-            return Ok(0);
+            return Ok(gaps);
         }
-        Ok(match self.dtype {
+        Ok(gaps.saturating_add(match self.dtype {
             Dtype::Bool => len.div_ceil(8),
             Dtype::Number { prim, .. } => number_cost(prim.size(), len),
             Dtype::Time { .. } => number_cost(8, len).saturating_add(len.div_ceil(8)),
@@ -266,7 +308,7 @@ impl<'p> column::Column for Column<'p> {
             }
             Dtype::Void(size) if self.stride != size => len.saturating_mul(size.into()),
             Dtype::Void(_) | Dtype::Struct(_) | Dtype::Object => 0,
-        })
+        }))
     }
 
     fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
@@ -275,7 +317,6 @@ impl<'p> column::Column for Column<'p> {
     {
         let first = rows.start;
         let (len, bytes) = self.window(&rows)?;
-        let mut validity = Validity::All;
         let values = match (self.inner.first(), self.dtype) {
             (Some(size), _) => {
                 let ranges = Ranges::Stride { first: first.saturating_mul(*size), size: *size, count: len };
@@ -283,11 +324,7 @@ impl<'p> column::Column for Column<'p> {
             }
             (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),
             (None, Dtype::Number { prim, big }) => self.number(prim, big, bytes, len, scratch)?,
-            (None, Dtype::Time { big, .. }) => {
-                let values = self.numbers::<i64, 8>(bytes, big, len, scratch)?;
-                validity = times(values, scratch)?;
-                Values::I64(values)
-            }
+            (None, Dtype::Time { big, .. }) => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
             (None, Dtype::Bytes(_)) => Values::Bytes(self.bytes(bytes, len, scratch)?),
             (None, Dtype::Text { big, .. }) => Values::Utf8(self.texts(first, bytes, big, len, scratch)?),
             (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),
@@ -300,28 +337,17 @@ impl<'p> column::Column for Column<'p> {
                 Values::Bytes(VarBytes { data: self.data, spans: Spans::Each(spans) })
             }
         };
-        Ok(Batch { first, len, values, validity })
+        let times = match (&values, self.dtype) {
+            (Values::I64(values), Dtype::Time { .. }) => Some(*values),
+            _ => None,
+        };
+        Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)? })
     }
 }
 
 /// What gathered numbers take.
 const fn number_cost(size: usize, len: u64) -> u64 {
     if len == 0 { 0 } else { len.saturating_mul(size as u64).saturating_add(size as u64).saturating_sub(1) }
-}
-
-/// Which times are times: all but the least number.
-fn times<'s>(values: &[i64], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
-    if !values.contains(&i64::MIN) {
-        return Ok(Validity::All);
-    }
-    let bits = scratch.take::<u8>(values.len().div_ceil(8))?;
-    bits.fill(0);
-    for (bits, values) in bits.iter_mut().zip(values.chunks(8)) {
-        for (i, value) in values.iter().enumerate() {
-            *bits |= u8::from(*value != i64::MIN) << (i & 7);
-        }
-    }
-    Bits::new(bits, 0, values.len()).map(Validity::Bits)
 }
 
 /// A length inside of a window, which has fewer than 2^32 bytes.

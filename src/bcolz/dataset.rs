@@ -1,77 +1,23 @@
 //! Datasets in a directory: opened, and read part by part.
 
+use core::ops::Range;
 use std::borrow::ToOwned;
+use std::format;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::string::String;
 use std::vec;
 use std::vec::Vec;
-use std::{fmt, format};
 
 use super::chunk::{Chunk, Params};
+use super::failure::Failure;
 use super::meta::{self, Shape, Sizes, Storage};
 use super::part::{Slot, Table};
 use super::{Dtype, open_file};
 use crate::bytes::Scratch;
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
-
-/// What is wrong with a dataset, and with which of its files.
-#[derive(Debug)]
-pub struct Failure {
-    /// The file, under the path that the dataset was opened by.
-    pub path: PathBuf,
-    /// What is wrong with it.
-    pub cause: Cause,
-}
-
-/// What is wrong with a file.
-#[derive(Debug)]
-#[non_exhaustive]
-pub enum Cause {
-    /// It cannot be read or written; above all, it is not there.
-    Io(io::Error),
-    /// Its bytes are wrong.
-    Format(Error),
-}
-
-impl fmt::Display for Failure {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.path.display())?;
-        match &self.cause {
-            Cause::Io(e) => e.fmt(f),
-            Cause::Format(e) => e.fmt(f),
-        }
-    }
-}
-
-impl std::error::Error for Failure {
-    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
-        match &self.cause {
-            Cause::Io(e) => Some(e),
-            Cause::Format(e) => Some(e),
-        }
-    }
-}
-
-impl Failure {
-    pub(super) fn io(path: &Path, e: io::Error) -> Self {
-        Failure { path: path.to_owned(), cause: Cause::Io(e) }
-    }
-
-    pub(super) fn format(path: &Path, e: Error) -> Self {
-        Failure { path: path.to_owned(), cause: Cause::Format(e) }
-    }
-
-    /// What the traits of [`column`](crate::column) say of it; `number` stands for the file.
-    pub(super) fn error(&self, number: u64) -> Error {
-        match self.cause {
-            Cause::Format(e) => e,
-            Cause::Io(_) => Error::new(Kind::Truncated, What::BcolzFile, number),
-        }
-    }
-}
 
 /// A column of a dataset: an array of its own directory.
 #[derive(Debug)]
@@ -85,9 +31,10 @@ pub struct Array {
     quantize: i64,
     nbytes: u64,
     cbytes: u64,
-    surplus: u64,
     /// Bytes of a row; 0 for objects.
     pub(super) row: u64,
+    /// Rows that it says it has itself.
+    pub(super) own: u64,
 }
 
 impl Array {
@@ -120,8 +67,8 @@ impl Array {
             quantize: storage.quantize,
             nbytes: sizes.nbytes,
             cbytes: sizes.cbytes,
-            surplus: 0,
             row,
+            own: shape.rows(),
         })
     }
 
@@ -189,7 +136,7 @@ impl Array {
     /// Rows that it has more than its table, which do not count: an append that did not come to its end.
     #[must_use]
     pub const fn surplus(&self) -> u64 {
-        self.surplus
+        self.own.saturating_sub(self.shape.rows())
     }
 
     /// How many chunks there should be, with a shorter last one. The directory may hold more files,
@@ -208,7 +155,7 @@ impl Array {
     /// Rows of chunk `number`.
     #[must_use]
     pub fn chunk_rows(&self, number: u64) -> u64 {
-        self.shape.rows().saturating_sub(number.saturating_mul(self.chunklen)).min(self.chunklen)
+        self.shape.rows().min(self.own).saturating_sub(number.saturating_mul(self.chunklen)).min(self.chunklen)
     }
 
     /// Opens a chunk out of `bytes`, those of its file, and checks that it holds its rows.
@@ -252,6 +199,7 @@ pub struct Dataset {
     table: bool,
     attrs: Vec<u8>,
     rows: u64,
+    tolerant: bool,
 }
 
 impl Dataset {
@@ -262,7 +210,21 @@ impl Dataset {
     /// nothing outside is looked at. So is a column of fewer rows than the first, which says how many rows
     /// the table has. One of more is not: who appends says last of the first column that its rows are there.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Failure> {
-        let dir = dir.as_ref();
+        Dataset::open_by(dir.as_ref(), None)
+    }
+
+    /// Opens what can be read of a damaged dataset. Columns whose metadata are wrong are left out, and
+    /// `each` is told why. As many rows as the longest column has: those that a column lacks, or whose chunks
+    /// cannot be read, are missing values there ([`problems`](Self::problems) tells which chunks). Of a chunk
+    /// that is cut or wrong inside, the blocks that can be decoded are read.
+    ///
+    /// # Errors
+    /// If there is nothing that can be read; a name that leads out of the directory.
+    pub fn open_tolerant(dir: impl AsRef<Path>, mut each: impl FnMut(Failure)) -> Result<Self, Failure> {
+        Dataset::open_by(dir.as_ref(), Some(&mut each))
+    }
+
+    fn open_by(dir: &Path, mut tolerate: Option<&mut dyn FnMut(Failure)>) -> Result<Self, Failure> {
         let roots = dir.join("__rootdirs__");
         let mut arrays = Vec::new();
         let table = roots.exists();
@@ -274,19 +236,35 @@ impl Dataset {
                 Ok(())
             };
             meta::names(&bytes, &mut Scratch::new(&mut memory), &mut add).map_err(|e| Failure::format(&roots, e))?;
+            let mut last = None;
             for name in &names {
-                arrays.push(Array::open(name, &dir.join(name))?);
+                match (Array::open(name, &dir.join(name)), &mut tolerate) {
+                    (Ok(array), _) => arrays.push(array),
+                    (Err(e), Some(tolerate)) => {
+                        if let Some(earlier) = last.replace(e) {
+                            tolerate(earlier);
+                        }
+                    }
+                    (Err(e), None) => return Err(e),
+                }
+            }
+            match (last, &mut tolerate) {
+                (Some(e), _) if arrays.is_empty() => return Err(e),
+                (Some(e), Some(tolerate)) => tolerate(e),
+                _ => {}
             }
         } else {
             arrays.push(Array::open("", dir)?);
         }
-        let rows = arrays.first().map_or(0, |array| array.shape.rows());
+        let rows = match tolerate {
+            Some(_) => arrays.iter().map(|array| array.own).max().unwrap_or(0),
+            None => arrays.first().map_or(0, |array| array.own),
+        };
         for array in &mut arrays {
-            if array.shape.rows() < rows {
+            if array.own < rows && tolerate.is_none() {
                 let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(array.shape.rows());
                 return Err(Failure::format(&array.dir.join("meta/sizes"), e));
             }
-            array.surplus = array.shape.rows().saturating_sub(rows);
             array.shape = array.shape.with_rows(rows);
         }
         // The original cannot open a dataset without this file; what it would say is nothing.
@@ -296,7 +274,7 @@ impl Dataset {
             Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
             Err(e) => return Err(Failure::io(&path, e)),
         };
-        Ok(Dataset { dir: dir.to_owned(), arrays, table, attrs, rows })
+        Ok(Dataset { dir: dir.to_owned(), arrays, table, attrs, rows, tolerant: tolerate.is_some() })
     }
 
     /// Its directory.
@@ -329,6 +307,12 @@ impl Dataset {
         self.rows
     }
 
+    /// Whether it was opened by [`open_tolerant`](Self::open_tolerant).
+    #[must_use]
+    pub const fn is_tolerant(&self) -> bool {
+        self.tolerant
+    }
+
     /// Its rows.
     #[must_use]
     pub fn table(&self) -> Table<'_> {
@@ -351,6 +335,9 @@ impl Dataset {
     pub fn need(&self) -> Result<u64, Failure> {
         let rows = self.part_rows().min(self.rows);
         let mut need = Scratch::cost::<Slot>(self.arrays.len() as u64);
+        if self.tolerant {
+            need = need.saturating_add(rows.div_ceil(8).saturating_mul(self.arrays.len() as u64));
+        }
         let mut files = Files::default();
         for array in &self.arrays {
             if array.row > 0 {
@@ -361,7 +348,10 @@ impl Dataset {
             for first in (0..self.rows).step_by(usize::try_from(rows.max(1)).unwrap_or(usize::MAX)) {
                 let mut sum = 0u64;
                 for row in first..first.saturating_add(rows).min(self.rows) {
-                    sum = sum.saturating_add(files.open(array, row)?.nbytes() as u64);
+                    match files.open(array, row) {
+                        Err(_) if self.tolerant => {}
+                        chunk => sum = sum.saturating_add(chunk?.nbytes() as u64),
+                    }
                 }
                 most = sum.max(most);
             }
@@ -375,14 +365,44 @@ impl Dataset {
     /// # Errors
     /// The first that is missing or wrong.
     pub fn verify(&self) -> Result<(), Failure> {
+        let mut first = None;
+        self.walk(&mut |_, _, failure| {
+            first = Some(failure);
+            false
+        });
+        first.map_or(Ok(()), Err)
+    }
+
+    /// Decodes every chunk, and tells about each that is missing or wrong: the column, its rows.
+    pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
+        self.walk(&mut |array, rows, failure| {
+            each(array, rows, failure);
+            true
+        });
+    }
+
+    /// Decodes every chunk; goes on behind one that is wrong as long as `each` says so.
+    fn walk(&self, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
         let mut files = Files::default();
         let mut memory = Vec::new();
         for array in &self.arrays {
-            for number in 0..array.chunks() {
-                files.verify(array, number, &mut memory)?;
+            let rows = array.own.min(self.rows);
+            for number in 0..rows.div_ceil(array.chunklen.max(1)) {
+                let first = number.saturating_mul(array.chunklen);
+                let rows = first..first.saturating_add(array.chunk_rows(number));
+                if let Err(failure) = files.verify(array, number, &mut memory)
+                    && !each(array, rows, failure)
+                {
+                    return;
+                }
+            }
+            if rows < self.rows {
+                let e = Error::new(Kind::Invalid, What::BcolzRows, self.rows).with_need(rows);
+                if !each(array, rows..self.rows, Failure::format(&array.dir.join("meta/sizes"), e)) {
+                    return;
+                }
             }
         }
-        Ok(())
     }
 }
 
@@ -399,8 +419,8 @@ fn read(path: &Path) -> Result<Vec<u8>, Failure> {
 /// Memory for one chunk at a time: its file, and what decoding takes.
 #[derive(Debug, Default)]
 pub(super) struct Files {
-    bytes: Vec<u8>,
-    scratch: Vec<u8>,
+    pub(super) bytes: Vec<u8>,
+    pub(super) scratch: Vec<u8>,
 }
 
 impl Files {

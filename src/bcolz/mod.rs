@@ -32,6 +32,9 @@
 //! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
 //! | a shape of several dimensions | lists of fixed length | |
 //!
+//! What is missing or wrong is an error that names the file. `Dataset::open_tolerant` reads around it: chunks that are
+//! cut give the blocks that are whole, lost rows are missing values.
+//!
 //! All of these are written, too: [`write`](mod@write) says how, and what a crash leaves.
 //!
 //! ```
@@ -51,17 +54,23 @@ mod column;
 #[cfg(feature = "std")]
 mod dataset;
 mod dtype;
+#[cfg(feature = "std")]
+mod failure;
 mod file;
 pub mod meta;
 #[cfg(feature = "std")]
 mod part;
 mod raw;
+#[cfg(feature = "std")]
+mod salvage;
 pub mod write;
 
 pub use column::Column;
 #[cfg(feature = "std")]
-pub use dataset::{Array, Cause, Dataset, Failure};
+pub use dataset::{Array, Dataset};
 pub use dtype::{Dtype, Field, Fields};
+#[cfg(feature = "std")]
+pub use failure::{Cause, Failure};
 pub use file::open_file;
 #[cfg(feature = "std")]
 pub use part::{Part, Table};

@@ -2,8 +2,9 @@
 
 use core::ops::Range;
 
-use super::dataset::{Array, Dataset, Failure, Files, too_large};
-use super::{Column, Dtype};
+use super::dataset::{Array, Dataset, Files, too_large};
+use super::failure::Failure;
+use super::{Column, Dtype, salvage};
 use crate::bytes::Scratch;
 use crate::column::{self, Span};
 use crate::error::{Error, Kind, Result, What};
@@ -39,6 +40,11 @@ impl<'d> Table<'d> {
         self.failed.as_ref()
     }
 
+    /// The same, to keep.
+    pub(super) const fn take_failure(&mut self) -> Option<Failure> {
+        self.failed.take()
+    }
+
     fn part<'p>(&mut self, rows: Range<u64>, outer: &mut Scratch<'p>) -> Result<Part<'p>>
     where
         Self: 'p,
@@ -62,16 +68,28 @@ impl<'d> Table<'d> {
         let count = |n: u64| usize::try_from(n).map_err(|_| too_large(n));
         let spans = outer.take::<Span>(count(spans)?)?;
         let data: &mut [u8] = bytemuck::cast_slice_mut(outer.take::<u64>(count(end / 8)?)?);
-        for (slot, array) in slots.iter().zip(arrays) {
+        let tolerant = self.dataset.is_tolerant();
+        let bits = if tolerant { len.div_ceil(8) } else { 0 };
+        let there = outer.take::<u8>(count(bits.saturating_mul(arrays.len() as u64))?)?;
+        there.fill(0);
+        for (k, (slot, array)) in slots.iter().zip(arrays).enumerate() {
             let to = range(slot.at, slot.len).and_then(|range| data.get_mut(range)).unwrap_or_default();
-            if array.row > 0 {
+            if tolerant {
+                let at = bits.saturating_mul(k as u64);
+                let there = range(at, bits).and_then(|range| there.get_mut(range)).unwrap_or_default();
+                let spans = range(slot.spans, len).and_then(|range| spans.get_mut(range)).unwrap_or_default();
+                match array.row {
+                    0 => salvage::objects(&mut self.files, array, rows.start, spans, to, there),
+                    _ => salvage::items(&mut self.files, array, rows.clone(), to, there),
+                }
+            } else if array.row > 0 {
                 self.items(array, rows.clone(), to)?;
             } else {
                 let spans = range(slot.spans, len).and_then(|range| spans.get_mut(range)).unwrap_or_default();
                 self.pickles(array, rows.start, spans, to)?;
             }
         }
-        Ok(Part { arrays, slots, spans, data, rows: len })
+        Ok(Part { arrays, slots, spans, data, there, rows: len })
     }
 
     /// Keeps what a failure is about.
@@ -104,6 +122,9 @@ impl<'d> Table<'d> {
         let mut sum = 0u64;
         for row in rows {
             let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes() as u64);
+            if nbytes.is_err() && self.dataset.is_tolerant() {
+                continue;
+            }
             sum = sum.saturating_add(self.note(row, nbytes)?);
         }
         // Spans have 32 bits.
@@ -163,10 +184,26 @@ pub struct Part<'p> {
     slots: &'p [Slot],
     spans: &'p [Span],
     data: &'p [u8],
+    /// Of each array, which of the rows could be read; nothing, where all must be.
+    there: &'p [u8],
     rows: u64,
 }
 
-impl Part<'_> {
+impl<'p> Part<'p> {
+    /// Which rows of column `k` could be read, unless all must be.
+    pub(super) fn there(&self, k: usize) -> Option<&'p [u8]> {
+        let bits = self.rows.div_ceil(8);
+        let at = bits.saturating_mul(k as u64);
+        range(at, bits).and_then(|range| self.there.get(range)).filter(|_| !self.there.is_empty())
+    }
+
+    /// The bytes of all rows of column `k`; where its objects lie in them.
+    pub(super) fn bytes(&self, k: usize) -> (&'p [u8], &'p [Span]) {
+        let Some(slot) = self.slots.get(k) else { return (&[], &[]) };
+        let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
+        (data, range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default())
+    }
+
     #[cold]
     fn no_column(&self, k: usize) -> Error {
         Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.arrays.len() as u64)
@@ -193,8 +230,10 @@ impl<'p> column::Part for Part<'p> {
         let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
         if array.dtype() == Dtype::Object {
             let spans = range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default();
-            return Ok(Column::of_objects(spans, data));
+            let column = Column::of_objects(spans, data);
+            return Ok(self.there(k).map_or(column, |bits| column.with_gaps(bits)));
         }
-        Column::new(array.dtype(), array.shape().inner(), self.rows, data)
+        let column = Column::new(array.dtype(), array.shape().inner(), self.rows, data)?;
+        Ok(self.there(k).map_or(column, |bits| column.with_gaps(bits)))
     }
 }

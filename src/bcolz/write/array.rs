@@ -10,7 +10,7 @@ use std::vec::Vec;
 use super::disk::Disk;
 use super::file::{encode_file, file_len};
 use crate::bcolz::chunk::{Params, encode_scratch_len};
-use crate::bcolz::dataset::Failure;
+use crate::bcolz::failure::Failure;
 use crate::bcolz::meta::{Shape, Sizes};
 use crate::bcolz::{Dtype, raw};
 use crate::bytes::Scratch;

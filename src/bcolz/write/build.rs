@@ -10,7 +10,7 @@ use super::disk::{Disk, FileSystem};
 use super::plan::{dtype, fits, items, leaves, longest, runs};
 use super::writer::{Spec, Writer};
 use crate::bcolz::chunk::Params;
-use crate::bcolz::dataset::Failure;
+use crate::bcolz::failure::Failure;
 use crate::bcolz::{Compressor, Dtype};
 use crate::bytes::{Scratch, WriteError};
 use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};

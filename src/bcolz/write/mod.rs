@@ -8,6 +8,7 @@
 //! | [`chunklen`] | rows of a chunk, as the original chooses them | |
 #![cfg_attr(feature = "std", doc = "| [`Writer`] | a dataset in its directory: created, or rows appended | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`Builder`] | columns of any format into a dataset | `std` |")]
+#![cfg_attr(feature = "std", doc = "| [`recover`] | what is whole of a damaged dataset, as a clean one | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`Disk`] | the file operations, for who keeps files elsewhere | `std` |")]
 #![cfg_attr(not(feature = "std"), doc = "| `Writer`, `Builder`, `Disk` | a dataset in its directory | feature `std` |")]
 //!
@@ -62,6 +63,8 @@ mod meta;
 #[cfg(feature = "std")]
 mod plan;
 #[cfg(feature = "std")]
+mod recover;
+#[cfg(feature = "std")]
 mod writer;
 
 #[cfg(feature = "std")]
@@ -73,5 +76,7 @@ pub use file::{encode_file, file_len};
 pub use meta::{chunklen, put_default, put_names};
 #[cfg(feature = "std")]
 pub use plan::holds;
+#[cfg(feature = "std")]
+pub use recover::recover;
 #[cfg(feature = "std")]
 pub use writer::{Spec, Writer};

@@ -6,14 +6,14 @@ use std::path::Path;
 
 use pilaster::any::Format;
 use pilaster::bcolz::chunk::Chunk;
-use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table};
+use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table, write};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _, Type};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::Failure;
-use crate::args::{Command, Task};
+use crate::args::{Command, Recover, Task};
 use crate::cat;
 use crate::cell::Cell;
 use crate::convert;
@@ -32,7 +32,10 @@ pub fn run(task: &Task, dir: &Path, out: &mut impl Write) -> Result<(), Failure>
     if task.element.is_some() || task.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", task.source)));
     }
-    let dataset = Dataset::open(dir)?;
+    if let Command::Recover(how) = &task.command {
+        return recover(task, dir, how, out);
+    }
+    let dataset = if task.tolerant { tolerant(task, dir)? } else { Dataset::open(dir).map_err(hinted)? };
     match &task.command {
         Command::Info => info(&dataset, out),
         Command::Cat(how) if how.table.is_some() => Err(Failure::Usage("--table is for files with tables".to_owned())),
@@ -43,22 +46,51 @@ pub fn run(task: &Task, dir: &Path, out: &mut impl Write) -> Result<(), Failure>
         }
         Command::Dump => dump(&dataset, out),
         Command::Verify => {
-            dataset.verify()?;
+            if !task.tolerant {
+                dataset.verify().map_err(hinted)?;
+            }
             let (rows, columns) = (dataset.rows(), dataset.arrays().len());
             let (kind, chunks) = (kind(&dataset), dataset.arrays().iter().map(Array::chunks).sum::<u64>());
             Ok(writeln!(out, "{}: ok, {rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}", task.source)?)
         }
         Command::Convert(how) => {
             // First, so that what is wrong is said by its file.
-            dataset.verify()?;
+            if !task.tolerant {
+                dataset.verify().map_err(hinted)?;
+            }
             let to = convert::target(Format::Bcolz, how);
             let len = convert::table(dataset.table(), how, to, room(&dataset)?)?;
             Ok(writeln!(out, "{}: {len} bytes of {to}", how.target.display())?)
         }
-        Command::Recover(_) => {
-            Err(Failure::Usage(format!("{}: only DataSeries files are recovered so far", task.source)))
-        }
+        Command::Recover(_) => Ok(()),
     }
+}
+
+fn hinted(failure: pilaster::bcolz::Failure) -> Failure {
+    Failure::Input(format!("{failure} (--tolerant reads what can be read)"))
+}
+
+/// What can be read; what cannot goes to standard error.
+fn tolerant(task: &Task, dir: &Path) -> Result<Dataset, Failure> {
+    // Nothing is left to do where even this cannot be written.
+    let warn = |what: String| drop(writeln!(std::io::stderr(), "pilaster: {}: {what}", task.source));
+    let dataset = Dataset::open_tolerant(dir, |failure| warn(failure.to_string()))?;
+    dataset.problems(|array, rows, failure| {
+        let column = if array.name().is_empty() { String::new() } else { format!("column {}, ", array.name()) };
+        warn(format!("{column}rows {}..{}: {failure}", rows.start, rows.end));
+    });
+    Ok(dataset)
+}
+
+/// `recover`: the rows that every column has, into a clean dataset.
+fn recover(task: &Task, dir: &Path, how: &Recover, out: &mut impl Write) -> Result<(), Failure> {
+    if how.types.is_some() || how.order.is_some() {
+        return Err(Failure::Usage(format!("--types and --order are for DataSeries files; {} is bcolz", task.source)));
+    }
+    let dataset = tolerant(task, dir)?;
+    let rows = write::recover(&dataset, &how.target)?;
+    let columns = dataset.arrays().len();
+    Ok(writeln!(out, "{}: {rows} of {} rows in {columns} columns", how.target.display(), dataset.rows())?)
 }
 
 /// An error of a part is about a file, and names it.
@@ -93,7 +125,7 @@ fn info(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
     write!(out, "\n{:name$}  {:dtype$}  {shape:<12}  {chunklen:>8}  {chunks:>6}  ", "column", "dtype")?;
     writeln!(out, "{:<18}  {stored:>12}  {unpacked:>12}  {:>5}", "new chunks", "ratio")?;
     for array in dataset.arrays() {
-        let bytes = stored_in(array)?;
+        let bytes = stored_in(array, dataset.is_tolerant())?;
         let shape = array.shape().lengths().iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
         let items = array.shape().items()?.saturating_mul(array.dtype().size().into());
         let unpacked = array.shape().rows().saturating_mul(items);
@@ -115,15 +147,22 @@ fn info(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
 
 /// Bytes of the chunks of a dataset.
 pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
-    dataset.arrays().iter().try_fold(0u64, |sum, array| Ok(sum.saturating_add(stored_in(array)?)))
+    dataset
+        .arrays()
+        .iter()
+        .try_fold(0u64, |sum, array| Ok(sum.saturating_add(stored_in(array, dataset.is_tolerant())?)))
 }
 
-fn stored_in(array: &Array) -> Result<u64, Failure> {
+fn stored_in(array: &Array, tolerant: bool) -> Result<u64, Failure> {
     let mut bytes = 0u64;
     for number in 0..array.chunks() {
         let path = array.chunk_path(number);
-        let len = fs::metadata(&path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?.len();
-        bytes = bytes.saturating_add(len);
+        match fs::metadata(&path) {
+            Ok(file) => bytes = bytes.saturating_add(file.len()),
+            // It is missing, and that was said.
+            Err(_) if tolerant => {}
+            Err(e) => return Err(Failure::Input(format!("{}: {e}", path.display()))),
+        }
     }
     Ok(bytes)
 }
@@ -137,8 +176,10 @@ const fn shuffle(shuffle: Shuffle) -> &'static str {
 }
 
 fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
-    // First, so that nothing is printed about a damaged dataset.
-    dataset.verify()?;
+    // First, so that nothing is printed about a damaged dataset; unless it is asked for, and said.
+    if !dataset.is_tolerant() {
+        dataset.verify().map_err(hinted)?;
+    }
     let name = dataset.dir().file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     writeln!(out, "{{\n \"file\": {}, \"format\": \"bcolz\",\n \"nrows\": {},", Value::from(name), dataset.rows())?;
     let mut known = vec![("kind", Value::from(kind(dataset)))];

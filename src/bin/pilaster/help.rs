@@ -88,7 +88,8 @@ pub const RECOVER: &str = "\
 Writes what is whole in a damaged file to a clean one, and says what is lost.
 Of a DataSeries file: every extent, whatever happened around it, with a new
 index. Of a Jay file: every column that can be read; strings that are none
-are missing there.
+are missing there. Of a bcolz dataset: every row that all columns have whose
+metadata can be read.
 
 Usage: pilaster recover [OPTIONS] FILE TARGET
 
@@ -150,8 +151,8 @@ What a file may not say about itself:
                        directory for a bcolz dataset
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
-      --tolerant       of a damaged or odd Jay file read what can be read, and
-                       say what cannot
+      --tolerant       of a damaged or odd Jay file or bcolz dataset read what can
+                       be read, and say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
 

@@ -53,7 +53,10 @@ impl Input {
             return Err(Failure::Usage(format!("{}: {why} ({})", task.source, fitting(&self.bytes))));
         }
         if self.format != Format::Jay && task.tolerant {
-            return Err(Failure::Usage(format!("--tolerant is for Jay files; {} is {}", task.source, self.format)));
+            return Err(Failure::Usage(format!(
+                "--tolerant is for Jay files and bcolz datasets; {} is {}",
+                task.source, self.format
+            )));
         }
         File::open(&self.bytes, self.format, &hints(task), &mut Scratch::new(memory)).map_err(|e| match e.what() {
             _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(&self.bytes))),

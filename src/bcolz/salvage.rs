@@ -1,0 +1,153 @@
+//! What can be read of chunks that are damaged.
+
+use core::ops::Range;
+use std::fs::File;
+use std::io::Read;
+use std::vec;
+
+use super::chunk::Chunk;
+use super::dataset::{Array, Files};
+use super::file::HEADER;
+use super::raw::{HEADER_LEN, flag};
+use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::column::Span;
+use crate::error::{Error, Kind, Result, What};
+
+/// Fills `to` with `rows` of an array, and sets the bit of each that could be read. Of the others nothing can
+/// be said.
+pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: &mut [u8], there: &mut [u8]) {
+    let (Ok(size), mut row) = (usize::try_from(array.row), rows.start) else { return };
+    while row < rows.end {
+        let number = row.checked_div(array.chunklen()).unwrap_or(0);
+        let first = number.saturating_mul(array.chunklen());
+        let skip = row.saturating_sub(first);
+        let take = array.chunklen().saturating_sub(skip).min(rows.end.saturating_sub(row)).max(1);
+        let count = usize::try_from(take).unwrap_or(usize::MAX);
+        let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(count.saturating_mul(size)) else {
+            return;
+        };
+        now.fill(0);
+        // Behind the rows that it counts, files are of another time.
+        let own = array.own.saturating_sub(row).min(take);
+        let own = usize::try_from(own).unwrap_or(0).saturating_mul(size);
+        let at = usize::try_from(row.saturating_sub(rows.start)).unwrap_or(usize::MAX);
+        let from = usize::try_from(skip).unwrap_or(usize::MAX).saturating_mul(size);
+        if own > 0 {
+            let now = now.get_mut(..own).unwrap_or_default();
+            chunk(files, array, number, from, now, &mut |bytes| {
+                // Whole rows only.
+                let whole = bytes.start.div_ceil(size.max(1))..bytes.end.checked_div(size).unwrap_or(0);
+                whole.for_each(|row| set(there, at.saturating_add(row)));
+            });
+        }
+        (to, row) = (rest, row.saturating_add(take));
+    }
+}
+
+/// Fills `to` with the objects of an array from row `first` on, and sets the bit of each that could be read.
+pub(super) fn objects(
+    files: &mut Files,
+    array: &Array,
+    first: u64,
+    spans: &mut [Span],
+    mut to: &mut [u8],
+    there: &mut [u8],
+) {
+    let mut at = 0u32;
+    for (k, (row, span)) in (first..).zip(spans).enumerate() {
+        *span = Span { at, len: 0 };
+        let nbytes = if row < array.own { files.open(array, row).ok().map(|chunk| chunk.nbytes()) } else { None };
+        let Some(nbytes) = nbytes.filter(|nbytes| *nbytes <= to.len()) else { continue };
+        let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(nbytes) else { return };
+        let done = files.decode(array, row, 0, now);
+        to = rest;
+        let len = u32::try_from(nbytes).unwrap_or(0);
+        if done.is_ok() {
+            span.len = len;
+            set(there, k);
+        }
+        at = at.saturating_add(len);
+    }
+}
+
+fn set(bits: &mut [u8], k: usize) {
+    if let Some(byte) = bits.get_mut(k / 8) {
+        *byte |= 1 << (k % 8);
+    }
+}
+
+/// Fills `to` with bytes `from..` of a chunk, as far as there are any, and tells which of them are read: none
+/// or all, or of a chunk that is wrong inside runs of whole blocks.
+fn chunk(
+    files: &mut Files,
+    array: &Array,
+    number: u64,
+    from: usize,
+    to: &mut [u8],
+    read: &mut dyn FnMut(Range<usize>),
+) {
+    if files.decode(array, number, from as u64, to).is_ok() {
+        return read(0..to.len());
+    }
+    // Again, from the front: what was decoded before the error is of no use.
+    to.fill(0);
+    files.bytes.clear();
+    let bytes = File::open(array.chunk_path(number)).and_then(|mut file| file.read_to_end(&mut files.bytes));
+    let Files { bytes: file, scratch } = files;
+    let Ok(chunk) = bytes.map_err(|_| missing()).and_then(|_| mended(file)) else { return };
+    let most = usize::try_from(array.chunklen().saturating_mul(array.row)).unwrap_or(usize::MAX);
+    if chunk.nbytes() > most {
+        return;
+    }
+    scratch.resize(scratch.len().max(chunk.range_scratch_len()), 0);
+    let mut block = vec![0; chunk.blocksize()];
+    let mut run = 0..0;
+    for start in (0..chunk.nbytes()).step_by(chunk.blocksize().max(1)) {
+        let end = chunk.nbytes().min(start.saturating_add(chunk.blocksize()));
+        let (low, high) = (start.max(from), end.min(from.saturating_add(to.len())));
+        if low >= high {
+            continue;
+        }
+        let block = block.get_mut(..end.saturating_sub(start)).unwrap_or_default();
+        if chunk.decode_range(start..end, block, &mut Scratch::new(scratch)).is_err() {
+            continue;
+        }
+        let inside = low.saturating_sub(from)..high.saturating_sub(from);
+        let part = block.get(low.saturating_sub(start)..high.saturating_sub(start)).unwrap_or_default();
+        if let Some(to) = to.get_mut(inside.clone()).filter(|to| to.len() == part.len()) {
+            to.copy_from_slice(part);
+        }
+        // A row may begin in one block and end in the next.
+        if inside.start == run.end {
+            run.end = inside.end;
+        } else {
+            read(core::mem::replace(&mut run, inside));
+        }
+    }
+    read(run);
+}
+
+/// The chunk of a file, with a header that says what is there: where the file ends early, the blocks that reach
+/// beyond are wrong, and a plain copy is shorter.
+fn mended(file: &mut [u8]) -> Result<Chunk<'_>> {
+    let (_, chunk) = file.split_at_mut_checked(HEADER.len()).ok_or_else(missing)?;
+    let len = u32::try_from(chunk.len()).map_err(|_| missing())?;
+    let header = chunk.first_chunk_mut::<HEADER_LEN>().ok_or_else(missing)?;
+    let [_, _, flags, _, sizes @ ..] = header;
+    if let ([nbytes, blocksize, ctbytes], []) = sizes.as_chunks_mut::<4>()
+        && u32::from_le_bytes(*ctbytes) > len
+    {
+        *ctbytes = len.to_le_bytes();
+        if *flags & flag::COPY != 0 {
+            let copied = len.saturating_sub(u32::try_from(HEADER_LEN).unwrap_or(len));
+            *nbytes = copied.to_le_bytes();
+            *blocksize = copied.min(u32::from_le_bytes(*blocksize)).to_le_bytes();
+        }
+    }
+    Chunk::split_from(&mut Reader::<LittleEndian>::new(chunk))
+}
+
+#[cold]
+fn missing() -> Error {
+    Error::new(Kind::Truncated, What::BcolzFile, 0)
+}

@@ -1,0 +1,98 @@
+//! What is whole of a damaged dataset, as a clean one.
+
+use core::ops::Range;
+use std::fs;
+use std::path::Path;
+use std::vec;
+
+use super::writer::{Spec, Writer};
+use crate::bcolz::dataset::{Array, Dataset};
+use crate::bcolz::failure::Failure;
+use crate::bcolz::meta::Storage;
+use crate::bcolz::part::Part;
+use crate::bytes::Scratch;
+use crate::column::{Part as _, Table as _};
+
+/// Writes the rows of `dataset` to a new one in `dir`, which must not exist yet: with the same columns, types,
+/// parameters and attributes. Of a dataset that was opened by [`Dataset::open_tolerant`] those rows are written
+/// that could be read in every column; gives back how many.
+///
+/// # Errors
+/// Those of the [`Writer`]; of a dataset that was opened strictly, the first file that is wrong.
+pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure> {
+    let mut writer = None;
+    if dataset.is_table() {
+        writer = Some(Writer::create_table(&dir, dataset.attrs())?);
+    }
+    for array in dataset.arrays() {
+        let path = array.dir().join("meta/storage");
+        let bytes = fs::read(&path).map_err(|e| Failure::io(&path, e))?;
+        let mut memory = vec![0; bytes.len()];
+        let storage = Storage::parse(&bytes, &mut Scratch::new(&mut memory)).map_err(|e| Failure::format(&path, e))?;
+        let attrs = fs::read(array.dir().join("__attrs__")).unwrap_or_default();
+        let spec = Spec {
+            inner: array.shape().inner(),
+            params: storage.params,
+            chunklen: Some(storage.chunklen),
+            expectedlen: storage.expectedlen,
+            // They are rounded already.
+            quantize: 0,
+            dflt: core::str::from_utf8(storage.dflt).ok(),
+            attrs: &attrs,
+            ..Spec::new(storage.dtype_text)
+        };
+        match &mut writer {
+            Some(writer) => {
+                writer.add(array.name(), &spec)?;
+            }
+            None => writer = Some(Writer::create_array(&dir, &spec)?),
+        }
+    }
+    let mut rows = 0u64;
+    let Some(mut writer) = writer else { return Ok(0) };
+    let need = usize::try_from(dataset.need()?.saturating_add(64)).unwrap_or(usize::MAX);
+    let (mut memory, mut table) = (vec![0; need], dataset.table());
+    loop {
+        let mut scratch = Scratch::new(&mut memory);
+        let part = match table.next_part(&mut scratch) {
+            Ok(Some(part)) => part,
+            Ok(None) => break,
+            Err(e) => return Err(table.take_failure().unwrap_or_else(|| Failure::format(dataset.dir(), e))),
+        };
+        let mut row = 0;
+        while row < part.rows() {
+            let run = whole(&part, dataset.arrays().len(), row);
+            for (k, array) in dataset.arrays().iter().enumerate() {
+                put(&mut writer, k, array, &part, run.clone())?;
+            }
+            rows = rows.saturating_add(run.end.saturating_sub(run.start));
+            row = run.end.max(row.saturating_add(1));
+        }
+    }
+    writer.finish()?;
+    Ok(rows)
+}
+
+/// The rows from `row` on that every column has; none, if `row` is none.
+fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
+    let has = |k: usize, row: u64| {
+        let at = usize::try_from(row).unwrap_or(usize::MAX);
+        part.there(k).is_none_or(|bits| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1))
+    };
+    let end = (row..part.rows()).find(|row| !(0..width).all(|k| has(k, *row)));
+    row..end.unwrap_or(part.rows())
+}
+
+fn put(writer: &mut Writer, k: usize, array: &Array, part: &Part<'_>, rows: Range<u64>) -> Result<(), Failure> {
+    let (data, spans) = part.bytes(k);
+    let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    if array.row > 0 {
+        let [from, to] = [rows.start, rows.end].map(|row| place(row.saturating_mul(array.row)));
+        return writer.put(k, data.get(from..to).unwrap_or_default());
+    }
+    for span in spans.get(place(rows.start)..place(rows.end)).unwrap_or_default() {
+        let object = data.get(span.at as usize..).and_then(|data| data.get(..span.len as usize));
+        writer.put_object(k, object.unwrap_or_default())?;
+    }
+    Ok(())
+}
