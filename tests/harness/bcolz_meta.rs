@@ -1,13 +1,18 @@
-//! Any bytes as each of the metadata files of a dataset, as a dtype, and as rows of that dtype.
+//! Any bytes as each of the metadata files of a dataset, as a dtype, and as rows of that dtype; what is read is
+//! written, and read again.
 
 use pilaster::bcolz::meta::{MAX_DIMENSIONS, Sizes, Storage, check_name, names};
+use pilaster::bcolz::write::{Missing, chunklen, put_items, put_names};
 use pilaster::bcolz::{Column, Dtype};
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Scratch, SliceSink};
 use pilaster::column::{Column as _, Type};
 use pilaster::error::{Kind, What};
 
 use super::cell::Cell;
 use super::walk::{Memory, ROOMS, batches};
+
+/// Room for what is written.
+const ROOM: usize = 4096;
 
 /// The first byte says which it is.
 pub fn run(data: &[u8]) {
@@ -21,15 +26,35 @@ pub fn run(data: &[u8]) {
                 assert!(storage.chunklen > 0 && storage.params.level <= 9);
                 assert_eq!(Dtype::parse(storage.dtype_text), Ok(storage.dtype));
                 assert_eq!(storage.params.typesize, storage.dtype.typesize());
+                let (mut text, mut memory) = ([0; ROOM], Memory::filled(0xa5));
+                let mut sink = SliceSink::new(&mut text);
+                if storage.write(&mut sink).is_ok() {
+                    let again = Storage::parse(sink.written(), &mut Scratch::new(memory.odd(ROOMS[2])));
+                    assert!(again == Ok(storage) || again.is_err_and(|e| e.kind() == Kind::NoRoom));
+                }
             }
         }
         2 => {
-            let mut count = 0;
+            let (mut count, mut first) = (0, None);
             let done = names(bytes, &mut scratch, |name| {
                 assert!(check_name(name).is_ok() && !name.contains('/') && name != "..");
                 count += 1;
+                first.get_or_insert(name);
                 Ok(())
             });
+            if let (Ok(()), Some(first)) = (done, first) {
+                let mut text = [0; ROOM];
+                let mut sink = SliceSink::new(&mut text);
+                if put_names([first, "b"], &mut sink).is_ok() {
+                    let (mut memory, mut k) = (Memory::filled(0xa5), 0);
+                    let done = names(sink.written(), &mut Scratch::new(memory.odd(ROOMS[2])), |name| {
+                        assert_eq!(name, [first, "b"][k]);
+                        k += 1;
+                        Ok(())
+                    });
+                    assert!(done.is_err_and(|e| e.kind() == Kind::NoRoom) || k == 2);
+                }
+            }
             assert!(count <= bytes.len() && done.is_err_and(|e| e.kind() == Kind::NoRoom) <= (bytes.len() > ROOMS[2]));
         }
         _ => {
@@ -49,6 +74,13 @@ fn sizes(bytes: &[u8]) {
     let items = sizes.shape.items();
     assert!(items.is_ok_and(|items| (items == 0) == sizes.shape.inner().contains(&0)) || items.is_err());
     assert_eq!(sizes.shape.with_rows(7).rows(), 7);
+    let mut text = [0; ROOM];
+    let mut sink = SliceSink::new(&mut text);
+    sizes.write(&mut sink).expect("32 numbers and some words");
+    assert_eq!(Sizes::parse(sink.written()), Ok(sizes));
+    // A chunk of at most 4 MiB, unless a row has more.
+    let rows = chunklen(sizes.shape.rows(), sizes.nbytes);
+    assert!(rows >= 1 && (rows == 1 || rows.checked_mul(sizes.nbytes).is_some_and(|bytes| bytes <= 4 << 20)));
 }
 
 fn rows(text: &str, items: &[u8]) {
@@ -67,6 +99,7 @@ fn rows(text: &str, items: &[u8]) {
         return;
     };
     walk(&column);
+    again(&column, &items[..count * size]);
     // The same as rows of two items.
     let inner = [2];
     let pairs = Column::new(dtype, &inner, count as u64 / 2, &items[..count / 2 * 2 * size]).expect("whole rows");
@@ -97,5 +130,26 @@ fn walk(column: &Column<'_>) {
         if let Err(e) = done {
             assert!(e.kind() == Kind::NoRoom || (e.kind() == Kind::Invalid && e.what() == What::Text), "{e:?}");
         }
+    }
+}
+
+/// Items that are read and put again: the same, and no other bytes touched.
+fn again(column: &Column<'_>, items: &[u8]) {
+    let (dtype, mut put) = (column.dtype(), [0xee; ROOM]);
+    if items.len() >= ROOM || matches!(dtype, Dtype::Struct(_)) {
+        return;
+    }
+    let (len, size) = (items.len(), dtype.size() as usize);
+    let mut memory = Memory::filled(0xa5);
+    let mut scratch = Scratch::new(memory.odd(ROOMS[2]));
+    let Ok(batch) = column.read(0..column.rows(), &mut scratch) else { return };
+    if put_items(&dtype, &batch, &mut put[..len], size, 0, Missing::Refuse).is_err() {
+        return;
+    }
+    assert!(put[len..].iter().all(|byte| *byte == 0xee));
+    match dtype {
+        // Every byte but zero is true.
+        Dtype::Bool => assert!(put[..len].iter().zip(items).all(|(put, item)| *put == u8::from(*item != 0))),
+        _ => assert!(put[..len] == *items, "{dtype}"),
     }
 }
