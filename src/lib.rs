@@ -70,6 +70,7 @@
 //! | `lzo` `deflate` `bzip2` | yes | these [codecs](codec); each decodes without a heap and encodes with `alloc` |
 //! | `zstd` | yes | Zstandard, decoded without a heap |
 //! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |
+//! | `pco` | yes | pco arrays of Vortex files, without a heap |
 //! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |

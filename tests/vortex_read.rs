@@ -453,3 +453,62 @@ fn texts_behind_their_lengths() {
         assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxText), "{bad:?}");
     }
 }
+
+/// Metadata of a pco chunk of i64: one bin from `lower` on, with offsets of 8 bits.
+#[cfg(feature = "pco")]
+fn pco_meta(lower: i64) -> Vec<u8> {
+    let ordered = u128::from(lower as u64 ^ 1 << 63);
+    // Mode, delta and size of the table are 0; 15 bits of how many bins, 64 of the first, 7 of its offsets.
+    (1u128 << 12 | ordered << 27 | 8u128 << 91).to_le_bytes()[..13].to_vec()
+}
+
+/// A `vortex.pco` of two chunks, the first of which has two pages; all of them as bytes above 100 and 200.
+#[cfg(feature = "pco")]
+fn pco(claims: [u8; 3], pages: [&[u8]; 3], validity: Option<&[u8]>) -> Vec<u8> {
+    let [a, b, c] = claims;
+    let metadata = [&[0x0a, 2, 4, 1][..], &[0x12, 8, 0x0a, 2, 0x08, a, 0x0a, 2, 0x08, b], &[0x12, 4, 0x0a, 2, 0x08, c]];
+    let metas = [pco_meta(100), pco_meta(200)];
+    let mut buffers = vec![&metas[0][..], &metas[1]];
+    buffers.extend(pages);
+    buffers.extend(validity);
+    let children = validity.map(|_| node(Encoding::Bool, &[], &[5], vec![]));
+    blob(node(Encoding::Pco, &metadata.concat(), &[0, 1, 2, 3, 4], children.into_iter().collect()), &buffers)
+}
+
+#[cfg(feature = "pco")]
+#[test]
+fn pages_hold_the_rows_that_have_a_value() {
+    let blob = pco([2, 1, 2], [&[1, 2], &[3], &[4, 5]], Some(&[0b0101_1011, 0]));
+    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
+        file.verify(&mut Scratch::new(&mut [0; 16 << 10])).unwrap();
+        let naive = [Some(101), Some(102), None, Some(103), Some(204), None, Some(205), None, None];
+        assert_eq!(integers(&column, 0..9), naive);
+        for (from, to) in [(0, 9), (3, 7), (1, 4), (4, 5), (5, 9), (7, 9)] {
+            let mut memory = [0xaa; 16 << 10];
+            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
+            let Values::I64(values) = batch.values else { panic!() };
+            let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
+            assert_eq!(read, naive[from as usize..to as usize]);
+        }
+    });
+}
+
+#[cfg(feature = "pco")]
+#[test]
+fn pages_that_are_not_as_long_as_they_say_are_an_error() {
+    let pages: [&[u8]; 3] = [&[1, 2], &[3], &[4, 5]];
+    assert_eq!(longs(&pco([2, 1, 2], pages, None), 5), Ok(vec![101, 102, 103, 204, 205]));
+    let error = |claims, rows| longs(&pco(claims, pages, None), rows).unwrap_err();
+    let e = error([3, 1, 2], 5);
+    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::PcoPage), "more than the page has");
+    let e = error([1, 1, 2], 4);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PcoPage), "less than the page has");
+    let e = error([2, 1, 2], 6);
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
+    // A type that the chunk is not of.
+    let blob = pco([2, 1, 2], pages, None);
+    with(&blob, &number(owned::PType::I32, false), 5, |_, column| {
+        let e = column.read(0..5, &mut Scratch::new(&mut [0; 16 << 10])).unwrap_err();
+        assert_eq!(e.what(), What::Pco);
+    });
+}

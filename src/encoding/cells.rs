@@ -210,6 +210,18 @@ impl<'o> Cells<'o> {
         }
     }
 
+    /// Sets the cells from `first` on to the lowest bits of `words`, as far as there are cells of 1 to 8 bytes.
+    #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
+    pub fn put(&mut self, first: usize, words: &[u64]) {
+        match self.part(first, words.len()) {
+            Cells::W1(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u8),
+            Cells::W2(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u16),
+            Cells::W4(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u32),
+            Cells::W8(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word),
+            Cells::W16(_) | Cells::W32(_) => {}
+        }
+    }
+
     /// Moves the first cells apart: the next of them becomes each cell that is `valid` (1), every other one is
     /// zero. There are as many to move as there are ones.
     pub fn spread(&mut self, valid: &[u8]) {

@@ -23,6 +23,8 @@ pub mod integers;
 pub mod line;
 pub mod onpair;
 pub mod pack;
+#[cfg(feature = "pco")]
+pub mod pco;
 pub mod range;
 
 /// Where decoded words go: one target type for all widths.

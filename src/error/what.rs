@@ -215,6 +215,8 @@ fields! {
     FsstSymbol = "FSST symbol length",
     OnPair = "OnPair code",
     OnPairToken = "OnPair token",
+    Pco = "pco chunk metadata",
+    PcoPage = "pco page",
 
     // Vortex.
     VtxEnd = "vortex end marker",

@@ -84,6 +84,8 @@ impl<'f> Node<'f> {
                     own = own.saturating_add(piece(frame, 1));
                 }
             }
+            #[cfg(feature = "pco")]
+            Encoding::Pco => own = piece(n, 1).saturating_add(self.pco_need(run)?),
             _ => {}
         }
         let patches = match encoding {

@@ -97,6 +97,7 @@ ids! {
         Decimal = "vortex.decimal",
         DecimalByteParts = "vortex.decimal_byte_parts",
         Zstd = "vortex.zstd",
+        Pco = "vortex.pco",
     }
 }
 
@@ -138,6 +139,18 @@ pub mod field {
         pub const SIZE: u32 = 1;
         /// Of a frame: values in it.
         pub const VALUES: u32 = 2;
+    }
+
+    /// Metadata of `vortex.pco`.
+    pub mod pco {
+        /// The header of the format.
+        pub const HEADER: u32 = 1;
+        /// The chunks, one message each.
+        pub const CHUNKS: u32 = 2;
+        /// Of a chunk: its pages, one message each.
+        pub const PAGES: u32 = 1;
+        /// Of a page: values in it.
+        pub const VALUES: u32 = 1;
     }
 
     /// `PatchesMetadata` (section 8).

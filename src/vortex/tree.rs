@@ -154,6 +154,10 @@ impl<'f> Node<'f> {
             Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
 
             Encoding::Zstd => self.zstd(ask, at, out, run, s),
+            #[cfg(feature = "pco")]
+            Encoding::Pco => self.pco(ask, at, out, run, s),
+            #[cfg(not(feature = "pco"))]
+            Encoding::Pco => Err(self.undecoded()),
             Encoding::Unknown => Err(self.undecoded()),
         }
     }
@@ -164,7 +168,7 @@ impl<'f> Node<'f> {
             Encoding::Primitive | Encoding::Bool | Encoding::ByteBool | Encoding::VarBinView | Encoding::Decimal => {
                 Some(0)
             }
-            Encoding::Zstd => Some(0),
+            Encoding::Pco | Encoding::Zstd => Some(0),
             Encoding::VarBin | Encoding::FixedSizeList | Encoding::Masked => Some(1),
             Encoding::List | Encoding::Delta => Some(2),
             Encoding::ListView => Some(3),

@@ -1,12 +1,18 @@
 //! The kernels of Vortex's encodings: the first byte picks one and its parameters, the rest is its input.
 //! What is decoded together is what is decoded in pieces.
 
+#[cfg(feature = "pco")]
+use pilaster::bytes::Scratch;
 use pilaster::encoding::cells::Cells;
+#[cfg(feature = "pco")]
+use pilaster::encoding::pco::{Chunk, Number, Page, Version};
 use pilaster::encoding::{fastlanes, fsst, onpair};
+#[cfg(feature = "pco")]
+use pilaster::error::{Error, Kind};
 
 pub fn run(data: &[u8]) {
     let Some((&[kind, a, b], rest)) = data.split_first_chunk() else { return };
-    match kind % 8 {
+    match kind % 9 {
         0 => lanes::<u8>(a, b, rest, |out| Cells::W1(out)),
         1 => lanes::<u16>(a, b, rest, |out| Cells::W2(out)),
         2 => lanes::<u32>(a, b, rest, |out| Cells::W4(out)),
@@ -14,6 +20,8 @@ pub fn run(data: &[u8]) {
         4 => symbols(a, rest),
         5 => tokens(a, rest),
         6 => runs(a, rest),
+        #[cfg(feature = "pco")]
+        7 => pages(a, b, rest),
         _ => codes(a, rest),
     }
 }
@@ -105,5 +113,47 @@ fn codes(count: u8, codes: &[u8]) {
     assert_eq!(bad, numbers.iter().position(|number| *number >= count.into()));
     for (cell, number) in out.iter().zip(numbers).filter(|(_, number)| *number < count.into()) {
         assert_eq!(*cell, number * 3);
+    }
+}
+
+/// A chunk of pco and one page: what memory held before does not show, and what was said is enough of it.
+#[cfg(feature = "pco")]
+fn pages(kind: u8, len: u8, rest: &[u8]) {
+    let size = 1usize << (kind & 3);
+    let number = match kind >> 2 & 3 {
+        0 => Number::unsigned(size),
+        1 => Number::signed(size),
+        _ => Number::float(size),
+    };
+    let (meta, page) = rest.split_at(rest.len().min(usize::from(len)));
+    let version = Version::new(if kind & 0x80 == 0 { &[4, 1] } else { &[2] });
+    let (Ok(number), Ok(version)) = (number, version) else { return };
+    let Ok(chunk) = Chunk::new(version, meta, number) else { return };
+    let count = u64::from(kind) * 9;
+    let need = chunk.need(count) as usize;
+    if need > 1 << 20 {
+        return;
+    }
+    let read = |fill: u8| -> Result<Vec<u64>, Error> {
+        let mut memory = vec![fill; need];
+        let mut s = Scratch::new(&mut memory);
+        let tables = chunk.tables(&mut s)?;
+        let mut page = Page::new(&chunk, &tables, page, count, &mut s)?;
+        let mut out = Vec::new();
+        loop {
+            match page.next()? {
+                [] => return Ok(out),
+                batch => out.extend_from_slice(batch),
+            }
+        }
+    };
+    let numbers = read(0);
+    assert_eq!(numbers, read(0xff));
+    match numbers {
+        Ok(numbers) => {
+            assert_eq!(numbers.len() as u64, count);
+            assert!(numbers.iter().all(|number| size == 8 || number >> (8 * size) == 0));
+        }
+        Err(e) => assert_ne!(e.kind(), Kind::NoRoom),
     }
 }

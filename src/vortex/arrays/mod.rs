@@ -6,6 +6,8 @@ mod lanes;
 mod nested;
 mod numbers;
 mod patches;
+#[cfg(feature = "pco")]
+mod pco;
 mod plain;
 mod strings;
 mod zstd;

@@ -1,0 +1,215 @@
+//! Deltas: what is left of a latent when others before it are taken away.
+//!
+//! The first latents of a page are its state, so what a batch gives out lags behind what it reads.
+
+use super::stream::Stream;
+use super::{BATCH, LOOKBACKS, SECONDARY, mask, middle};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// Most weights of a convolution.
+pub(super) const MAX_ORDER: usize = 32;
+
+/// Most orders of consecutive deltas.
+const MAX_MOMENTS: usize = 7;
+
+/// How latents become deltas.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Delta {
+    None,
+    /// Differences of differences, `order` times.
+    Consecutive {
+        order: usize,
+        secondary: bool,
+    },
+    /// The difference to a latent some places before, at most 2 to the power of `window`.
+    Lookback {
+        window: u32,
+        state: u32,
+        secondary: bool,
+    },
+    /// The difference to a weighted sum of those before.
+    Conv(Conv),
+}
+
+/// A prediction from the last latents.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Conv {
+    pub(super) quantization: u32,
+    pub(super) bias: i64,
+    pub(super) order: usize,
+    pub(super) weights: [i32; MAX_ORDER],
+}
+
+impl Conv {
+    /// Whether no sum leaves twice the bits of a latent, in which it is built.
+    pub(super) fn fits(&self, bits: u32) -> bool {
+        let wide = bits.saturating_mul(2);
+        let weights = self.weights.iter().fold(0u128, |sum, w| sum.saturating_add(w.unsigned_abs().into()));
+        let most = (weights << bits).saturating_add(self.bias.unsigned_abs().into());
+        wide <= 64 && most < 1 << wide.wrapping_sub(1) && self.quantization < wide
+    }
+}
+
+impl Delta {
+    /// That of variable `k`.
+    pub(super) fn of(&self, k: usize) -> Delta {
+        match *self {
+            _ if k == LOOKBACKS => Delta::None,
+            Delta::Consecutive { secondary: false, .. } | Delta::Lookback { secondary: false, .. } | Delta::Conv(_)
+                if k == SECONDARY =>
+            {
+                Delta::None
+            }
+            delta => delta,
+        }
+    }
+
+    /// How many latents the state of a page holds.
+    pub(super) const fn state_len(&self) -> usize {
+        match self {
+            Delta::None => 0,
+            Delta::Consecutive { order, .. } => *order,
+            Delta::Lookback { state, .. } => 1 << *state,
+            Delta::Conv(conv) => conv.order,
+        }
+    }
+
+    /// Latents that are kept in lent memory while a page of so many numbers is read.
+    pub(super) fn kept(&self, numbers: u64) -> u64 {
+        match self {
+            Delta::Lookback { window, state, .. } => {
+                // A power of two, so that places wrap by a mask.
+                let most = (1u64 << window).saturating_add(BATCH as u64);
+                most.min(numbers).max(1 << state).next_power_of_two()
+            }
+            Delta::Conv(conv) => conv.order as u64,
+            Delta::None | Delta::Consecutive { .. } => 0,
+        }
+    }
+
+    /// Takes the state of a page.
+    pub(super) fn start<'s>(
+        &self,
+        bits: u32,
+        numbers: u64,
+        stream: &mut Stream<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Undo<'s>> {
+        Ok(match *self {
+            Delta::None => Undo::None,
+            Delta::Consecutive { order, .. } => {
+                let mut moments = [0; MAX_MOMENTS];
+                for moment in moments.iter_mut().take(order) {
+                    *moment = stream.take(bits);
+                }
+                Undo::Consecutive { moments, order }
+            }
+            Delta::Lookback { window, state, .. } => {
+                let len = usize::try_from(self.kept(numbers)).unwrap_or(usize::MAX);
+                let ring = s.take::<u64>(len)?;
+                for latent in ring.iter_mut().take(1 << state) {
+                    *latent = stream.take(bits);
+                }
+                Undo::Lookback { ring, known: 1 << state, given: 0, most: 1 << window }
+            }
+            Delta::Conv(conv) => {
+                let state = s.take::<u64>(conv.order)?;
+                for latent in state.iter_mut() {
+                    *latent = stream.take(bits);
+                }
+                Undo::Conv { state }
+            }
+        })
+    }
+}
+
+/// What deltas are added to.
+#[derive(Debug)]
+pub(super) enum Undo<'s> {
+    None,
+    Consecutive {
+        moments: [u64; MAX_MOMENTS],
+        order: usize,
+    },
+    Lookback {
+        /// The last latents; that of place `i` is at `i` modulo the length.
+        ring: &'s mut [u64],
+        known: u64,
+        given: u64,
+        most: u64,
+    },
+    /// The last latents.
+    Conv {
+        state: &'s mut [u64],
+    },
+}
+
+impl Undo<'_> {
+    /// Makes latents of deltas as `delta` says, which it was started with; only the first `read` are there.
+    pub(super) fn apply(
+        &mut self,
+        delta: &Delta,
+        bits: u32,
+        lookbacks: &[u64],
+        read: usize,
+        latents: &mut [u64],
+    ) -> Result<()> {
+        let (mask, middle) = (mask(bits), middle(bits));
+        if let Undo::None = self {
+            return Ok(());
+        }
+        // Deltas have signs.
+        for latent in latents.iter_mut() {
+            *latent = latent.wrapping_add(middle) & mask;
+        }
+        match self {
+            Undo::None => {}
+            Undo::Consecutive { moments, order } => {
+                for moment in moments.iter_mut().take(*order).rev() {
+                    for latent in latents.iter_mut() {
+                        let delta = core::mem::replace(latent, *moment & mask);
+                        *moment = moment.wrapping_add(delta);
+                    }
+                }
+            }
+            Undo::Lookback { ring, known, given, most } => {
+                let wrap = (ring.len() as u64).wrapping_sub(1);
+                let place = |at: u64| usize::try_from(at & wrap).unwrap_or(usize::MAX);
+                for (delta, back) in latents.iter().zip(lookbacks).take(read) {
+                    if !(1..=*most).contains(back) {
+                        return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*back));
+                    }
+                    // Before the first there are zeros.
+                    let before = known.checked_sub(*back).and_then(|at| ring.get(place(at))).copied().unwrap_or(0);
+                    if let Some(latent) = ring.get_mut(place(*known)) {
+                        *latent = before.wrapping_add(*delta) & mask;
+                    }
+                    *known = known.wrapping_add(1);
+                }
+                for latent in latents.iter_mut() {
+                    *latent = ring.get(place(*given)).copied().unwrap_or(0);
+                    *given = given.wrapping_add(1);
+                }
+            }
+            Undo::Conv { state } => {
+                let Delta::Conv(conv) = delta else { return Ok(()) };
+                for latent in latents.iter_mut() {
+                    // No sum overflows, as the chunk was checked for that.
+                    let terms = conv.weights.iter().zip(state.iter());
+                    let sum = terms.fold(conv.bias, |sum, (weight, latent)| {
+                        sum.wrapping_add(i64::from(*weight).wrapping_mul(latent.cast_signed()))
+                    });
+                    let predicted = (sum.max(0) >> conv.quantization).cast_unsigned();
+                    let next = predicted.wrapping_add(*latent) & mask;
+                    *latent = state.first().copied().unwrap_or(0);
+                    state.rotate_left(1);
+                    if let Some(last) = state.last_mut() {
+                        *last = next;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}

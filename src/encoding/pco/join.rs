@@ -1,0 +1,214 @@
+//! Modes: how a number is joined from a primary and a secondary latent.
+
+use super::{Class, Number, mask, middle};
+use crate::error::{Error, Kind, Result, What};
+
+/// How numbers become latents.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Mode<'a> {
+    /// One latent, the number itself.
+    Classic,
+    /// A multiple of the base, and what is added.
+    IntMult(u64),
+    /// A multiple of the base, which is a number in its order, and how many floats further.
+    FloatMult(u64),
+    /// The upper bits, and so many lower ones.
+    FloatQuant(u32),
+    /// Places in a dictionary: bytes of numbers in their order.
+    Dict(&'a [u8]),
+}
+
+impl Mode<'_> {
+    /// Makes numbers of the primary latents, as their bits.
+    pub(super) fn join(&self, number: Number, primary: &mut [u64], secondary: &[u64]) -> Result<()> {
+        let (bits, mask) = (number.bits, mask(number.bits));
+        match *self {
+            Mode::Classic => primary.iter_mut().for_each(|latent| *latent = number.of_order(*latent)),
+            Mode::IntMult(base) => {
+                for (latent, more) in primary.iter_mut().zip(secondary) {
+                    *latent = number.of_order(latent.wrapping_mul(base).wrapping_add(*more) & mask);
+                }
+            }
+            Mode::FloatMult(base) => {
+                let base = number.of_order(base);
+                for (latent, more) in primary.iter_mut().zip(secondary) {
+                    let near = number.order(product(bits, number.whole(*latent), base));
+                    *latent = number.of_order(near.wrapping_add(*more).wrapping_add(middle(bits)) & mask);
+                }
+            }
+            Mode::FloatQuant(k) => {
+                let (upper, sign) = (mask & !super::mask(k), middle(bits));
+                for (latent, more) in primary.iter_mut().zip(secondary) {
+                    // Of negative numbers all bits are turned, the lower ones twice.
+                    let turn = if *latent < sign >> k { upper } else { sign };
+                    *latent = (*latent << k ^ *more ^ turn) & mask;
+                }
+            }
+            Mode::Dict(values) => {
+                let size = (bits >> 3) as usize;
+                for latent in primary {
+                    let at = usize::try_from(*latent).ok().and_then(|index| index.checked_mul(size));
+                    let value = at.and_then(|at| values.get(at..at.checked_add(size)?));
+                    let value = value.ok_or(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*latent))?;
+                    *latent = number.of_order(value.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a number in its order may be the base of multiples: finite, and not zero.
+pub(super) fn is_base(number: Number, ordered: u64) -> bool {
+    let magnitude = number.of_order(ordered) & !middle(number.bits);
+    magnitude != 0 && magnitude < exponents(number)
+}
+
+/// The bits of infinity.
+const fn exponents(number: Number) -> u64 {
+    mask(number.bits) >> 1 & !mask(number.precision())
+}
+
+impl Number {
+    /// The bits of a number from its place in the order of numbers.
+    #[inline(always)]
+    fn of_order(self, ordered: u64) -> u64 {
+        let sign = middle(self.bits);
+        match self.class {
+            Class::Unsigned => ordered,
+            Class::Signed => ordered ^ sign,
+            Class::Float if ordered & sign != 0 => ordered ^ sign,
+            Class::Float => !ordered & mask(self.bits),
+        }
+    }
+
+    /// The place of a float in the order of floats.
+    #[inline(always)]
+    fn order(self, float: u64) -> u64 {
+        let sign = middle(self.bits);
+        if float & sign == 0 { float ^ sign } else { !float & mask(self.bits) }
+    }
+
+    /// The float with the place `ordered` among those without a fraction.
+    #[inline(always)]
+    fn whole(self, ordered: u64) -> u64 {
+        let sign = middle(self.bits);
+        let (turn, sign_bit) = if ordered & sign == 0 { (mask(self.bits), sign) } else { (0, 0) };
+        let magnitude = (ordered ^ turn) & !sign;
+        // From here on every float is whole.
+        let all = 2u64 << self.precision();
+        let float = if magnitude < all {
+            float_of(self.bits, magnitude)
+        } else {
+            magnitude.wrapping_sub(all).wrapping_add(float_of(self.bits, all)) & mask(self.bits)
+        };
+        float | sign_bit
+    }
+}
+
+/// The float of an integer that it holds without rounding.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "integers below two to the precision")]
+fn float_of(bits: u32, integer: u64) -> u64 {
+    match bits {
+        16 => narrow(integer as f32).into(),
+        32 => (integer as f32).to_bits().into(),
+        _ => (integer as f64).to_bits(),
+    }
+}
+
+/// The product of two floats of `bits` bits, the second of which is finite.
+#[allow(clippy::cast_possible_truncation, reason = "the bits of a float of that width")]
+fn product(bits: u32, a: u64, b: u64) -> u64 {
+    match bits {
+        16 => {
+            let (a, b) = (a as u16, b as u16);
+            // A NaN stays the one that it is, whatever the machine makes of it.
+            if a & 0x7fff > 0x7c00 {
+                return u64::from(a | 0x0200);
+            }
+            // Of half floats the product is exact, and rounded once.
+            narrow(widen(a) * widen(b)).into()
+        }
+        32 => {
+            let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
+            if a.is_nan() { u64::from(a.to_bits() | 1 << 22) } else { (a * b).to_bits().into() }
+        }
+        _ => {
+            let (a, b) = (f64::from_bits(a), f64::from_bits(b));
+            if a.is_nan() { a.to_bits() | 1 << 51 } else { (a * b).to_bits() }
+        }
+    }
+}
+
+/// A half float as a float.
+fn widen(half: u16) -> f32 {
+    let (sign, rest) = (u32::from(half & 0x8000) << 16, u32::from(half & 0x7fff));
+    let float = match rest >> 10 {
+        // What has no exponent counts steps of two to the power of -24.
+        0 => (u16::try_from(rest).map_or(0.0, f32::from) * f32::from_bits(103 << 23)).to_bits(),
+        31 => 0xff << 23 | (rest & 0x3ff) << 13,
+        _ => (rest << 13).wrapping_add(112 << 23),
+    };
+    f32::from_bits(sign | float)
+}
+
+/// The half float that is nearest, of two the even one.
+fn narrow(float: f32) -> u16 {
+    let bits = float.to_bits();
+    let (sign, magnitude) = (bits >> 16 & 0x8000, bits & 0x7fff_ffff);
+    let half = if magnitude >= 143 << 23 {
+        // Too large, or infinite.
+        0x7c00
+    } else if magnitude < 113 << 23 {
+        // Added to a float whose last bit is one step of two to the power of -24, it is rounded to such steps.
+        let half = f32::from_bits(magnitude) + 0.5;
+        half.to_bits().wrapping_sub(0.5f32.to_bits())
+    } else {
+        let odd = magnitude >> 13 & 1;
+        magnitude.wrapping_sub(112 << 23).wrapping_add(0xfff).wrapping_add(odd) >> 13
+    };
+    u16::try_from(sign | half).unwrap_or(u16::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_floats_round_to_even() {
+        for half in 0..=u16::MAX {
+            if half & 0x7fff <= 0x7c00 {
+                assert_eq!(narrow(widen(half)), half);
+            }
+        }
+        // Halfway between two neighbours, and a little to each side.
+        for half in (0..0x7bffu16).step_by(7) {
+            let (low, high) = (widen(half), widen(half + 1));
+            let between = low.midpoint(high);
+            assert_eq!(narrow(between), half + (half & 1), "{half:x}");
+            assert_eq!(narrow(f32::from_bits(between.to_bits() - 1)), half);
+            assert_eq!(narrow(-f32::from_bits(between.to_bits() + 1)), (half + 1) | 0x8000);
+        }
+        assert_eq!((narrow(65519.9), narrow(65520.0), narrow(f32::INFINITY)), (0x7bff, 0x7c00, 0x7c00));
+    }
+
+    #[test]
+    fn numbers_keep_their_order() {
+        let float = Number::float(4).unwrap();
+        let mut before = 0;
+        for value in [f32::NEG_INFINITY, -2.5, -0.0, 0.0, 1e-40, 2.5, f32::INFINITY] {
+            let ordered = float.order(value.to_bits().into());
+            assert!(ordered > before);
+            assert_eq!(float.of_order(ordered), u64::from(value.to_bits()));
+            before = ordered;
+        }
+        assert_eq!(Number::signed(2).unwrap().of_order(0x7fff), 0xffff, "-1 is before 0");
+        assert_eq!(float.whole(0x8000_0003), u64::from(3f32.to_bits()));
+        assert_eq!(float.whole(0x7fff_ffff), u64::from((-0f32).to_bits()));
+        assert_eq!(
+            float.whole(0x8100_0001),
+            u64::from(16_777_218f32.to_bits()),
+            "the next float, not the next integer"
+        );
+    }
+}

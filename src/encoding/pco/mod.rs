@@ -1,0 +1,169 @@
+//! Pco: numbers in bins, each with an offset into its bin; which bin, by a table of states (tANS).
+//!
+//! ```text
+//! header: version
+//! chunk:  mode | delta | bins of each variable                 one to three variables: lookbacks, primary, secondary
+//! page:   delta state, four table states of each variable | batches of 256
+//! batch:  of each variable the bits that choose bins, then the offsets
+//! number: secondary and primary, deltas summed up, joined as the mode says
+//! ```
+//!
+//! The format is that of pco 0.1 to 1.1 (format versions 0 to 4.1) in its wrapped form, where somebody else
+//! stores how many numbers a page has. Every mode and every delta is read, of all types of number.
+//!
+//! Numbers are latents on the way: unsigned, in the order of the numbers, as words of 64 bits. One body serves
+//! all widths. Tables and windows lie in lent memory: [`Chunk::need`] says how much.
+//!
+//! ```
+//! use pilaster::bytes::Scratch;
+//! use pilaster::encoding::pco::{Chunk, Number, Page, Version};
+//!
+//! // Classic, no delta, one bin of weight 1 that begins at 5 and has offsets of 2 bits.
+//! let mut meta = 0u128;
+//! for (at, bits) in [(8, 0u128), (12, 1), (27, 5), (43, 2)] {
+//!     meta |= bits << at;
+//! }
+//! let meta = &meta.to_le_bytes()[..6];
+//! let chunk = Chunk::new(Version::new(&[4, 1])?, meta, Number::unsigned(2)?)?;
+//! let mut memory = [0; 8 << 10];
+//! assert!(chunk.need(3) <= 8 << 10);
+//! let mut s = Scratch::new(&mut memory);
+//! let tables = chunk.tables(&mut s)?;
+//! // Three numbers with offsets 0, 3 and 1.
+//! let mut page = Page::new(&chunk, &tables, &[0b0001_1100], 3, &mut s)?;
+//! assert_eq!(page.next()?, [5, 8, 6]);
+//! assert!(page.next()?.is_empty());
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+mod delta;
+mod join;
+mod meta;
+mod page;
+mod stream;
+mod table;
+#[cfg(test)]
+mod tests;
+
+pub use meta::Chunk;
+pub use page::Page;
+pub use table::Tables;
+
+use crate::error::{Error, Kind, Result, What};
+
+/// Numbers of a batch.
+pub const BATCH: usize = 256;
+
+/// Most numbers of a page.
+pub const MAX_NUMBERS: u64 = 1 << 24;
+
+/// The newest major version of the format that is read.
+const MAJOR: u8 = 4;
+
+/// Lookbacks, primary and secondary: the variables that a number may be made of.
+const VARIABLES: usize = 3;
+const LOOKBACKS: usize = 0;
+const PRIMARY: usize = 1;
+const SECONDARY: usize = 2;
+
+/// The version of the format, which the header has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Version {
+    major: u8,
+}
+
+impl Version {
+    /// Reads a header: all of `bytes`.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`] if it is shorter, [`Kind::Invalid`] if it is longer than a header,
+    /// [`Kind::Unsupported`] for versions that are newer.
+    pub const fn new(bytes: &[u8]) -> Result<Self> {
+        match bytes {
+            [] | [MAJOR] => Err(Error::new(Kind::Truncated, What::Pco, 0).with_need(2)),
+            [major, ..] if *major > MAJOR => Err(Error::new(Kind::Unsupported, What::Pco, 0).with_need(*major as u64)),
+            // From version 4 on there is a minor one, of which nothing depends yet.
+            [MAJOR, _] => Ok(Version { major: MAJOR }),
+            [major] => Ok(Version { major: *major }),
+            _ => Err(Error::new(Kind::Invalid, What::Pco, 0).with_need(bytes.len() as u64)),
+        }
+    }
+}
+
+/// What the numbers are: it is not part of the bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Number {
+    /// Bits of a number: 8, 16, 32 or 64.
+    bits: u32,
+    class: Class,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Class {
+    Unsigned,
+    Signed,
+    Float,
+}
+
+impl Number {
+    const fn of(size: usize, class: Class) -> Result<Self> {
+        let bits = match size {
+            1 => 8,
+            2 => 16,
+            4 => 32,
+            8 => 64,
+            _ => return Err(Error::new(Kind::OutOfRange, What::Pco, 0).with_need(size as u64)),
+        };
+        Ok(Number { bits, class })
+    }
+
+    /// Unsigned integers of `size` bytes.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there are none.
+    pub const fn unsigned(size: usize) -> Result<Self> {
+        Number::of(size, Class::Unsigned)
+    }
+
+    /// Signed integers of `size` bytes.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there are none.
+    pub const fn signed(size: usize) -> Result<Self> {
+        Number::of(size, Class::Signed)
+    }
+
+    /// Floats of `size` bytes: 2, 4 or 8.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there are none.
+    pub const fn float(size: usize) -> Result<Self> {
+        match size {
+            1 => Err(Error::new(Kind::OutOfRange, What::Pco, 0).with_need(1)),
+            _ => Number::of(size, Class::Float),
+        }
+    }
+
+    /// Bits of the fraction of a float.
+    const fn precision(self) -> u32 {
+        match self.bits {
+            16 => 10,
+            32 => 23,
+            _ => 52,
+        }
+    }
+}
+
+/// The lowest `bits` bits.
+const fn mask(bits: u32) -> u64 {
+    match 64u32.checked_sub(bits) {
+        Some(cut) if cut < 64 => u64::MAX >> cut,
+        Some(_) => 0,
+        None => u64::MAX,
+    }
+}
+
+/// The highest of `bits` bits: what zero is among signed numbers.
+const fn middle(bits: u32) -> u64 {
+    mask(bits) ^ mask(bits) >> 1
+}

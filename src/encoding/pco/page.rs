@@ -1,0 +1,185 @@
+//! The numbers of a page, batch by batch.
+
+use super::delta::Undo;
+use super::stream::Stream;
+use super::table::{State, Tables};
+use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, SECONDARY, VARIABLES};
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// States that take turns.
+const TURNS: usize = 4;
+
+/// A page while it is read. An error ends it.
+#[derive(Debug)]
+pub struct Page<'c, 's> {
+    chunk: &'c Chunk<'c>,
+    stream: Stream<'c>,
+    len: u64,
+    /// Numbers that are left.
+    left: u64,
+    variables: [Variable<'s>; VARIABLES],
+}
+
+/// One of the latents that a number is made of.
+#[derive(Debug)]
+struct Variable<'s> {
+    /// Empty if there is no such variable.
+    table: &'s [State],
+    bits: u32,
+    state: [u32; TURNS],
+    undo: Undo<'s>,
+    /// How far it is ahead of what it gives.
+    ahead: u64,
+    latents: &'s mut [u64],
+}
+
+impl Variable<'_> {
+    /// Latents that are read for a batch when so many numbers are left.
+    fn count(&self, left: u64) -> usize {
+        usize::try_from(left.saturating_sub(self.ahead)).unwrap_or(BATCH).min(BATCH)
+    }
+
+    /// Reads the next latents, as deltas: which bins, and then the offsets into them.
+    #[inline(never)]
+    fn read(&mut self, count: usize, stream: &mut Stream<'_>) {
+        let mut offsets = [0u16; BATCH];
+        let mask = super::mask(self.bits);
+        if let [only] = self.table {
+            self.latents.fill(only.lower);
+            offsets.fill(only.offset);
+        } else {
+            let latents = self.latents.get_mut(..count).unwrap_or_default();
+            for (latents, offsets) in latents.chunks_mut(TURNS).zip(offsets.chunks_mut(TURNS)) {
+                // Four times 14 bits.
+                let (mut word, mut taken) = (stream.peek(), 0u32);
+                for ((latent, offset), at) in latents.iter_mut().zip(offsets).zip(&mut self.state) {
+                    // No state leads out of its table.
+                    let Some(state) = self.table.get(*at as usize) else { return };
+                    (*latent, *offset) = (state.lower, state.offset);
+                    let bits = u32::from(state.bits);
+                    let low = u32::try_from(word & super::mask(bits)).unwrap_or(0);
+                    *at = state.next.wrapping_add(low);
+                    word >>= bits & 63;
+                    taken = taken.wrapping_add(bits);
+                }
+                stream.skip(taken);
+            }
+        }
+        for (latent, offset) in self.latents.iter_mut().zip(offsets).take(count) {
+            *latent = latent.wrapping_add(stream.take(offset.into())) & mask;
+        }
+    }
+}
+
+impl<'c, 's> Page<'c, 's> {
+    /// Opens a page of `numbers` numbers: all of `bytes`.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`], [`Kind::Invalid`] with the offset in `bytes`, [`Kind::Limit`] for more than
+    /// [`MAX_NUMBERS`], [`Kind::NoRoom`].
+    pub fn new(
+        chunk: &'c Chunk<'c>,
+        tables: &Tables<'s>,
+        bytes: &'c [u8],
+        numbers: u64,
+        s: &mut Scratch<'s>,
+    ) -> Result<Self> {
+        if numbers > MAX_NUMBERS {
+            return Err(Error::new(Kind::Limit, What::PcoPage, 0).with_need(MAX_NUMBERS));
+        }
+        let mut stream = Stream::new(bytes);
+        let body = numbers.saturating_sub(chunk.delta.of(PRIMARY).state_len() as u64);
+        let mut variable = |k: usize| -> Result<Variable<'s>> {
+            let none =
+                Variable { table: &[], bits: 0, state: [0; TURNS], undo: Undo::None, ahead: 0, latents: &mut [] };
+            let Some(bins) = chunk.bins.get(k).copied().flatten() else { return Ok(none) };
+            if bins.count == 0 && body > 0 {
+                return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(body));
+            }
+            let delta = chunk.delta.of(k);
+            let undo = delta.start(bins.bits, numbers, &mut stream, s)?;
+            let state = [0u8; TURNS].map(|_| u32::try_from(stream.take(bins.log)).unwrap_or(0));
+            let ahead = match k {
+                // A lookback for each latent that is read.
+                LOOKBACKS => chunk.delta.of(PRIMARY).state_len(),
+                _ => delta.state_len(),
+            };
+            let latents = s.take::<u64>(BATCH)?;
+            let table = tables.of.get(k).copied().unwrap_or_default();
+            Ok(Variable { table, bits: bins.bits, state, undo, ahead: ahead as u64, latents })
+        };
+        let variables = [variable(LOOKBACKS)?, variable(PRIMARY)?, variable(SECONDARY)?];
+        let mut page = Page { chunk, stream, len: bytes.len() as u64, left: numbers, variables };
+        page.aligned()?;
+        if numbers == 0 {
+            page.end()?;
+        }
+        Ok(page)
+    }
+
+    /// The bits of the next numbers: [`BATCH`] of them, but for the last batch; none behind that.
+    ///
+    /// # Errors
+    /// [`Kind::Truncated`], [`Kind::Invalid`].
+    #[allow(clippy::should_implement_trait, reason = "it lends what it gives")]
+    pub fn next(&mut self) -> Result<&[u64]> {
+        let len = usize::try_from(self.left).unwrap_or(BATCH).min(BATCH);
+        if len == 0 {
+            return Ok(&[]);
+        }
+        let [lookbacks, primary, secondary] = &mut self.variables;
+        if !lookbacks.table.is_empty() {
+            lookbacks.read(lookbacks.count(self.left), &mut self.stream);
+        }
+        for variable in [&mut *primary, &mut *secondary] {
+            if variable.table.is_empty() {
+                continue;
+            }
+            let count = variable.count(self.left);
+            variable.read(count, &mut self.stream);
+            let latents = variable.latents.get_mut(..len).unwrap_or_default();
+            let at = self.stream.bytes_begun();
+            variable
+                .undo
+                .apply(&self.chunk.delta, variable.bits, lookbacks.latents, count, latents)
+                .map_err(|e| e.moved(at))?;
+        }
+        if !self.stream.is_inside() {
+            return Err(self.short());
+        }
+        let numbers = primary.latents.get_mut(..len).unwrap_or_default();
+        let at = self.stream.bytes_begun();
+        self.chunk.mode.join(self.chunk.number, numbers, secondary.latents).map_err(|e| e.moved(at))?;
+        self.left = self.left.saturating_sub(len as u64);
+        if self.left == 0 {
+            self.end()?;
+        }
+        let [_, primary, _] = &self.variables;
+        Ok(primary.latents.get(..len).unwrap_or_default())
+    }
+
+    #[cold]
+    fn short(&self) -> Error {
+        Error::new(Kind::Truncated, What::PcoPage, self.len).with_need(self.stream.bytes_begun())
+    }
+
+    /// Goes to a whole byte.
+    fn aligned(&mut self) -> Result<()> {
+        if !self.stream.is_inside() {
+            return Err(self.short());
+        }
+        if self.stream.align() { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    /// Nothing may follow the last number.
+    fn end(&mut self) -> Result<()> {
+        self.aligned()?;
+        if self.stream.bytes_begun() == self.len { Ok(()) } else { Err(self.wrong()) }
+    }
+
+    #[cold]
+    fn wrong(&self) -> Error {
+        Error::new(Kind::Invalid, What::PcoPage, self.stream.bytes_begun()).with_need(self.len)
+    }
+}

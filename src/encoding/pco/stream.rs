@@ -1,0 +1,96 @@
+//! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
+
+/// A place in a bit stream.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Stream<'a> {
+    bytes: &'a [u8],
+    /// In bits.
+    at: u64,
+}
+
+impl<'a> Stream<'a> {
+    pub(super) const fn new(bytes: &'a [u8]) -> Self {
+        Stream { bytes, at: 0 }
+    }
+
+    /// Bytes begun.
+    pub(super) const fn bytes_begun(&self) -> u64 {
+        self.at.div_ceil(8)
+    }
+
+    /// Whether no bit behind the end was taken.
+    pub(super) const fn is_inside(&self) -> bool {
+        self.bytes_begun() <= self.bytes.len() as u64
+    }
+
+    /// At least 57 bits from here on.
+    #[inline(always)]
+    pub(super) fn peek(&self) -> u64 {
+        self.eight(0) >> (self.at & 7)
+    }
+
+    /// Passes over bits.
+    #[inline(always)]
+    pub(super) const fn skip(&mut self, bits: u32) {
+        self.at = self.at.wrapping_add(bits as u64);
+    }
+
+    /// Passes over bytes.
+    pub(super) const fn skip_bytes(&mut self, bytes: u64) {
+        self.at = self.at.wrapping_add(bytes.wrapping_mul(8));
+    }
+
+    /// Takes up to 64 bits.
+    #[inline(always)]
+    pub(super) fn take(&mut self, bits: u32) -> u64 {
+        let mut word = self.peek();
+        if bits > 57 {
+            // The upper byte in two steps, as a shift by 64 has no meaning.
+            word |= self.eight(8) << 1 << (63 ^ (self.at & 7));
+        }
+        self.skip(bits);
+        word & super::mask(bits)
+    }
+
+    /// Goes to the next whole byte; whether all bits before it are zero.
+    pub(super) fn align(&mut self) -> bool {
+        let rest = u32::try_from(self.at.wrapping_neg() & 7).unwrap_or(0);
+        self.take(rest) == 0
+    }
+
+    /// Eight bytes, the first `ahead` bytes behind the place.
+    #[inline(always)]
+    fn eight(&self, ahead: u64) -> u64 {
+        let at = usize::try_from((self.at >> 3).wrapping_add(ahead)).unwrap_or(usize::MAX);
+        let rest = self.bytes.get(at..).unwrap_or_default();
+        match rest.first_chunk() {
+            Some(bytes) => u64::from_le_bytes(*bytes),
+            None => tail(rest),
+        }
+    }
+}
+
+#[cold]
+fn tail(rest: &[u8]) -> u64 {
+    rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn any_bits_from_any_place() {
+        let bytes: [u8; 19] = core::array::from_fn(|i| (i as u8).wrapping_mul(151) ^ 0x5a);
+        let bit = |i: usize| bytes.get(i / 8).is_some_and(|byte| byte >> (i % 8) & 1 == 1);
+        for at in 0..100 {
+            for n in 0..=64u32 {
+                let naive = (0..n as usize).fold(0u64, |word, i| word | u64::from(bit(at + i)) << i);
+                let mut stream = Stream { bytes: &bytes, at: at as u64 };
+                assert_eq!(stream.take(n), naive, "{n} bits at {at}");
+                assert_eq!(stream.is_inside(), (at + n as usize).div_ceil(8) <= 19);
+            }
+        }
+        assert!(!Stream { bytes: &[0x80], at: 1 }.align() && Stream { bytes: &[0x81], at: 0 }.align());
+    }
+}

@@ -1,0 +1,133 @@
+//! Bins, and the table of states that chooses among them.
+
+use bytemuck::{Pod, Zeroable};
+
+use super::VARIABLES;
+use super::stream::Stream;
+use crate::bytes::Scratch;
+use crate::error::{Error, Kind, Result, What};
+
+/// Most states of a table, as a power of two.
+const MAX_LOG: u32 = 14;
+
+/// The bins of a variable, as the chunk has them: counted and checked.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Bins<'a> {
+    /// At the first bin.
+    stream: Stream<'a>,
+    pub(super) count: u32,
+    /// States of the table, as a power of two.
+    pub(super) log: u32,
+    /// Bits of a latent.
+    pub(super) bits: u32,
+}
+
+/// A bin, and a state of the table.
+#[derive(Clone, Copy, Debug, Pod, Zeroable)]
+#[repr(C)]
+pub(super) struct State {
+    /// Where the bin begins.
+    pub(super) lower: u64,
+    /// The next state, before the bits that are read are added; of a bin, how often it may come still.
+    pub(super) next: u32,
+    /// Which bin, while the table is made; bits to read, afterwards.
+    pub(super) bits: u16,
+    /// Bits of the offset.
+    pub(super) offset: u16,
+}
+
+impl<'a> Bins<'a> {
+    /// Passes over the bins of a variable of `bits` bits; `lowest` are the bounds that each must begin in.
+    pub(super) fn parse(stream: &mut Stream<'a>, bits: u32, lowest: core::ops::RangeInclusive<u64>) -> Result<Self> {
+        let log = low(stream.take(4));
+        let count = low(stream.take(15));
+        let bad = |need: u64| Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(need));
+        if log > MAX_LOG || count > 1 << log || count == 1 && log > 0 {
+            return bad(count.into());
+        }
+        let bins = Bins { stream: *stream, count, log, bits };
+        let mut sum = 0u64;
+        for _ in 0..count {
+            let (weight, bin) = bins.bin(stream);
+            sum = sum.saturating_add(weight.into());
+            if u32::from(bin.offset) > bits || !lowest.contains(&bin.lower) || !stream.is_inside() {
+                return Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(bin.lower));
+            }
+        }
+        // Without bins there is one state, of nothing.
+        if sum != if count == 0 && log == 0 { 0 } else { 1 << log } {
+            return Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(sum));
+        }
+        Ok(bins)
+    }
+
+    /// Takes a bin: its weight, where it begins, and the bits of its offsets.
+    fn bin(&self, stream: &mut Stream<'a>) -> (u32, State) {
+        let weight = low(stream.take(self.log)).wrapping_add(1);
+        let lower = stream.take(self.bits);
+        // As many bits as it takes to write how many bits a latent has.
+        let offset = stream.take(u32::BITS.wrapping_sub(self.bits.leading_zeros()));
+        (weight, State { lower, next: weight, bits: 0, offset: u16::try_from(offset).unwrap_or(u16::MAX) })
+    }
+
+    /// Bytes that the table takes, and what making it takes.
+    pub(super) fn need(&self) -> u64 {
+        Scratch::cost::<State>(1 << self.log).saturating_add(Scratch::cost::<State>(self.count.into()))
+    }
+
+    /// The table of states.
+    fn table<'s>(&self, s: &mut Scratch<'s>) -> Result<&'s [State]> {
+        let table = s.take::<State>(1usize << self.log)?;
+        table.fill(State::zeroed());
+        let mut t = s.scope();
+        let bins = t.take::<State>(self.count as usize)?;
+        let (size, mut stream) = (1u32 << self.log, self.stream);
+        // Bins are dealt to states in steps that no power of two divides, so that each state gets one.
+        let stride = (size.saturating_mul(3) / 5) | 1;
+        let mut state = 0u32;
+        for (k, to) in bins.iter_mut().enumerate() {
+            let (weight, bin) = self.bin(&mut stream);
+            *to = bin;
+            for _ in 0..weight {
+                if let Some(state) = table.get_mut(state as usize) {
+                    state.bits = u16::try_from(k).unwrap_or(0);
+                }
+                state = state.wrapping_add(stride) & size.wrapping_sub(1);
+            }
+        }
+        for state in table.iter_mut() {
+            let Some(bin) = bins.get_mut(usize::from(state.bits)) else { continue };
+            let (count, bits) = (bin.next, bin.next.leading_zeros().saturating_sub(size.leading_zeros()));
+            bin.next = count.saturating_add(1);
+            *state = State {
+                lower: bin.lower,
+                next: (count << bits).saturating_sub(size),
+                bits: u16::try_from(bits).unwrap_or(0),
+                offset: bin.offset,
+            };
+        }
+        Ok(table)
+    }
+}
+
+fn low(word: u64) -> u32 {
+    u32::try_from(word).unwrap_or(u32::MAX)
+}
+
+/// The tables of a chunk, for all of its pages.
+#[derive(Clone, Copy, Debug)]
+pub struct Tables<'s> {
+    pub(super) of: [&'s [State]; VARIABLES],
+}
+
+impl<'s> Tables<'s> {
+    pub(super) fn new(bins: &[Option<Bins<'_>>; VARIABLES], s: &mut Scratch<'s>) -> Result<Self> {
+        let mut of = [&[][..]; VARIABLES];
+        for (table, bins) in of.iter_mut().zip(bins) {
+            if let Some(bins) = bins {
+                *table = bins.table(s)?;
+            }
+        }
+        Ok(Tables { of })
+    }
+}
