@@ -46,6 +46,21 @@ impl<'f> Column<'f> {
         self.dtype
     }
 
+    /// One row, as a batch: what [`read`](column::Column::read) gives for it alone.
+    ///
+    /// The work does not grow with the rows around it: a step for each node on the way, a search in run ends and
+    /// patches, one block of 1024 for delta. Only pco decodes the page of the row, zstd its frame, both after
+    /// counting the rows with a value before it; and chunks of a layout are passed one by one.
+    ///
+    /// # Errors
+    /// As [`read`](column::Column::read).
+    pub fn scalar_at<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        'f: 's,
+    {
+        column::Column::read(self, row..row.saturating_add(1), scratch)
+    }
+
     /// Shows the segments that reading `rows` takes, each once or more often: dictionaries, codes and data, not
     /// zones. What they hold is not looked at, so none need be there.
     ///

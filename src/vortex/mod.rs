@@ -54,6 +54,9 @@
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of 0.36 to 0.90 | yes | with the old forms that they have |
 //!
+//! One row alone ([`Column::scalar_at`]) takes no more work in a long column than in a short one, but for pco, zstd
+//! and the number of chunks.
+//!
 //! Zone maps are there for who wants to skip rows ([`Column::zones`]), statistics of the file as they are stored
 //! ([`File::column_statistics`]); [`File::verify`] holds the values against the latter.
 //!
