@@ -4,6 +4,7 @@ use super::arrays::{SMALL, SPREAD};
 use super::node::{Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
+#[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::Result;
@@ -75,6 +76,7 @@ impl<'f> Node<'f> {
                 }
                 rows = n.max(tokens).max(block);
             }
+            #[cfg(feature = "zstd")]
             Encoding::Zstd => {
                 let frame = self.zstd_largest(run)?;
                 let workspace = Codec::Zstd.workspace_len(usize::try_from(frame).unwrap_or(usize::MAX)) as u64;

@@ -93,6 +93,7 @@ impl<'f> Node<'f> {
                 };
                 Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
             }
+            #[cfg(feature = "zstd")]
             (_, _, Some(Encoding::Zstd)) => Ok(Plan::Copied(self.zstd_bound(at, len, run, s)?)),
             _ => Err(self.undecoded()),
         }

@@ -153,9 +153,13 @@ impl<'f> Node<'f> {
             Encoding::Struct => self.structure(ask, at, out, run, s),
             Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
 
+            #[cfg(feature = "zstd")]
             Encoding::Zstd => self.zstd(ask, at, out, run, s),
             #[cfg(feature = "pco")]
             Encoding::Pco => self.pco(ask, at, out, run, s),
+            // Known, and not in this build.
+            #[cfg(not(feature = "zstd"))]
+            Encoding::Zstd => Err(self.undecoded()),
             #[cfg(not(feature = "pco"))]
             Encoding::Pco => Err(self.undecoded()),
             Encoding::Unknown => Err(self.undecoded()),

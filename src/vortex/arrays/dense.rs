@@ -2,7 +2,7 @@
 
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
-use crate::error::Result;
+use crate::error::{Error, Kind, Result, What};
 use crate::vortex::node::Node;
 use crate::vortex::raw::Encoding;
 use crate::vortex::tree::{Ask, Run};
@@ -61,5 +61,11 @@ impl<'f> Node<'f> {
             from = from.saturating_add(len as u64);
         }
         Ok(count)
+    }
+
+    /// The error of an array with more rows than stored values.
+    #[cold]
+    pub(in crate::vortex) fn too_few(&self, found: u64) -> Error {
+        self.error(Kind::Invalid, What::VtxRows, found)
     }
 }

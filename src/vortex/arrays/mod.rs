@@ -1,5 +1,6 @@
 //! The array encodings (section 10): each reads its metadata, asks its children and calls its kernel.
 
+#[cfg(any(feature = "pco", feature = "zstd"))]
 mod dense;
 mod indirect;
 mod lanes;
@@ -10,6 +11,7 @@ mod patches;
 mod pco;
 mod plain;
 mod strings;
+#[cfg(feature = "zstd")]
 mod zstd;
 
 pub(super) use indirect::{ROWS, SMALL};

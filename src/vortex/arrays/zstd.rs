@@ -70,7 +70,7 @@ impl<'f> Frames<'_, 'f> {
 impl<'f> Node<'f> {
     fn zstd_frames(&self, width: Option<u64>) -> Result<Frames<'_, 'f>> {
         let metadata = self.metadata()?;
-        if !Codec::Zstd.supported() || metadata.uint(field::DICTIONARY_SIZE)?.unwrap_or(0) > 0 {
+        if metadata.uint(field::DICTIONARY_SIZE)?.unwrap_or(0) > 0 {
             return Err(self.undecoded());
         }
         Ok(Frames { node: self, fields: metadata.fields(), width, buffer: 0, first: 0 })
@@ -210,11 +210,5 @@ impl<'f> Node<'f> {
             most = most.max(frame.size);
         }
         Ok(most)
-    }
-
-    /// The error of an array with more rows than stored values.
-    #[cold]
-    pub(in crate::vortex) fn too_few(&self, found: u64) -> Error {
-        self.error(Kind::Invalid, What::VtxRows, found)
     }
 }
