@@ -29,8 +29,10 @@ fn main() {
     symbols();
     tokens();
     runs();
+    blocks();
     heading("columns of files, all rows");
     files();
+    table();
 }
 
 fn unpack<T>(name: &str, widths: &[usize], cells: impl Fn(&mut [T]) -> Cells<'_> + Copy)
@@ -238,4 +240,53 @@ fn files() {
         })
         .run();
     }
+}
+
+/// Run-length blocks: 1024 numbers of values each, of which a block has a few.
+fn blocks() {
+    let (len, count) = (1 << 16, 64usize);
+    let mut random = Random(11);
+    let mut values: Vec<u64> = (0..count).map(|_| random.next()).collect();
+    let (mut codes, mut code) = (Vec::new(), 0);
+    while codes.len() < len {
+        let run = 1 + random.below(19) as usize;
+        codes.extend(std::iter::repeat_n(code, run.min(len - codes.len())));
+        code = (code + 1) % count as u32;
+    }
+    let (mut out, mut plain) = (vec![0u64; len], vec![0u64; len]);
+    let copy = values.clone();
+    Work::new("run-length blocks, u64", len, len * 8, || {
+        for (out, codes) in out.chunks_exact_mut(1024).zip(codes.chunks_exact(1024)) {
+            assert_eq!(Cells::W8(black_box(out)).gather(&Cells::W8(&mut values), black_box(codes)), None);
+        }
+    })
+    .rival("plain loop", || {
+        for (to, code) in black_box(&mut plain).iter_mut().zip(black_box(&codes)) {
+            *to = copy[*code as usize];
+        }
+    })
+    .run();
+}
+
+/// The table of benches/vortex_table.py, whose path is in `PILASTER_VORTEX_TABLE`: all columns, in batches.
+fn table() {
+    let Some(path) = std::env::var_os("PILASTER_VORTEX_TABLE") else { return };
+    let bytes = std::fs::read(path).unwrap();
+    let rows = File::open(&bytes).unwrap().part().unwrap().column(0).unwrap().rows();
+    let mut memory = vec![0; 8 << 20];
+    // Bytes as the original's figure counts them: 114 a row, Arrow's views of texts among them.
+    Work::new("table of five columns", rows as usize, rows as usize * 114, || {
+        let file = File::open(black_box(&bytes)).unwrap();
+        let part = file.part().unwrap();
+        for k in 0..part.width() {
+            let column = part.column(k).unwrap();
+            let mut row = 0;
+            while row < rows {
+                let mut scratch = Scratch::new(&mut memory);
+                let fitting = fit(&column, row..rows.min(row + (1 << 16)), scratch.room()).unwrap();
+                row += black_box(column.read(fitting, &mut scratch).unwrap()).len as u64;
+            }
+        }
+    })
+    .run();
 }
