@@ -75,6 +75,8 @@
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |
+//! | `embedded-io-async-07` | | a DataSeries writer that awaits, at `embedded_io_async::Write` alone |
+//! | `embedded-storage-03` | | NOR flash as a sink, and a log in it that survives power cuts |
 //! | `defmt` | | `defmt::Format` on errors and summaries |
 //! | `cli` | | the command-line tool `pilaster`; implies `std`, every format and all codecs |
 //!

@@ -30,6 +30,8 @@
 
 mod bits;
 mod endian;
+#[cfg(feature = "embedded-storage-03")]
+mod flash;
 mod reader;
 mod scratch;
 #[cfg(feature = "filo")]
@@ -41,6 +43,8 @@ mod span;
 
 pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
+#[cfg(feature = "embedded-storage-03")]
+pub use flash::FlashSink;
 pub use reader::Reader;
 pub use scratch::Scratch;
 #[cfg(feature = "embedded-io-07")]

@@ -7,8 +7,9 @@ use crate::error::{Error, Kind, What};
 /// Takes bytes front to back. No writer of this crate seeks.
 ///
 /// Implemented by [`SliceSink`], `Vec<u8>` (feature `alloc`), `IoSink` over any `std::io::Write`
-/// (feature `std`), `heapless::Vec` (feature `heapless-09`) and `EmbeddedIoSink` over any
-/// `embedded_io::Write` (feature `embedded-io-07`). The sink's own error type is kept.
+/// (feature `std`), `heapless::Vec` (feature `heapless-09`), `EmbeddedIoSink` over any
+/// `embedded_io::Write` (feature `embedded-io-07`) and `FlashSink` over any
+/// `embedded_storage::nor_flash::NorFlash` (feature `embedded-storage-03`). The sink's own error type is kept.
 pub trait Sink {
     /// What can go wrong in this sink.
     type Error;
@@ -18,10 +19,20 @@ pub trait Sink {
     /// # Errors
     /// Those of the sink.
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error>;
+
+    /// Bytes that it still takes, if it knows. A writer asks before it puts what is worth nothing in
+    /// part, so that a sink which is full is a result and no loss.
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 impl<S: Sink + ?Sized> Sink for &mut S {
     type Error = S::Error;
+
+    fn room(&self) -> u64 {
+        (**self).room()
+    }
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
         (**self).put(bytes)

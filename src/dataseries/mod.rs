@@ -134,10 +134,13 @@
 //!
 //! # Writing
 //!
-//! [`write`](mod@write) has its own page; [`chunks`] are records that carry columns encoded elsewhere.
+//! [`write`](mod@write) has its own page; [`chunks`] are records that carry columns encoded elsewhere; `flash` is
+//! a log in NOR flash that loses power and goes on (feature `embedded-storage-03`).
 
 mod check;
 pub mod chunks;
+#[cfg(feature = "embedded-storage-03")]
+pub mod flash;
 pub mod layout;
 pub mod raw;
 mod read;

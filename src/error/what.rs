@@ -161,6 +161,8 @@ fields! {
     DsHash = "dataseries extent hash",
     DsIndex = "dataseries index",
     DsTrailer = "dataseries trailer",
+    FlashRegion = "region of a flash log",
+    FlashSegment = "segment of a flash log",
 
     // Blosc 1 chunks.
     BloscChunk = "blosc chunk",

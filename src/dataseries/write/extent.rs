@@ -174,6 +174,12 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         self.count == 0
     }
 
+    /// Whether a flush has failed that packed the rows: they wait for another, and no row can be added.
+    #[must_use]
+    pub const fn is_packed(&self) -> bool {
+        self.packed.is_some()
+    }
+
     /// Bytes of a record.
     #[must_use]
     pub fn record_len(&self) -> usize {

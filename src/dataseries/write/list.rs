@@ -82,7 +82,7 @@ pub(super) enum Piece {
 }
 
 /// The type of the extent that a list is stored as, the bytes of a record, and how many there are.
-pub(super) type Shape = (&'static str, usize, usize);
+type Shape = (&'static str, usize, usize);
 
 impl<'w> List<'w> {
     /// The descriptions of the types.

@@ -6,8 +6,11 @@
 //! | [`Descriptions`] | the types of the file |
 //! | [`Extent`] | rows that are not yet written, in memory of the caller |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
+//! | `AsyncWriter` | the same where the sink is awaited, an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
 
+#[cfg(feature = "embedded-io-async-07")]
+mod asynchronous;
 mod build;
 mod column;
 mod compress;
@@ -28,6 +31,8 @@ mod spec;
 mod writer;
 mod xml;
 
+#[cfg(feature = "embedded-io-async-07")]
+pub use asynchronous::AsyncWriter;
 pub use build::{Builder, describe};
 #[cfg(feature = "alloc")]
 pub use compress::Smallest;

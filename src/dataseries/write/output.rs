@@ -6,12 +6,12 @@ use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, U32};
 
 use super::extent::Parts;
-use super::list::{List, Piece, Shape};
+use super::list::{List, Piece};
 use super::{Compress, Compressed, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, small,
+    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, align, small,
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, mix3};
@@ -90,8 +90,15 @@ impl<'p, E: Endian> Finished<'p, E> {
         Finished { header, name: parts.name, source: Source::Bytes(fixed, variable) }
     }
 
+    /// Of a list; `None` if it is too long for an extent.
     #[inline(always)]
-    fn of_list(list: &'p List<'p>, (name, record_len, rows): Shape, hash: u32, pool: u32) -> Self {
+    pub(super) fn of_list(list: &'p List<'p>) -> Option<Self> {
+        let (name, record_len, rows) = list.shape();
+        let (hash, pool) = list.hash::<E>();
+        // The longest records are of 16 bytes.
+        if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
+            return None;
+        }
         let header = ExtentHeader {
             fixed: size(rows.wrapping_mul(record_len)),
             variable: I32::new(pool.wrapping_sub(small(POOL_START)).cast_signed()),
@@ -104,12 +111,40 @@ impl<'p, E: Endian> Finished<'p, E> {
             name_len: low8(name.len()),
             zero: 0,
         };
-        Finished { header, name, source: Source::List(list) }
+        Some(Finished { header, name, source: Source::List(list) })
+    }
+
+    /// Enters the Adler-32 into the header; gives back the word that the chain takes of the extent.
+    #[inline(always)]
+    pub(super) fn seal(&mut self) -> u32 {
+        let mut adler = Adler32::new();
+        let (before, rest) = self.header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
+        adler.put(before);
+        adler.put(rest.get(size_of::<u32>()..).unwrap_or_default());
+        self.body(&mut adler);
+        let adler = adler.value();
+        self.header.adler = U32::new(adler);
+        self.header.hash.get() ^ adler
+    }
+
+    /// How many bytes it takes in the file.
+    #[inline(always)]
+    pub(super) fn len(&self) -> u64 {
+        let padded = |len: u32| align(len.into(), ALIGN as u64);
+        let parts = [self.header.fixed, self.header.variable].map(|len| padded(len.get().cast_unsigned()));
+        let front = padded(small(EXTENT_HEADER_LEN.wrapping_add(self.name.len())));
+        parts.into_iter().fold(front, u64::wrapping_add)
+    }
+
+    /// The header, as it is stored.
+    #[cfg(feature = "embedded-io-async-07")]
+    pub(super) fn header(&self) -> &[u8] {
+        self.header.as_bytes()
     }
 
     /// All bytes behind the header.
     #[inline(never)]
-    fn body(&self, to: &mut dyn Put) {
+    pub(super) fn body(&self, to: &mut dyn Put) {
         padded(self.name.as_bytes(), to);
         match self.source {
             Source::Bytes(fixed, variable) => {
@@ -223,18 +258,41 @@ impl<S: Sink> Output<S> {
     /// Puts an extent: header, name, parts, gaps.
     #[inline(never)]
     pub(super) fn put_extent<E: Endian>(&mut self, extent: &mut Finished<'_, E>) -> Result<(), Stopped> {
-        let mut adler = Adler32::new();
-        let (before, rest) = extent.header.as_bytes().split_at_checked(ADLER_AT).unwrap_or_default();
-        adler.put(before);
-        adler.put(rest.get(size_of::<u32>()..).unwrap_or_default());
-        extent.body(&mut adler);
-        let adler = adler.value();
-        extent.header.adler = U32::new(adler);
+        let len = extent.len();
+        if len > self.sink.room() {
+            return Err(self.stop(Kind::NoRoom, What::Destination, usize::try_from(len).unwrap_or(usize::MAX)));
+        }
+        let word = extent.seal();
         self.put(extent.header.as_bytes())?;
         extent.body(self);
-        self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
+        self.chain = mix3(word, self.chain, EXTENT_SEED);
         // What came after a failure was not put.
         if self.broken { Err(Stopped) } else { Ok(()) }
+    }
+
+    /// Somebody else puts bytes for it: until they have [arrived](Self::arrived), nobody knows how many of
+    /// them the sink has.
+    #[cfg(feature = "embedded-io-async-07")]
+    pub(super) fn depart(&mut self) -> Result<(), Stopped> {
+        if self.broken {
+            return Err(self.stop(Kind::Misuse, What::Destination, 0));
+        }
+        self.broken = true;
+        Ok(())
+    }
+
+    /// So many bytes were put; `word` is what the chain takes, if they were an extent.
+    #[cfg(feature = "embedded-io-async-07")]
+    pub(super) fn arrived(&mut self, len: u64, word: Option<u32>) {
+        self.at = self.at.wrapping_add(len);
+        self.chain = word.map_or(self.chain, |word| mix3(word, self.chain, EXTENT_SEED));
+        self.broken = false;
+    }
+
+    /// Begins another file in the same sink, or goes on with one that has `at` bytes.
+    #[cfg(feature = "embedded-storage-03")]
+    pub(super) fn restart(&mut self, at: u64) {
+        (self.at, self.chain, self.broken, self.why) = (at, 0, false, Ok(()));
     }
 
     /// Puts an extent as it was stored before, its check values with it.
@@ -247,23 +305,21 @@ impl<S: Sink> Output<S> {
     /// Puts the extent of a list.
     #[inline(never)]
     pub(super) fn put_list<E: Endian, C: Compress>(&mut self, list: List<'_>, compress: &mut C) -> Result<(), Stopped> {
-        let shape @ (name, _, rows) = list.shape();
-        let (hash, pool) = list.hash::<E>();
-        // The longest records are of 16 bytes.
-        if rows as u64 >= MAX_STORED / 16 || pool as u64 >= MAX_STORED {
-            return Err(self.stop(Kind::Limit, What::DsExtent, rows));
-        }
+        let Some(mut finished) = Finished::<E>::of_list(&list) else {
+            return Err(self.stop(Kind::Limit, What::DsExtent, 0));
+        };
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
             list.put::<E>(Piece::Record, &mut fixed);
             list.put::<E>(Piece::Entry, &mut variable);
-            let parts = Parts { name, rows: small(rows), hash, fixed: &fixed, variable: &variable };
+            let (rows, hash) = (finished.header.rows.get().cast_unsigned(), finished.header.hash.get());
+            let parts = Parts { name: finished.name, rows, hash, fixed: &fixed, variable: &variable };
             let stored = compress.compress(&fixed, &variable);
             return self.put_extent::<E>(&mut Finished::new(&parts, &stored));
         }
-        let _ = (compress, name);
-        self.put_extent::<E>(&mut Finished::of_list(&list, shape, hash, pool))
+        let _ = compress;
+        self.put_extent::<E>(&mut finished)
     }
 }
 

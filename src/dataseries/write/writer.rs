@@ -111,6 +111,19 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.out.sink()
     }
 
+    /// The sink, without index and trailer.
+    #[cfg(feature = "embedded-storage-03")]
+    pub(in crate::dataseries) fn into_sink(self) -> S {
+        self.out.into_sink()
+    }
+
+    /// Begins another file in the same sink, or goes on with one that has `at` bytes and so many extents.
+    #[cfg(feature = "embedded-storage-03")]
+    pub(in crate::dataseries) fn restart(&mut self, at: u64, extents: usize) {
+        self.out.restart(at);
+        self.extents = extents;
+    }
+
     /// Adds a row to `extent`, which is flushed first if the row does not fit.
     ///
     /// # Errors
@@ -153,6 +166,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
 
     #[inline(never)]
     fn put_rows<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), Stopped> {
+        self.start()?;
         let slot = self.slot(extent.schema().name().as_bytes())?;
         let parts = extent.parts();
         let stored = self.compress.compress(parts.fixed, parts.variable);
@@ -173,6 +187,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     }
 
     fn put_again(&mut self, extent: &dataseries::Extent<'_, E>) -> Result<(), Stopped> {
+        self.start()?;
         let slot = self.slot(extent.type_name())?;
         let header = extent.header();
         self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
@@ -182,8 +197,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
 
     /// The index slot of an extent of the type `name` that begins here.
     #[inline(always)]
-    fn slot(&mut self, name: &[u8]) -> Result<IndexSlot, Stopped> {
-        self.start()?;
+    pub(super) fn slot(&mut self, name: &[u8]) -> Result<IndexSlot, Stopped> {
         let at = self.out.at();
         let ty = self.types.list().iter().position(|ty| ty.name.as_bytes() == name);
         let kind = if ty.is_none() { Kind::Misuse } else { Kind::Limit };
@@ -193,7 +207,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         }
     }
 
-    fn enter(&mut self, slot: IndexSlot) {
+    pub(super) fn enter(&mut self, slot: IndexSlot) {
         if let Some(to) = self.slots.get_mut(self.extents) {
             *to = slot;
         }
@@ -220,18 +234,25 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
             return Err(out.stop(Kind::NoRoom, What::DsIndex, *extents));
         };
         out.put_list::<E, C>(List::index(types.list(), slots, index_at), compress)?;
-        // Both its parts are smaller than `MAX_STORED`.
-        let size = low32(out.at().wrapping_sub(index_at)).cast_signed();
-        let mut trailer = Trailer::<E> {
-            marker: I32::new(-1),
-            index_size: I32::new(size),
-            not_index_size: I32::new(!size),
-            chain: U32::new(out.chain()),
-            index_at: I64::new(index_at.cast_signed()),
-            hash: U32::new(0),
-        };
-        let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
-        trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
+        let trailer = trailer::<E>(out.at(), index_at, out.chain());
         out.put(trailer.as_bytes())
     }
+}
+
+/// The trailer at offset `at`, behind the index.
+#[inline(always)]
+pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<E> {
+    // Both parts of the index are smaller than `MAX_STORED`.
+    let size = low32(at.wrapping_sub(index_at)).cast_signed();
+    let mut trailer = Trailer::<E> {
+        marker: I32::new(-1),
+        index_size: I32::new(size),
+        not_index_size: I32::new(!size),
+        chain: U32::new(chain),
+        index_at: I64::new(index_at.cast_signed()),
+        hash: U32::new(0),
+    };
+    let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
+    trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
+    trailer
 }

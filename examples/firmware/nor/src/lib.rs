@@ -1,0 +1,146 @@
+//! NOR flash in RAM, which loses power when it is told to.
+//!
+//! It is as strict as the strictest flash: bits are only cleared, every word is written once between two
+//! erases, and what is not aligned is refused. Anything against that is an error, so a test sees it.
+
+#![no_std]
+
+use embedded_storage::nor_flash::{
+    ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
+};
+
+/// When the power goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cut {
+    /// In which operation that changes the flash, counted from 0.
+    pub operation: u32,
+    /// Behind how many of its bytes. The byte after them is left half done.
+    pub byte: u32,
+}
+
+/// Why an operation was refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failed {
+    /// The power went, or had gone before.
+    Power,
+    /// Not whole words or erase units, or outside.
+    Range(NorFlashErrorKind),
+    /// A word that was not erased.
+    Rewritten,
+}
+
+impl NorFlashError for Failed {
+    fn kind(&self) -> NorFlashErrorKind {
+        match self {
+            Failed::Range(kind) => *kind,
+            Failed::Power | Failed::Rewritten => NorFlashErrorKind::Other,
+        }
+    }
+}
+
+/// A flash over memory of the caller, with words of `WRITE` and erase units of `ERASE` bytes.
+#[derive(Debug)]
+pub struct Nor<'m, const WRITE: usize, const ERASE: usize> {
+    memory: &'m mut [u8],
+    /// How often each unit was erased.
+    wear: &'m mut [u32],
+    cut: Option<Cut>,
+    /// Operations that changed the flash.
+    operations: u32,
+    dead: bool,
+}
+
+impl<'m, const WRITE: usize, const ERASE: usize> Nor<'m, WRITE, ERASE> {
+    /// The flash with what is in `memory`, and the power to stay until `cut`. `wear` has a place for each
+    /// erase unit.
+    pub const fn new(memory: &'m mut [u8], wear: &'m mut [u32], cut: Option<Cut>) -> Self {
+        Nor { memory, wear, cut, operations: 0, dead: false }
+    }
+
+    /// Operations so far that changed the flash.
+    pub const fn operations(&self) -> u32 {
+        self.operations
+    }
+
+    /// How often each unit was erased.
+    pub const fn wear(&self) -> &[u32] {
+        self.wear
+    }
+
+    /// Counts an operation of so many bytes; gives back how many of them it does, if it is cut.
+    fn begin(&mut self, len: usize) -> Option<usize> {
+        let operation = self.operations;
+        self.operations += 1;
+        let cut = self.cut.filter(|cut| cut.operation == operation && (cut.byte as usize) < len);
+        self.dead |= cut.is_some();
+        cut.map(|cut| cut.byte as usize)
+    }
+
+    fn alive(&self) -> Result<(), Failed> {
+        if self.dead { Err(Failed::Power) } else { Ok(()) }
+    }
+}
+
+impl<const WRITE: usize, const ERASE: usize> ErrorType for Nor<'_, WRITE, ERASE> {
+    type Error = Failed;
+}
+
+impl<const WRITE: usize, const ERASE: usize> ReadNorFlash for Nor<'_, WRITE, ERASE> {
+    const READ_SIZE: usize = if WRITE < 4 { WRITE } else { 4 };
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Failed> {
+        self.alive()?;
+        check_read(self, offset, bytes.len()).map_err(Failed::Range)?;
+        bytes.copy_from_slice(&self.memory[offset as usize..][..bytes.len()]);
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.memory.len()
+    }
+}
+
+impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<'_, WRITE, ERASE> {
+    const WRITE_SIZE: usize = WRITE;
+    const ERASE_SIZE: usize = ERASE;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), Failed> {
+        self.alive()?;
+        check_erase(self, from, to).map_err(Failed::Range)?;
+        let units = from as usize / ERASE..to as usize / ERASE;
+        self.wear[units].iter_mut().for_each(|unit| *unit += 1);
+        let cut = self.begin((to - from) as usize);
+        let memory = &mut self.memory[from as usize..to as usize];
+        let Some(done) = cut else {
+            memory.fill(0xff);
+            return Ok(());
+        };
+        // Units before are erased; in the one that was under way, bits are as they come.
+        let unit = done / ERASE * ERASE;
+        memory[..unit].fill(0xff);
+        for (at, byte) in memory[unit..][..ERASE].iter_mut().enumerate() {
+            if at < done % ERASE {
+                *byte |= (at as u8).wrapping_mul(0x9d) ^ 0x5a;
+            }
+        }
+        Err(Failed::Power)
+    }
+
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Failed> {
+        self.alive()?;
+        check_write(self, offset, bytes.len()).map_err(Failed::Range)?;
+        if self.memory[offset as usize..][..bytes.len()].iter().any(|byte| *byte != 0xff) {
+            return Err(Failed::Rewritten);
+        }
+        let cut = self.begin(bytes.len());
+        let memory = &mut self.memory[offset as usize..][..bytes.len()];
+        let Some(done) = cut else {
+            memory.copy_from_slice(bytes);
+            return Ok(());
+        };
+        memory[..done].copy_from_slice(&bytes[..done]);
+        // Some of the bits that were to be cleared.
+        memory[done] = bytes[done] | 0xa5;
+        Err(Failed::Power)
+    }
+}
