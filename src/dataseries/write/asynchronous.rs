@@ -202,8 +202,8 @@ async fn put_extent<E: Endian, W: Write>(
     window: &mut [u8],
     extent: &mut Finished<'_, E>,
 ) -> Result<(), WriteError<W::Error>> {
-    let word = extent.seal();
-    put(out, sink, window, Some(word), |to| {
+    extent.seal();
+    put(out, sink, window, Some(extent.word()), |to| {
         to.put(extent.header());
         extent.body(to);
     })

@@ -114,7 +114,7 @@ impl<'p, E: Endian> Finished<'p, E> {
         Some(Finished { header, name, source: Source::List(list) })
     }
 
-    /// Enters the Adler-32 into the header; gives back the word that the chain takes of the extent.
+    /// Enters the Adler-32 into the header, and gives it back.
     #[inline(always)]
     pub(super) fn seal(&mut self) -> u32 {
         let mut adler = Adler32::new();
@@ -124,16 +124,22 @@ impl<'p, E: Endian> Finished<'p, E> {
         self.body(&mut adler);
         let adler = adler.value();
         self.header.adler = U32::new(adler);
-        self.header.hash.get() ^ adler
+        adler
     }
 
     /// How many bytes it takes in the file.
     #[inline(always)]
     pub(super) fn len(&self) -> u64 {
         let padded = |len: u32| align(len.into(), ALIGN as u64);
-        let parts = [self.header.fixed, self.header.variable].map(|len| padded(len.get().cast_unsigned()));
+        let (fixed, variable) = (self.header.fixed.get().cast_unsigned(), self.header.variable.get().cast_unsigned());
         let front = padded(small(EXTENT_HEADER_LEN.wrapping_add(self.name.len())));
-        parts.into_iter().fold(front, u64::wrapping_add)
+        front.wrapping_add(padded(fixed)).wrapping_add(padded(variable))
+    }
+
+    /// What the chain of check values takes of the extent, once it is sealed.
+    #[cfg(feature = "embedded-io-async-07")]
+    pub(super) fn word(&self) -> u32 {
+        self.header.hash.get() ^ self.header.adler.get()
     }
 
     /// The header, as it is stored.
@@ -258,14 +264,16 @@ impl<S: Sink> Output<S> {
     /// Puts an extent: header, name, parts, gaps.
     #[inline(never)]
     pub(super) fn put_extent<E: Endian>(&mut self, extent: &mut Finished<'_, E>) -> Result<(), Stopped> {
-        let len = extent.len();
-        if len > self.sink.room() {
+        // Nothing of this is left where a sink does not know its room.
+        let room = self.sink.room();
+        if room != u64::MAX && extent.len() > room {
+            let len = extent.len();
             return Err(self.stop(Kind::NoRoom, What::Destination, usize::try_from(len).unwrap_or(usize::MAX)));
         }
-        let word = extent.seal();
+        let adler = extent.seal();
         self.put(extent.header.as_bytes())?;
         extent.body(self);
-        self.chain = mix3(word, self.chain, EXTENT_SEED);
+        self.chain = mix3(extent.header.hash.get() ^ adler, self.chain, EXTENT_SEED);
         // What came after a failure was not put.
         if self.broken { Err(Stopped) } else { Ok(()) }
     }
