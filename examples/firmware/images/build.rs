@@ -1,0 +1,26 @@
+//! Memory of the machines that QEMU plays, and the linker's scripts.
+
+use std::path::PathBuf;
+use std::{env, fs};
+
+fn main() {
+    let target = env::var("TARGET").unwrap();
+    let (flash, ram) = match target.as_str() {
+        // microbit: a Cortex-M0.
+        "thumbv6m-none-eabi" => ("256K", "16K"),
+        // mps2-an386: a Cortex-M4F. It has more; a usual chip does not.
+        "thumbv7em-none-eabihf" => ("256K", "64K"),
+        // A host that checks the workspace links no image.
+        _ => return,
+    };
+    let memory = format!(
+        "MEMORY {{\n  FLASH : ORIGIN = 0x00000000, LENGTH = {flash}\n  RAM : ORIGIN = 0x20000000, LENGTH = {ram}\n}}\n"
+    );
+    let out = PathBuf::from(env::var_os("OUT_DIR").unwrap());
+    fs::write(out.join("memory.x"), memory).unwrap();
+    println!("cargo::rustc-link-search={}", out.display());
+    for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
+        println!("cargo::rustc-link-arg-bins={argument}");
+    }
+    println!("cargo::rerun-if-changed=build.rs");
+}

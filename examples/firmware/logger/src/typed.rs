@@ -1,0 +1,87 @@
+//! Typed records of four sensors in one DataSeries file, compressed by LZF.
+
+use embedded_io::Write;
+use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch};
+use pilaster::codec::Table;
+use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Lzf, Memory, WriteError, Writer};
+
+use crate::sensors::{
+    AIR_EVERY, Air, BATTERY_EVERY, Battery, MOTION_EVERY, Motion, PRESSURE_EVERY, Pressure, air, battery, motion,
+    pressure,
+};
+
+/// The types of the file.
+pub const TYPES: Descriptions<'static> = Descriptions::of::<(Air, Battery, Motion, Pressure)>();
+
+/// All memory of the logger.
+#[derive(Debug)]
+pub struct Buffers {
+    air: [u8; 256],
+    battery: [u8; 128],
+    motion: [u8; 1024],
+    pressure: [u8; 512],
+    packed: [u8; 768],
+    table: [u8; 512],
+    slots: [IndexSlot; 32],
+}
+
+impl Buffers {
+    /// For a `static`.
+    pub const NEW: Buffers = Buffers {
+        air: [0; 256],
+        battery: [0; 128],
+        motion: [0; 1024],
+        pressure: [0; 512],
+        packed: [0; 768],
+        table: [0; 512],
+        slots: [IndexSlot::EMPTY; 32],
+    };
+}
+
+/// What was logged.
+#[derive(Clone, Copy, Debug)]
+pub struct Logged {
+    /// Records of all types.
+    pub rows: u32,
+    /// Extents that they are in.
+    pub extents: usize,
+    /// Bytes before index and trailer.
+    pub bytes: u64,
+}
+
+/// Logs so many milliseconds into `out`.
+///
+/// # Errors
+/// Those of the sink; and [`Kind::NoRoom`](pilaster::error::Kind::NoRoom) for more extents than there are
+/// slots in the index.
+pub fn log<W: Write>(out: W, buffers: &mut Buffers, millis: i64) -> Result<(Logged, W), WriteError<W::Error>> {
+    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(&mut buffers.table))?, &mut buffers.packed);
+    let mut file = Writer::<LittleEndian, _, _>::with(EmbeddedIoSink(out), TYPES, &mut buffers.slots, lzf);
+    let mut airs = Extent::of::<Air>(Memory::rows(&mut buffers.air))?;
+    let mut batteries = Extent::of::<Battery>(Memory::rows(&mut buffers.battery))?;
+    let mut motions = Extent::of::<Motion>(Memory::rows(&mut buffers.motion))?;
+    let mut pressures = Extent::of::<Pressure>(Memory::rows(&mut buffers.pressure))?;
+    let mut rows = 0;
+    for ms in (0..millis).step_by(MOTION_EVERY as usize) {
+        file.push(&mut motions, &motion(ms))?;
+        rows += 1;
+        if ms % PRESSURE_EVERY == 0 {
+            file.push(&mut pressures, &pressure(ms))?;
+            rows += 1;
+        }
+        if ms % AIR_EVERY == 0 {
+            file.push(&mut airs, &air(ms))?;
+            rows += 1;
+        }
+        if ms % BATTERY_EVERY == 0 {
+            file.push(&mut batteries, &battery(ms))?;
+            rows += 1;
+        }
+    }
+    file.flush(&mut airs)?;
+    file.flush(&mut batteries)?;
+    file.flush(&mut motions)?;
+    file.flush(&mut pressures)?;
+    let logged = Logged { rows, extents: file.extents(), bytes: file.at() };
+    Ok((logged, file.finish()?.0))
+}
