@@ -125,27 +125,35 @@ pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
 /// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name say anything:
 /// also what a Filo vector without its extension gets.
 pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Format> {
+    detect_ends(bytes, bytes, bytes.len() as u64, name)
+}
+
+/// Which format a file of `len` bytes has, by its first ones and its last ones: 16 and 4 are enough.
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> Result<Format> {
     let front = [
         (&b"JAY1\0\0\0\0"[..], Format::Jay),
         (b"DSv1", Format::DataSeries),
         (b"VTXF", Format::Vortex),
         (b"blpk", Format::Bcolz),
     ];
-    if let Some((_, format)) = front.into_iter().find(|(magic, _)| bytes.starts_with(magic)) {
+    if let Some((_, format)) = front.into_iter().find(|(magic, _)| first.starts_with(magic)) {
         return Ok(format);
     }
     if name.is_some_and(|name| extension(name).eq_ignore_ascii_case("filo")) {
         return Ok(Format::Filo);
     }
     // Vortex is opened from its end; its own reader does not look at the front.
-    if bytes.ends_with(b"VTXF") {
+    if last.ends_with(b"VTXF") {
         return Ok(Format::Vortex);
     }
-    if is_blosc(bytes) {
+    if is_blosc(first, len) {
         return Ok(Format::Bcolz);
     }
-    let first = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
-    Err(Error::new(Kind::Unsupported, What::Magic, 0).with_need(first.into()))
+    let word = first.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    Err(Error::new(Kind::Unsupported, What::Magic, 0).with_need(word.into()))
 }
 
 /// Behind the last dot of a name, or nothing.
@@ -153,15 +161,15 @@ fn extension(name: &str) -> &str {
     name.rsplit_once('.').map_or("", |(_, extension)| extension)
 }
 
-/// Whether `bytes` are one bare Blosc 1 chunk, as far as its header tells: format version 2, no
-/// reserved flag, a known codec, a type size, and the length of exactly these bytes.
-fn is_blosc(bytes: &[u8]) -> bool {
-    let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = bytes.first_chunk::<16>() else {
+/// Whether the `first` ones of `len` bytes are the header of one bare Blosc 1 chunk: format version 2, no
+/// reserved flag, a known codec, a type size, and exactly this length.
+fn is_blosc(first: &[u8], len: u64) -> bool {
+    let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = first.first_chunk::<16>() else {
         return false;
     };
     let [decoded, block, stored] = [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes);
     let known = flags & 0x08 == 0 && flags >> 5 <= 4 && size > 0;
-    known && stored as usize == bytes.len() && i32::try_from(decoded).is_ok() && (block > 0 || decoded == 0)
+    known && u64::from(stored) == len && i32::try_from(decoded).is_ok() && (block > 0 || decoded == 0)
 }
 
 /// What a caller says about a file that its bytes do not say.
@@ -339,6 +347,14 @@ mod tests {
             damaged[at] = value;
             assert!(detect(&damaged, None).is_err(), "byte {at}");
         }
+    }
+
+    #[test]
+    fn both_ends_of_a_file_are_enough() {
+        let chunk = [2, 1, 0x33, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0];
+        assert_eq!(detect_ends(&chunk, &[], 256, None), Ok(Format::Bcolz));
+        assert!(detect_ends(&chunk, &[], 257, None).is_err());
+        assert_eq!(detect_ends(&[0; 16], b"VTXF", 1 << 40, None), Ok(Format::Vortex));
     }
 
     #[test]

@@ -1,0 +1,41 @@
+/** What is said of each kind of error; `e` has the numbers. */
+const TEXT = {
+  Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes needed`,
+  Trailing: (e) => `${e.field} at offset ${e.offset}: ${e.need} bytes too many`,
+  Invalid: (e) => `${e.field} at offset ${e.offset}: invalid value ${e.need}`,
+  Unsupported: (e) => `${e.field} at offset ${e.offset}: ${e.id ?? e.need} is not supported`,
+  WrongType: (e) => `${e.field} at offset ${e.offset}: cannot be read as the type asked for`,
+  Checksum: (e) => `${e.field} at offset ${e.offset}: checksum differs`,
+  Overflow: (e) => `${e.field} at offset ${e.offset}: number out of range`,
+  Limit: (e) => `${e.field} of ${e.need} reached at offset ${e.offset}`,
+  NoRoom: (e) => `${e.field}: ${e.need} bytes of memory are needed`,
+  OutOfRange: (e) => `${e.field} ${e.offset} does not exist, there are ${e.need}`,
+  Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
+  Lossy: (e) => `${e.field} cannot hold the value of row ${e.offset}`,
+  Misuse: (e) =>
+    e.fits ? `a Filo vector does not hold its element type: say it (${e.fits.join(', ') || 'none fits'})` : `${e.field}: wrong call`,
+  Source: (e) => e.field,
+}
+
+/** What is wrong with a file, and where. */
+export class PilasterError extends Error {
+  /**
+   * @param {{kind: string, field: string, offset: number, need: number, id?: string, fits?: string[]}} facts
+   * @param {ErrorOptions} [options]
+   */
+  constructor(facts, options) {
+    super((TEXT[facts.kind] ?? TEXT.Source)(facts), options)
+    this.name = 'PilasterError'
+    this.kind = facts.kind
+    this.field = facts.field
+    this.offset = facts.offset
+    this.need = facts.need
+    if (facts.id !== undefined) this.id = facts.id
+    if (facts.fits !== undefined) this.fits = facts.fits
+  }
+}
+
+/** An error of the source itself: a server that says no, an object without a length. */
+export function sourceError(text, cause) {
+  return new PilasterError({ kind: 'Source', field: text, offset: 0, need: 0 }, cause ? { cause } : undefined)
+}

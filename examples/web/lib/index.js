@@ -1,0 +1,147 @@
+import { Module, init } from './module.js'
+import { PilasterError, sourceError } from './error.js'
+import { isDirectory, sourceOf } from './source.js'
+import { Builder, Vector } from './vector.js'
+
+export { PilasterError, Vector, init, open }
+
+/** The element types of Filo vectors, in the order of the module. */
+const ELEMENTS = ['boolean', 'int', 'long', 'float', 'double', 'string', 'utf8', 'blob', 'timestamp', 'datetime']
+
+/** Opens a file. See `index.d.ts`. */
+async function open(from, options = {}) {
+  const { signal, type, name, sequential = false, tolerant = false } = options
+  signal?.throwIfAborted()
+  const element = type === undefined ? 0 : ELEMENTS.indexOf(type) + 1
+  if (type !== undefined && element === 0) throw sourceError(`there is no element type ${type}`)
+  const directory = isDirectory(from) ? from : null
+  const source = directory ? { byteLength: 0, name: '' } : await sourceOf(from, options)
+  const module = await Module.create(source, directory, options)
+  const flags = (directory ? 1 : 0) | (sequential ? 2 : 0) | (tolerant ? 4 : 0)
+  module.file(source.byteLength, name ?? source.name ?? '', flags, element)
+  const facts = await module.call((exports) => exports.open(), (reply) => reply, options)
+  return new File(module, facts, name ?? source.name ?? '')
+}
+
+/** An open file. */
+class File {
+  #module
+
+  constructor(module, facts, name) {
+    this.#module = module
+    this.name = name
+    this.format = facts.format
+    this.byteLength = facts.size
+    const live = () => this.#live()
+    this.tables = facts.tables.map((table, number) => new Table(live, number, table))
+  }
+
+  /** The table by its name, or the only one. */
+  table(name) {
+    const found = name === undefined ? this.tables[0] : this.tables.find((table) => table.name === name)
+    if (!found || (name === undefined && this.tables.length > 1)) {
+      throw sourceError(`choose a table: ${this.tables.map((table) => table.name).join(', ')}`)
+    }
+    return found
+  }
+
+  /** Rows of all tables. */
+  get rows() {
+    return this.tables.reduce((sum, table) => sum + table.rows, 0)
+  }
+
+  /** Bytes of memory that the file holds now. */
+  get memory() {
+    return this.#module ? this.#module.memory : 0
+  }
+
+  /** Walks everything; throws what is wrong first. */
+  async verify(options = {}) {
+    await this.#live().call((exports) => exports.verify(), (reply) => reply, options)
+  }
+
+  /** How the file is stored. */
+  info(options = {}) {
+    return this.#live().call((exports) => exports.info(), (reply) => reply, options)
+  }
+
+  /** Gives all memory back. */
+  free() {
+    this.#module = null
+  }
+
+  [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
+    this.free()
+  }
+
+  #live() {
+    if (!this.#module) throw sourceError('the file was freed')
+    return this.#module
+  }
+}
+
+/** Rows of one kind. */
+class Table {
+  #live
+  #number
+
+  constructor(live, number, facts) {
+    this.#live = live
+    this.#number = number
+    this.name = facts.name
+    this.rows = facts.rows
+    this.columns = facts.columns
+  }
+
+  /** Reads rows of some columns: a vector for each, in their order. */
+  async read(options = {}) {
+    const { columns, start = 0, end = this.rows, onProgress, ...rest } = options
+    const numbers = this.#numbers(columns)
+    const to = Math.min(end, this.rows)
+    const from = Math.min(Math.max(start, 0), to)
+    const builders = numbers.map((k) => new Builder(this.columns[k], to - from))
+    for (let row = from; row < to; ) {
+      row += await this.#step(numbers, builders, row, to, rest)
+      onProgress?.({ done: row - from, of: to - from })
+    }
+    return builders.map((builder) => builder.finish())
+  }
+
+  /** Reads rows in batches, in memory that does not grow with their number. */
+  async *batches(options = {}) {
+    const { size = 1 << 16, start = 0, end = this.rows, ...rest } = options
+    const to = Math.min(end, this.rows)
+    for (let row = Math.max(start, 0); row < to; row += size) {
+      const last = Math.min(row + size, to)
+      yield { start: row, end: last, vectors: await this.read({ ...rest, start: row, end: last }) }
+    }
+  }
+
+  async #step(numbers, builders, row, to, options) {
+    const wanted = new Uint8Array(new Uint32Array(numbers).buffer)
+    const make = (exports, module) => {
+      module.input(wanted)
+      return exports.read(this.#number, BigInt(row), BigInt(to))
+    }
+    const take = (rows, module) => {
+      const tape = module.tape()
+      let at = 0
+      for (const builder of builders) at = builder.take(tape, at, rows)
+      return rows
+    }
+    const rows = await this.#live().call(make, take, options)
+    if (rows === 0) throw new PilasterError({ kind: 'Truncated', field: 'row', offset: row, need: to - row })
+    return rows
+  }
+
+  #numbers(columns) {
+    if (columns === undefined) return this.columns.map((_, k) => k)
+    return columns.map((wanted) => {
+      const k = typeof wanted === 'number' ? wanted : this.columns.findIndex((column) => column.name === wanted)
+      if (!this.columns[k]) {
+        throw new PilasterError({ kind: 'OutOfRange', field: `column ${wanted}`, offset: k, need: this.columns.length })
+      }
+      return k
+    })
+  }
+}

@@ -1,0 +1,153 @@
+import { PilasterError, sourceError } from './error.js'
+import { fileOf } from './source.js'
+
+const DONE = 0
+const WANTED = 1
+const FAILED = 2
+
+/** Files up to this length are taken whole, when they are near. */
+const WHOLE = 4 << 20
+/** Ranges that are no further apart than this are one request. */
+const GAP = 16 << 10
+/** Requests at once. */
+const AT_ONCE = 8
+
+const text = new TextDecoder()
+let compiled
+
+/**
+ * Says which WebAssembly module is used: a compiled one, its bytes, a Response, or its URL. Without this call it is
+ * `pilaster.wasm` beside this package.
+ */
+export function init(module) {
+  compiled = compile(module)
+  return compiled.then(() => undefined)
+}
+
+async function compile(module = new URL('../pilaster.wasm', import.meta.url)) {
+  if (module instanceof WebAssembly.Module) return module
+  if (module instanceof Uint8Array || module instanceof ArrayBuffer) return WebAssembly.compile(module)
+  if (typeof Response !== 'undefined' && module instanceof Response) return WebAssembly.compile(await module.arrayBuffer())
+  const url = new URL(module, import.meta.url)
+  if (url.protocol === 'file:' && globalThis.process?.versions?.node) {
+    const { readFile } = await import(/* webpackIgnore: true */ /* @vite-ignore */ 'node:fs/promises')
+    return WebAssembly.compile(await readFile(url))
+  }
+  const response = await fetch(url)
+  if (!response.ok) throw sourceError(`${url}: ${response.status} ${response.statusText}`)
+  return WebAssembly.compile(await response.arrayBuffer())
+}
+
+/** One instance: one open file. Dropping it frees all its memory. */
+export class Module {
+  static async create(source, directory, options) {
+    compiled ??= compile()
+    return new Module(await WebAssembly.instantiate(await compiled), source, directory, options)
+  }
+
+  #exports
+  #source
+  #directory
+  #options
+  #queue = Promise.resolve()
+
+  constructor(instance, source, directory, options) {
+    this.#exports = instance.exports
+    this.#source = source
+    this.#directory = directory
+    this.#options = options
+  }
+
+  /** How many bytes of memory the module holds. */
+  get memory() {
+    return this.#exports.memory.buffer.byteLength
+  }
+
+  /** Hands over bytes. */
+  input(bytes) {
+    const at = this.#exports.input(bytes.length)
+    if (at === 0) throw new PilasterError({ kind: 'NoRoom', field: 'input', offset: 0, need: bytes.length })
+    new Uint8Array(this.#exports.memory.buffer, at >>> 0, bytes.length).set(bytes)
+  }
+
+  /** Says what the file is. */
+  file(length, name, flags, element) {
+    this.input(new TextEncoder().encode(name))
+    this.#exports.file(BigInt(length), flags, element)
+  }
+
+  /**
+   * Makes a call until it has all bytes that it wants. Calls of one file come one after the other; `take` sees the
+   * memory before the next one.
+   */
+  call(make, take, { signal, onProgress } = {}) {
+    const run = async () => {
+      for (;;) {
+        signal?.throwIfAborted()
+        const status = make(this.#exports, this)
+        if (status === DONE) return take(this.reply(), this)
+        if (status === FAILED) throw new PilasterError(this.reply())
+        if (status === WANTED) {
+          await this.#fetch(this.reply(), signal)
+        } else {
+          onProgress?.(this.reply())
+          // Others have their turn.
+          await new Promise((resolve) => setTimeout(resolve))
+        }
+      }
+    }
+    const result = this.#queue.then(run)
+    this.#queue = result.catch(() => {})
+    return result
+  }
+
+  reply() {
+    const { memory, reply, reply_len } = this.#exports
+    return JSON.parse(text.decode(new Uint8Array(memory.buffer, reply() >>> 0, reply_len())))
+  }
+
+  /** The words about the rows that were read, and the memory that they point into. */
+  tape() {
+    const { memory, tape, tape_len } = this.#exports
+    return { words: new Uint32Array(memory.buffer, tape() >>> 0, tape_len()).slice(), memory: memory.buffer }
+  }
+
+  async #fetch(wanted, signal) {
+    const requests = this.#directory ? wanted.map((one, number) => ({ ...one, number })) : merged(wanted, this.#source)
+    // Each is handed over when it is there, so that none waits in memory for the others.
+    const next = async () => {
+      for (let one = requests.shift(); one; one = requests.shift()) {
+        const bytes = this.#directory
+          ? await fileOf(this.#directory, one.path, { ...this.#options, signal })
+          : await this.#source.slice(one.at, one.at + one.len, signal)
+        signal?.throwIfAborted()
+        if (bytes === null) {
+          this.#exports.absent(one.number)
+          continue
+        }
+        if (!this.#directory && bytes.length !== one.len) {
+          throw sourceError(`the source gave ${bytes.length} bytes instead of ${one.len} at ${one.at}`)
+        }
+        this.input(bytes)
+        this.#exports.give(one.number, BigInt(one.at))
+      }
+    }
+    await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, next))
+  }
+}
+
+/** The ranges to ask for: neighbours together, and a small near file whole. */
+function merged(wanted, source) {
+  if (!source.far && source.byteLength <= WHOLE) return [{ number: 0, at: 0, len: source.byteLength }]
+  const sorted = wanted.map((one, number) => ({ ...one, number })).sort((a, b) => a.at - b.at)
+  const all = []
+  for (const one of sorted) {
+    const last = all.at(-1)
+    if (last && one.at <= last.at + last.len + GAP) {
+      last.len = Math.max(last.len, one.at + one.len - last.at)
+    } else {
+      all.push(one)
+    }
+  }
+  return all
+}

@@ -1,0 +1,250 @@
+/** The kinds of values on the tape: array type, and how many elements a row has. See `tape.rs`. */
+const BOOL = 1
+const BYTES = 15
+const UTF8 = 16
+const NESTED = 17
+const ARRAYS = [
+  [Uint8Array, 0], [Uint8Array, 1], [Int8Array, 1], [Int16Array, 1], [Int32Array, 1], [BigInt64Array, 1],
+  [BigUint64Array, 2], [BigUint64Array, 4], [Uint8Array, 1], [Uint16Array, 1], [Uint32Array, 1], [BigUint64Array, 1],
+  [Uint16Array, 1], [Float32Array, 1], [Float64Array, 1],
+]
+const KINDS = {
+  null: 0, bool: BOOL, int8: 2, int16: 3, int32: 4, int64: 5, uint8: 8, uint16: 9, uint32: 10, uint64: 11, float16: 12,
+  float32: 13, float64: 14, bytes: BYTES, fixed_bytes: BYTES, object: BYTES, string: UTF8, list: NESTED,
+  fixed_list: NESTED, struct: NESTED, map: NESTED, decimal: 2, date: 4, time: 4, timestamp: 5,
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Rows of a column. */
+export class Vector {
+  #texts
+
+  constructor(column, length, parts) {
+    this.column = column
+    this.type = column.type
+    this.length = length
+    Object.assign(this, parts)
+  }
+
+  /** Whether row `i` has a value. */
+  isValid(i) {
+    return i >= 0 && i < this.length && (this.validity === null || (this.validity[i >> 3] >> (i & 7) & 1) === 1)
+  }
+
+  /** How many rows have no value. */
+  get nullCount() {
+    let count = 0
+    if (this.validity !== null) for (let i = 0; i < this.length; i++) if (!this.isValid(i)) count++
+    return count
+  }
+
+  /** The value of row `i`; null if it has none. */
+  get(i) {
+    if (!this.isValid(i)) return null
+    switch (this.type) {
+      case 'null': return null
+      case 'bool': return this.values[i] === 1
+      case 'float16': return half(this.values[i])
+      case 'decimal': return this.lanes > 1 ? wide(this.values, i, this.lanes) : BigInt(this.values[i])
+      case 'string': return (this.#texts ??= []) [i] ??= utf8.decode(this.bytes(i))
+      case 'bytes': case 'fixed_bytes': case 'object': return this.bytes(i)
+      case 'list': case 'fixed_list': case 'map': {
+        const start = this.starts[i]
+        return Array.from({ length: this.lengths[i] }, (_, k) => this.children[0].get(start + k))
+      }
+      case 'struct':
+        return Object.fromEntries(this.children.map((child) => [child.column.name, child.get(this.starts[i])]))
+      default: return this.values[i]
+    }
+  }
+
+  /** The bytes of a row of strings: a view, not a copy. */
+  bytes(i) {
+    return this.data.subarray(this.starts[i], this.starts[i] + this.lengths[i])
+  }
+
+  *[Symbol.iterator]() {
+    for (let i = 0; i < this.length; i++) yield this.get(i)
+  }
+
+  /** All rows as an array. */
+  toArray() {
+    return Array.from(this)
+  }
+}
+
+/** A signed number of several 64-bit words, the lowest first. */
+function wide(words, i, lanes) {
+  let value = 0n
+  for (let lane = lanes - 1; lane >= 0; lane--) value = value << 64n | words[i * lanes + lane]
+  return BigInt.asIntN(64 * lanes, value)
+}
+
+/** The value of the bits of a half float. */
+export function half(bits) {
+  const exponent = bits >> 10 & 0x1f
+  const fraction = bits & 0x3ff
+  const size = exponent === 0 ? fraction * 2 ** -24
+    : exponent < 0x1f ? (1 + fraction / 1024) * 2 ** (exponent - 15)
+    : fraction === 0 ? Infinity : NaN
+  return bits >> 15 ? -size : size
+}
+
+/** Puts the batches of a column together. */
+export class Builder {
+  #column
+  #length = 0
+  #kind
+  #values
+  #valid = null
+  #data = { bytes: new Uint8Array(0), used: 0 }
+  #starts
+  #lengths
+  #children = []
+
+  constructor(column, capacity) {
+    this.#column = column
+    this.#kind = KINDS[column.type] ?? 0
+    this.#allocate(capacity)
+    if (this.#kind === NESTED) this.#children = column.children.map((child) => new Builder(child, 0))
+  }
+
+  get length() {
+    return this.#length
+  }
+
+  #allocate(capacity) {
+    if (this.#kind >= BYTES) {
+      this.#starts = new Uint32Array(capacity)
+      this.#lengths = new Uint32Array(capacity)
+    } else {
+      const [Type, lanes] = ARRAYS[this.#kind]
+      this.#values = new Type(capacity * lanes)
+    }
+  }
+
+  /** Takes nodes off the tape until `rows` more rows are there; gives back where the tape goes on. */
+  take(tape, at, rows) {
+    const end = this.#length + rows
+    do {
+      at = this.#node(tape, at)
+    } while (this.#length < end)
+    return at
+  }
+
+  #node({ words, memory }, at) {
+    const [kind, rows, validity, address, bytes, spans, childRows] = words.subarray(at, at + 8)
+    at += 8
+    const first = this.#length
+    this.#grow(first + rows)
+    if (kind > this.#kind) this.#change(kind)
+    if (kind >= BYTES) {
+      const base = kind === NESTED ? (this.#children[0]?.length ?? 0) : this.#bytes(new Uint8Array(memory, address, bytes))
+      this.#starts.set(new Uint32Array(memory, spans, rows), first)
+      this.#lengths.set(new Uint32Array(memory, spans + 4 * rows, rows), first)
+      if (base > 0) for (let i = first; i < first + rows; i++) this.#starts[i] += base
+    } else if (kind === BOOL) {
+      const bits = new Uint8Array(memory, address, Math.ceil(rows / 8))
+      for (let i = 0; i < rows; i++) this.#values[first + i] = bits[i >> 3] >> (i & 7) & 1
+    } else if (kind > 0) {
+      const [Type, lanes] = ARRAYS[kind]
+      const values = new Type(memory, address, rows * lanes)
+      if (kind === this.#kind) this.#values.set(values, first * lanes)
+      else this.#widen(values, lanes, rows, first)
+    }
+    // A column of type null has nothing else.
+    if (validity > 0 && this.#kind > 0) {
+      this.#missing(validity === 1 ? null : new Uint8Array(memory, validity, Math.ceil(rows / 8)), first, rows)
+    } else if (this.#valid) {
+      for (let i = first; i < first + rows; i++) this.#valid[i >> 3] |= 1 << (i & 7)
+    }
+    this.#length += rows
+    for (const child of this.#children) at = child.take({ words, memory }, at, childRows)
+    return at
+  }
+
+  #bytes(more) {
+    const { bytes, used } = this.#data
+    if (used + more.length > bytes.length) {
+      const room = new Uint8Array(Math.max(used + more.length, used > 0 ? bytes.length * 2 : 0))
+      room.set(bytes.subarray(0, used))
+      this.#data.bytes = room
+    }
+    this.#data.bytes.set(more, used)
+    this.#data.used += more.length
+    return used
+  }
+
+  #missing(bits, first, rows) {
+    if (this.#valid === null) {
+      this.#valid = new Uint8Array(Math.ceil(Math.max(this.#rows(), first + rows) / 8))
+      for (let i = 0; i < first; i++) this.#valid[i >> 3] |= 1 << (i & 7)
+    }
+    if (bits === null) return
+    if ((first & 7) === 0) {
+      this.#valid.set(bits, first >> 3)
+      if (rows & 7) this.#valid[first + rows >> 3] &= (1 << (rows & 7)) - 1
+      return
+    }
+    for (let i = 0; i < rows; i++) if (bits[i >> 3] >> (i & 7) & 1) this.#valid[first + i >> 3] |= 1 << (first + i & 7)
+  }
+
+  /** Rows that there is room for. */
+  #rows() {
+    if (this.#kind >= BYTES) return this.#starts.length
+    const lanes = ARRAYS[this.#kind][1]
+    return lanes > 0 ? this.#values.length / lanes : Infinity
+  }
+
+  #grow(rows) {
+    if (this.#valid && this.#valid.length * 8 < rows) this.#valid = grown(this.#valid, Math.ceil(rows / 8))
+    if (rows <= this.#rows()) return
+    if (this.#kind >= BYTES) {
+      this.#starts = grown(this.#starts, rows)
+      this.#lengths = grown(this.#lengths, rows)
+    } else {
+      this.#values = grown(this.#values, rows * ARRAYS[this.#kind][1])
+    }
+  }
+
+  /** Decimals are as wide as their chunk has them, times as their unit: the widest so far holds all. */
+  #change(kind) {
+    const [values, lanes, room] = [this.#values, ARRAYS[this.#kind][1], this.#rows()]
+    this.#kind = kind
+    this.#allocate(room)
+    this.#widen(values, lanes, this.#length, 0)
+  }
+
+  /** Puts narrower integers in. */
+  #widen(values, lanes, rows, first) {
+    const to = ARRAYS[this.#kind][1]
+    for (let i = 0; i < rows; i++) {
+      const value = lanes > 1 ? wide(values, i, lanes) : BigInt(values[i])
+      if (to === 1) this.#values[first + i] = this.#values instanceof BigInt64Array ? value : Number(value)
+      else for (let k = 0; k < to; k++) this.#values[(first + i) * to + k] = value >> BigInt(64 * k)
+    }
+  }
+
+  finish() {
+    const rows = this.#length
+    const parts = { validity: this.#valid && this.#valid.subarray(0, Math.ceil(rows / 8)) }
+    if (this.#column.type === 'null') parts.validity = new Uint8Array(Math.ceil(rows / 8))
+    if (this.#kind >= BYTES) {
+      parts.starts = this.#starts.subarray(0, rows)
+      parts.lengths = this.#lengths.subarray(0, rows)
+      if (this.#kind === NESTED) parts.children = this.#children.map((child) => child.finish())
+      else parts.data = this.#data.bytes.subarray(0, this.#data.used)
+    } else {
+      parts.lanes = ARRAYS[this.#kind][1]
+      parts.values = this.#values.subarray(0, rows * parts.lanes)
+    }
+    return new Vector(this.#column, rows, parts)
+  }
+}
+
+function grown(array, length) {
+  const more = new array.constructor(Math.max(length, array.length * 2))
+  more.set(array)
+  return more
+}

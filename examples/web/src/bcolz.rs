@@ -1,0 +1,351 @@
+//! bcolz: one Blosc chunk, or a dataset of many files.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use pilaster::Result;
+use pilaster::bcolz::chunk::Chunk;
+use pilaster::bcolz::meta::{Sizes, Storage, names};
+use pilaster::bcolz::{Column, Dtype, Shuffle, open_file};
+use pilaster::bytes::{Scratch, Span};
+use pilaster::column::{self, Prim, Spans, VarBytes};
+use pilaster::error::{Error, Kind, What};
+
+use crate::describe;
+use crate::json::Json;
+use crate::pieces::{Pieces, memory};
+use crate::session::{Call, Progress, Source, no_column};
+use crate::tape::Tape;
+
+/// Chunks that one step of [`Bcolz::verify`] decodes, and that are asked for at once.
+const STEP: u64 = 16;
+/// Objects, a file each, that one call reads.
+const OBJECTS: u64 = 256;
+
+/// A chunk says nothing of what its bytes mean.
+const BYTES: Dtype<'static> = Dtype::Number { prim: Prim::U8, big: false };
+
+/// What was opened.
+pub enum Bcolz {
+    Chunk,
+    Dataset(Vec<Array>),
+}
+
+/// A column of a dataset.
+pub struct Array {
+    name: &'static str,
+    sizes: Sizes,
+    storage: Storage<'static>,
+    /// Bytes of a row; 0 of objects.
+    row: u64,
+}
+
+impl Bcolz {
+    pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
+        if !source.directory {
+            chunk(pieces, source)?;
+            return Ok(Bcolz::Chunk);
+        }
+        let mut arrays = Vec::new();
+        match pieces.file("__rootdirs__", What::BcolzName)? {
+            None => arrays.push(Array::open("", pieces)?),
+            Some(bytes) => {
+                let bytes: &'static [u8] = Box::leak(bytes.into());
+                let memory = Box::leak(memory(bytes.len() as u64)?.into_boxed_slice());
+                let mut all = Vec::new();
+                names(bytes, &mut Scratch::new(memory), |name| {
+                    all.push(name);
+                    Ok(())
+                })?;
+                // The metadata of all columns are asked for at once.
+                let mut missing = None;
+                for name in all {
+                    match Array::open(name, pieces) {
+                        Ok(array) => arrays.push(array),
+                        Err(e) if e.kind() == Kind::Missing => missing = Some(e),
+                        Err(e) => return Err(e),
+                    }
+                }
+                missing.map_or(Ok(()), Err)?;
+            }
+        }
+        let rows = arrays.first().map_or(0, Array::rows);
+        if let Some(other) = arrays.iter().find(|array| array.rows() != rows) {
+            return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(other.rows()));
+        }
+        Ok(Bcolz::Dataset(arrays))
+    }
+
+    pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
+        json.open(b'{').name("name", "");
+        match self {
+            Bcolz::Chunk => {
+                json.count("rows", chunk(pieces, source)?.nbytes() as u64).key("columns").open(b'[');
+                describe::column(json, "bytes", &Column::new(BYTES, &[], 0, &[])?)?;
+            }
+            Bcolz::Dataset(arrays) => {
+                json.count("rows", arrays.first().map_or(0, Array::rows)).key("columns").open(b'[');
+                for array in arrays {
+                    match array.storage.dtype {
+                        Dtype::Object => {
+                            describe::begin(json, array.name, array.storage.dtype.ty(), false);
+                            json.close(b'}');
+                        }
+                        dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
+                    }
+                }
+            }
+        }
+        json.close(b']').close(b'}');
+        Ok(())
+    }
+
+    pub fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+        if call.table > 0 {
+            return Err(no_column(call.table, 1));
+        }
+        let arrays = match self {
+            Bcolz::Chunk => return bytes(call, tape, scratch),
+            Bcolz::Dataset(arrays) => arrays,
+        };
+        let array = |k: &u32| arrays.get(*k as usize).ok_or_else(|| no_column(*k as usize, arrays.len()));
+        let mut len = call.len(arrays.first().map_or(0, Array::rows))?;
+        let first = call.rows.start;
+        // As far as one chunk of each column reaches.
+        for k in call.columns {
+            let array = array(k)?;
+            let most = match array.row {
+                0 => OBJECTS,
+                _ => array.storage.chunklen.saturating_sub(first.checked_rem(array.storage.chunklen).unwrap_or(0)),
+            };
+            len = len.min(most);
+        }
+        let mut missing = None;
+        for k in call.columns {
+            let array = array(k)?;
+            for number in array.number(first)..=array.number(first.saturating_add(len.max(1)).saturating_sub(1)) {
+                missing = array.chunk(number, call.pieces).err().filter(|e| e.kind() == Kind::Missing).or(missing);
+            }
+        }
+        missing.map_or(Ok(()), Err)?;
+        for k in call.columns {
+            let array = array(k)?;
+            match array.row {
+                0 => array.objects(first, len, call.pieces, tape, scratch)?,
+                _ => array.items(first, len, call.pieces, tape, scratch)?,
+            }
+        }
+        Ok(len)
+    }
+
+    /// Decodes some chunks, of one column after the other.
+    pub fn verify(
+        &self,
+        pieces: &Pieces,
+        source: &Source,
+        walk: &mut u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Option<Progress>> {
+        let arrays = match self {
+            Bcolz::Chunk => return decode(&chunk(pieces, source)?, scratch).map(|()| None),
+            Bcolz::Dataset(arrays) => arrays,
+        };
+        let of = arrays.iter().fold(0u64, |sum, array| sum.saturating_add(array.chunks()));
+        let end = of.min(walk.saturating_add(STEP));
+        let place = |mut n: u64| {
+            arrays.iter().find_map(|array| match n.checked_sub(array.chunks()) {
+                Some(rest) => {
+                    n = rest;
+                    None
+                }
+                None => Some((array, n)),
+            })
+        };
+        let mut missing = None;
+        for (array, number) in (*walk..end).filter_map(place) {
+            missing = array.chunk(number, pieces).err().filter(|e| e.kind() == Kind::Missing).or(missing);
+        }
+        missing.map_or(Ok(()), Err)?;
+        for (array, number) in (*walk..end).filter_map(place) {
+            decode(&array.chunk(number, pieces)?, &mut scratch.scope())?;
+        }
+        *walk = end;
+        Ok((end < of).then_some(Progress { done: end, of }))
+    }
+
+    pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
+        match self {
+            Bcolz::Chunk => {
+                let chunk = chunk(pieces, source)?;
+                json.name("codec", chunk.compressor().map_or("unknown", |compressor| compressor.name()));
+                json.name("shuffle", shuffle(chunk.shuffle())).key("copy").bool(chunk.is_copy());
+                json.count("typesize", chunk.typesize() as u64).count("blocks", chunk.blocks().into());
+                json.count("blocksize", chunk.blocksize() as u64).count("size", chunk.ctbytes() as u64);
+                json.count("unpacked", chunk.nbytes() as u64);
+            }
+            Bcolz::Dataset(arrays) => {
+                json.key("arrays").open(b'[');
+                for array in arrays {
+                    let params = array.storage.params;
+                    json.open(b'{').name("name", array.name).name("dtype", array.storage.dtype_text);
+                    json.count("chunks", array.chunks()).count("chunklen", array.storage.chunklen);
+                    json.name("codec", params.compressor.name()).count("level", params.level.into());
+                    json.name("shuffle", shuffle(params.shuffle));
+                    json.count("size", array.sizes.cbytes).count("unpacked", array.sizes.nbytes).close(b'}');
+                }
+                json.close(b']');
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Array {
+    /// Opens the array in a directory of that name, or the dataset's own.
+    fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
+        let [sizes, storage] =
+            ["meta/sizes", "meta/storage"].map(|file| pieces.file(&path(name, file), What::BcolzFile));
+        let none = Error::new(Kind::Truncated, What::BcolzFile, 0);
+        let sizes = Sizes::parse(sizes?.ok_or(none)?)?;
+        let bytes: &'static [u8] = Box::leak(storage?.ok_or(none)?.into());
+        // No text is longer than the file it stands in.
+        let room = Box::leak(memory(bytes.len() as u64)?.into_boxed_slice());
+        let mut storage = Storage::parse(bytes, &mut Scratch::new(room))?;
+        let items = sizes.shape.items()?;
+        let row =
+            items.checked_mul(storage.dtype.size().into()).ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))?;
+        let object = storage.dtype == Dtype::Object;
+        if sizes.shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
+            // Rows without bytes could be any number of them.
+            return Err(Error::new(Kind::Unsupported, What::BcolzShape, 0));
+        }
+        storage.chunklen = if object { 1 } else { storage.chunklen };
+        Ok(Array { name, sizes, storage, row: if object { 0 } else { row } })
+    }
+
+    const fn rows(&self) -> u64 {
+        self.sizes.shape.rows()
+    }
+
+    fn inner(&self) -> &[u64] {
+        self.sizes.shape.inner()
+    }
+
+    fn chunks(&self) -> u64 {
+        self.rows().div_ceil(self.storage.chunklen.max(1))
+    }
+
+    /// The chunk that holds a row.
+    fn number(&self, row: u64) -> u64 {
+        row.checked_div(self.storage.chunklen).unwrap_or(0)
+    }
+
+    /// Chunk `number`, which must hold its rows.
+    fn chunk<'p>(&self, number: u64, pieces: &'p Pieces) -> Result<Chunk<'p>> {
+        let mut file = Json::default();
+        let digits = file.number(number).bytes();
+        let digits = core::str::from_utf8(digits).unwrap_or_default();
+        let path = path(self.name, &["data/__", digits, ".blp"].concat());
+        let bytes = pieces.file(&path, What::BcolzFile)?;
+        let chunk = open_file(bytes.ok_or(Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
+        if self.row > 0 {
+            let chunklen = self.storage.chunklen;
+            let rows = self.rows().saturating_sub(number.saturating_mul(chunklen)).min(chunklen);
+            let (held, wanted) = (chunk.nbytes() as u64, rows.saturating_mul(self.row));
+            // A last chunk may hold rows that the sizes do not count yet.
+            let most = if rows < chunklen { chunklen.saturating_mul(self.row) } else { wanted };
+            if held < wanted || held > most {
+                return Err(Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(held));
+            }
+        }
+        Ok(chunk)
+    }
+
+    fn items<'s>(
+        &'s self,
+        first: u64,
+        len: u64,
+        pieces: &'s Pieces,
+        tape: &mut Tape,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
+        let chunklen = self.storage.chunklen;
+        let data = if len == 0 {
+            &[][..]
+        } else {
+            let chunk = self.chunk(self.number(first), pieces)?;
+            range(
+                &chunk,
+                first.checked_rem(chunklen).unwrap_or(0).saturating_mul(self.row),
+                len.saturating_mul(self.row),
+                scratch,
+            )?
+        };
+        tape.column(&Column::new(self.storage.dtype, self.inner(), len, data)?, 0..len, scratch)
+    }
+
+    fn objects(&self, first: u64, len: u64, pieces: &Pieces, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<()> {
+        let mut all = Vec::new();
+        let mut spans = Vec::new();
+        for row in first..first.saturating_add(len) {
+            let chunk = self.chunk(row, pieces)?;
+            let mut scratch = scratch.scope();
+            let bytes = range(&chunk, 0, chunk.nbytes() as u64, &mut scratch)?;
+            spans.push(column::Span { at: all.len() as u32, len: bytes.len() as u32 });
+            if all.try_reserve(bytes.len()).is_err() || all.len().saturating_add(bytes.len()) > u32::MAX as usize {
+                return Err(Error::new(Kind::NoRoom, What::Scratch, 0).with_need(bytes.len() as u64));
+            }
+            all.extend_from_slice(bytes);
+        }
+        let data = scratch.take::<u8>(all.len())?;
+        data.copy_from_slice(&all);
+        tape.strings(&VarBytes { data, spans: Spans::Each(&spans) }, scratch)
+    }
+}
+
+/// Bytes of a chunk alone, as rows.
+fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+    let chunk = chunk(call.pieces, call.source)?;
+    let len = call.len(chunk.nbytes() as u64)?;
+    let data = range(&chunk, call.rows.start, len, scratch)?;
+    for k in call.columns {
+        if *k > 0 {
+            return Err(no_column(*k as usize, 1));
+        }
+        tape.column(&Column::new(BYTES, &[], len, data)?, 0..len, scratch)?;
+    }
+    Ok(len)
+}
+
+fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
+    let bytes = pieces.get(Span { at: 0, len: source.len }, What::BcolzChunk)?;
+    if bytes.starts_with(b"blpk") { open_file(bytes) } else { Chunk::open(bytes) }
+}
+
+/// Decodes `len` bytes of a chunk from `from` on.
+fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
+    let outside = Error::new(Kind::OutOfRange, What::Row, from).with_need(chunk.nbytes() as u64);
+    let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside) };
+    // Aligned, so that the rows can be borrowed.
+    let to: &'s mut [u64] = scratch.take(len.div_ceil(8))?;
+    let to = bytemuck::cast_slice_mut::<u64, u8>(to).get_mut(..len).unwrap_or_default();
+    chunk.decode_range(from..from.saturating_add(len), to, &mut scratch.scope())?;
+    Ok(to)
+}
+
+fn decode(chunk: &Chunk<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
+    range(chunk, 0, chunk.nbytes() as u64, scratch).map(drop)
+}
+
+fn path(dir: &str, file: &str) -> String {
+    if dir.is_empty() { file.into() } else { [dir, "/", file].concat() }
+}
+
+const fn shuffle(shuffle: Shuffle) -> &'static str {
+    match shuffle {
+        Shuffle::None => "none",
+        Shuffle::Byte => "bytes",
+        Shuffle::Bit => "bits",
+    }
+}

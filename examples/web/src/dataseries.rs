@@ -1,0 +1,357 @@
+//! A DataSeries file: types and headers of all extents once, then the extents that hold the rows asked for.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use pilaster::Result;
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Span};
+use pilaster::column::{Part as _, Prim, Type};
+use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
+use pilaster::dataseries::{
+    End, Extent, ExtentType, FieldType, Header, Index, Mode, Next, Order, Part, ReadOptions, Trailer, Types,
+};
+use pilaster::error::{Error, Kind, What};
+
+use crate::describe;
+use crate::json::Json;
+use crate::pieces::{Pieces, memory};
+use crate::session::{Call, Progress, Source, no_column};
+use crate::tape::Tape;
+
+/// Headers that are asked for at once.
+const HEADERS: usize = 256;
+/// Bytes of extents that are asked for ahead, within the rows wanted.
+const AHEAD: u64 = 8 << 20;
+/// Extents that one step of [`Series::verify`] unpacks.
+const STEP: usize = 16;
+
+/// An open file.
+pub struct Series {
+    order: Order,
+    types: Types<'static>,
+    /// What the index says, where the file was opened through it.
+    index: Option<Index<'static>>,
+    /// What the headers say, as far as they were read.
+    headers: Vec<Header>,
+    tables: Vec<Rows>,
+    /// Where the next header lies, and what follows the last one.
+    at: u64,
+    end: Option<u64>,
+}
+
+/// Where the rows of a table are: for each extent its first row and its number.
+#[derive(Default)]
+struct Rows {
+    extents: Vec<(u64, u32)>,
+    rows: u64,
+}
+
+impl Series {
+    pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
+        match Order::of(pieces.get(Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN }, What::DsHeader)?)? {
+            Order::Little => Self::open_as::<LittleEndian>(Order::Little, pieces, source),
+            Order::Big => Self::open_as::<BigEndian>(Order::Big, pieces, source),
+        }
+    }
+
+    fn open_as<E: Endian>(order: Order, pieces: &Pieces, source: &Source) -> Result<Self> {
+        let options = &ReadOptions::DEFAULT;
+        let index = match source.sequential {
+            true => None,
+            false => {
+                let span = Trailer::span(source.len)?;
+                let trailer = Trailer::of::<E>(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
+                let extent = kept::<E>(pieces, trailer.index)?;
+                Some(lasting(&mut |scratch| Index::open(&extent, &trailer, options, scratch))?)
+            }
+        };
+        let at = HEADER_LEN as u64;
+        let left = source.len.saturating_sub(at);
+        let header = pieces.get(Span { at, len: left.min(EXTENT_HEADER_LEN as u64) }, What::DsExtent)?;
+        let span = Header::of::<E>(header, at)?.span();
+        let extent = kept::<E>(pieces, Span { len: span.len.min(left), ..span })?;
+        let types = lasting(&mut |scratch| Types::open(&extent, options, scratch))?;
+        let mut tables = Vec::new();
+        tables.resize_with(types.len(), Rows::default);
+        Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
+    }
+
+    /// Reads the headers of extents on; says how far it is unless all are read.
+    pub fn scan(&mut self, pieces: &mut Pieces, source: &Source) -> Result<Option<Progress>> {
+        if self.end.is_some() {
+            return Ok(None);
+        }
+        match self.order {
+            Order::Little => self.scan_as::<LittleEndian>(pieces, source)?,
+            Order::Big => self.scan_as::<BigEndian>(pieces, source)?,
+        }
+        // Each is looked at once.
+        pieces.clear();
+        Ok(match self.end {
+            Some(_) => None,
+            None => Some(Progress { done: self.at, of: source.len }),
+        })
+    }
+
+    fn scan_as<E: Endian>(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
+        let Some(index) = self.index else {
+            let mut step = self.next_header::<E>(pieces, source);
+            while step.is_ok() && self.end.is_none() && !self.headers.len().is_multiple_of(HEADERS) {
+                step = self.next_header::<E>(pieces, source);
+            }
+            return step;
+        };
+        let first = self.headers.len() as u64;
+        let last = index.len().min(first.saturating_add(HEADERS as u64));
+        // All of these are asked for before one is looked at.
+        let (mut found, mut missing) = (Vec::new(), None);
+        for k in first..last {
+            let row = index.get(k)?;
+            let name =
+                Span { at: row.span.at, len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64) };
+            match pieces.get(name, What::DsExtent) {
+                Ok(bytes) => found.push((row, bytes)),
+                Err(e) => missing = Some(e),
+            }
+        }
+        missing.map_or(Ok(()), Err)?;
+        for (row, bytes) in found {
+            let header = Header::of::<E>(bytes, row.span.at)?;
+            // What the index says of an extent, the extent must say, too.
+            if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
+                let number = self.headers.len() as u64;
+                return Err(Error::new(Kind::Invalid, What::DsIndex, number).with_need(row.span.at));
+            }
+            self.push(header, row.type_name)?;
+        }
+        if last == index.len() {
+            self.end = Some(self.at);
+        }
+        Ok(())
+    }
+
+    /// Without an index, what stands where the last extent ends.
+    fn next_header<E: Endian>(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
+        let at = self.at;
+        let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
+        let span = Span { at, len: source.len.saturating_sub(at).min(most) };
+        let bytes = pieces.get(span, What::DsExtent)?;
+        match Next::of::<E>(bytes, at)? {
+            Next::End(End::Trailer { at, .. } | End::File { at } | End::Erased { at }) => self.end = Some(at),
+            Next::Extent(header) => {
+                if header.span().end().is_none_or(|end| end > source.len) {
+                    return Err(Error::new(Kind::Truncated, What::DsExtent, at).with_need(header.span().len));
+                }
+                let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
+                let name = name.unwrap_or_default();
+                if !self.headers.is_empty() && name == XML_TYPE.as_bytes() {
+                    return Err(Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at));
+                }
+                self.push(header, name)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
+        let unknown = Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
+        if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
+            let table = self.types.iter().position(|ty| ty.name().as_bytes() == name);
+            let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or(unknown)?;
+            if header.rows > 0 {
+                rows.extents.push((rows.rows, self.headers.len() as u32));
+                rows.rows = rows.rows.saturating_add(header.rows.into());
+            }
+        }
+        self.at = header.span().end().unwrap_or(u64::MAX);
+        self.headers.push(header);
+        Ok(())
+    }
+
+    pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
+        for (ty, table) in self.types.iter().zip(&self.tables) {
+            json.open(b'{').name("name", ty.name()).count("rows", table.rows).key("columns").open(b'[');
+            for field in ty.fields() {
+                describe::begin(json, field.name, logical(field.ty), field.nullable);
+                json.name("stored", field.ty.name()).close(b'}');
+            }
+            json.close(b']').close(b'}');
+        }
+        Ok(())
+    }
+
+    pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u64> {
+        let Some(table) = self.tables.get(call.table) else { return Err(no_column(call.table, self.tables.len())) };
+        call.len(table.rows)?;
+        if call.rows.is_empty() {
+            return Ok(0);
+        }
+        let after = table.extents.partition_point(|(first, _)| *first <= call.rows.start);
+        let place = after.saturating_sub(1);
+        let Some((first, number)) = table.extents.get(place) else { return Err(no_column(place, 0)) };
+        let Some(header) = self.headers.get(*number as usize) else { return Err(no_column(place, 0)) };
+        let span = header.span();
+        if call.pieces.get(span, What::DsExtent).is_err() {
+            let mut ahead = span.len;
+            for (first, number) in table.extents.iter().skip(after) {
+                let Some(header) = self.headers.get(*number as usize) else { break };
+                ahead = ahead.saturating_add(header.span().len);
+                if *first >= call.ahead || ahead > AHEAD {
+                    break;
+                }
+                let _ = call.pieces.get(header.span(), What::DsExtent);
+            }
+        }
+        let mut scratch = scratch.scope();
+        let part = self.unpack(header, call.pieces, &mut scratch)?;
+        let from = call.rows.start.saturating_sub(*first);
+        let to = call.rows.end.saturating_sub(*first).min(part.rows());
+        for k in call.columns {
+            tape.column(&part.column(*k as usize)?, from..to, &mut scratch)?;
+        }
+        Ok(to.saturating_sub(from))
+    }
+
+    fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
+        let bytes = pieces.get(header.span(), What::DsExtent)?;
+        match self.order {
+            Order::Little => self.unpack_as::<LittleEndian>(bytes, header.at, scratch),
+            Order::Big => self.unpack_as::<BigEndian>(bytes, header.at, scratch),
+        }
+    }
+
+    fn unpack_as<'s, E: Endian>(&self, bytes: &'s [u8], at: u64, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
+        let extent = Extent::<E>::of(bytes, at)?;
+        let unknown = Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
+        let ty: ExtentType<'s> = self.types.find(extent.type_name()).ok_or(unknown)?;
+        extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
+    }
+
+    /// Unpacks some extents, with all checks on.
+    pub fn verify(
+        &self,
+        pieces: &Pieces,
+        source: &Source,
+        walk: &mut u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Option<Progress>> {
+        let first = *walk as usize;
+        let mut missing = None;
+        let mut bytes = 0u64;
+        let mut end = first;
+        for header in self.headers.iter().skip(first).take(STEP) {
+            bytes = bytes.saturating_add(header.span().len);
+            if bytes > AHEAD && end > first {
+                break;
+            }
+            end = end.saturating_add(1);
+            missing = pieces.get(header.span(), What::DsExtent).err().or(missing);
+        }
+        missing.map_or(Ok(()), Err)?;
+        for header in self.headers.get(first..end).unwrap_or_default() {
+            self.unpack(header, pieces, &mut scratch.scope())?;
+        }
+        *walk = end as u64;
+        match self.headers.get(end) {
+            Some(header) => Ok(Some(Progress { done: header.at, of: source.len })),
+            None => Ok(None),
+        }
+    }
+
+    pub fn info(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
+        json.name("order", self.order.name()).key("index").bool(self.index.is_some());
+        json.count("end", self.end.unwrap_or(source.len));
+        json.key("types").open(b'[');
+        for ty in self.types.iter() {
+            let (major, minor) = ty.version();
+            json.open(b'{').name("name", ty.name()).name("namespace", ty.namespace());
+            json.key("version").open(b'[').signed(major.into()).signed(minor.into()).close(b']');
+            json.count("record", ty.record_len() as u64).key("xml").text(ty.xml()).close(b'}');
+        }
+        json.close(b']');
+        self.extents(json);
+        Ok(())
+    }
+
+    /// What extents that are stored alike add up to, and where each lies: offset, size, rows, number of its type.
+    fn extents(&self, json: &mut Json) {
+        let mut of = Vec::new();
+        of.resize(self.headers.len(), None);
+        for (t, table) in self.tables.iter().enumerate() {
+            for (_, number) in &table.extents {
+                if let Some(of) = of.get_mut(*number as usize) {
+                    *of = Some(t);
+                }
+            }
+        }
+        let mut sums: Vec<Sum> = Vec::new();
+        json.key("extents").open(b'[');
+        for (header, t) in self.headers.iter().zip(&of) {
+            let span = header.span();
+            json.open(b'[').number(span.at).number(span.len).number(header.rows.into());
+            match t {
+                Some(t) => json.number(*t as u64),
+                None => json.null(),
+            };
+            json.close(b']');
+            let record = t.and_then(|t| self.types.get(t)).map_or(0, |ty| ty.record_len() as u64);
+            let records = record.saturating_mul(header.rows.into());
+            let modes = [(records > 0).then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)];
+            let add = [1, header.rows.into(), span.len, records.saturating_add(header.pool.into())];
+            match sums.iter_mut().find(|sum| (sum.0, sum.1) == (*t, modes)) {
+                Some((_, _, sum)) => sum.iter_mut().zip(add).for_each(|(sum, add)| *sum = sum.saturating_add(add)),
+                None => sums.push((*t, modes, add)),
+            }
+        }
+        json.close(b']').key("stored").open(b'[');
+        for (t, [fixed, variable], [extents, rows, stored, unpacked]) in sums {
+            json.open(b'{');
+            if let Some(t) = t {
+                json.count("table", t as u64);
+            }
+            for (key, mode) in [("records", fixed), ("strings", variable)] {
+                if let Some(mode) = mode {
+                    json.name(key, mode.name());
+                }
+            }
+            json.count("extents", extents).count("rows", rows).count("size", stored).count("unpacked", unpacked);
+            json.close(b'}');
+        }
+        json.close(b']');
+    }
+}
+
+/// Table and modes of extents that are stored alike; how many, their rows, stored and unpacked bytes.
+type Sum = (Option<usize>, [Option<Mode>; 2], [u64; 4]);
+
+/// The extent at `span`, for as long as the module lives.
+fn kept<E: Endian>(pieces: &Pieces, span: Span) -> Result<Extent<'static, E>> {
+    Extent::of(pieces.keep(span, What::DsExtent)?, span.at)
+}
+
+/// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.
+fn lasting<T>(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
+    let mut room = 1u64 << 12;
+    loop {
+        // What a try leaves behind is a third of what the next one takes, in sum.
+        match open(&mut Scratch::new(Box::leak(memory(room)?.into_boxed_slice()))) {
+            Err(e) if e.kind() == Kind::NoRoom && room < 1 << 30 => {
+                room = room.saturating_mul(4).max(u64::from(e.need()).saturating_mul(2));
+            }
+            opened => return opened,
+        }
+    }
+}
+
+/// The logical type of a field.
+const fn logical(ty: FieldType) -> Type {
+    match ty {
+        FieldType::Bool => Type::Bool,
+        FieldType::Byte => Type::Prim(Prim::U8),
+        FieldType::Int32 => Type::Prim(Prim::I32),
+        FieldType::Int64 => Type::Prim(Prim::I64),
+        FieldType::Double => Type::Prim(Prim::F64),
+        FieldType::Variable32 => Type::Bytes,
+        FieldType::FixedWidth(size) => Type::FixedBytes(size),
+    }
+}

@@ -1,0 +1,79 @@
+//! Columns and their types as JSON.
+
+use pilaster::Result;
+use pilaster::column::{Column, Type};
+use pilaster::error::{Error, Kind};
+
+use crate::json::Json;
+
+/// A column without the name of its parent: `{"name", "type", "nullable", ..., "children"}`.
+pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
+    begin(json, name, column.ty(), column.nullable());
+    if let Some(zone) = column.zone()? {
+        json.name("zone", zone);
+    }
+    let ty = column.ty();
+    if ty.children() > 0 || ty == Type::Struct(0) {
+        json.key("children").open(b'[');
+        for k in 0..ty.children() {
+            let name =
+                if let Type::Struct(_) = ty { column.child_name(k)?.into() } else { alloc::string::String::new() };
+            self::column(json, &name, &column.child(k)?)?;
+        }
+        json.close(b']');
+    }
+    json.close(b'}');
+    Ok(())
+}
+
+/// What can be said without the column itself; the object stays open.
+pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
+    json.open(b'{').name("name", name).key("nullable").bool(nullable);
+    json.key("type");
+    match ty {
+        Type::Null => json.string("null"),
+        Type::Bool => json.string("bool"),
+        Type::Prim(prim) => json.string(prim.name()),
+        Type::Decimal { precision, scale } => {
+            json.string("decimal").count("precision", precision.into()).key("scale").signed(scale.into())
+        }
+        Type::Date(unit) => json.string("date").name("unit", unit.name()),
+        Type::Time(unit) => json.string("time").name("unit", unit.name()),
+        Type::Timestamp(unit) => json.string("timestamp").name("unit", unit.name()),
+        Type::Bytes => json.string("bytes"),
+        Type::FixedBytes(size) => json.string("fixed_bytes").count("size", size.into()),
+        Type::Utf8 => json.string("string"),
+        Type::List => json.string("list"),
+        Type::FixedList(size) => json.string("fixed_list").count("size", size.into()),
+        Type::Struct(_) => json.string("struct"),
+        Type::Map => json.string("map"),
+        Type::Opaque => json.string("object"),
+        _ => json.string("unknown"),
+    };
+}
+
+/// An error as the page throws it; the object stays open.
+pub fn error(json: &mut Json, e: &Error) {
+    json.open(b'{').name("kind", kind(e.kind())).name("field", e.what().name());
+    json.count("offset", e.at()).count("need", e.need().into());
+}
+
+const fn kind(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Truncated => "Truncated",
+        Kind::Trailing => "Trailing",
+        Kind::Invalid => "Invalid",
+        Kind::Unsupported => "Unsupported",
+        Kind::WrongType => "WrongType",
+        Kind::Checksum => "Checksum",
+        Kind::Overflow => "Overflow",
+        Kind::Limit => "Limit",
+        Kind::NoRoom => "NoRoom",
+        Kind::OutOfRange => "OutOfRange",
+        Kind::Utf8 => "Utf8",
+        Kind::Lossy => "Lossy",
+        Kind::Misuse => "Misuse",
+        Kind::Missing => "Missing",
+        _ => "Unknown",
+    }
+}

@@ -1,0 +1,115 @@
+//! A Jay file: its metadata once, and the buffers of the columns that are asked for.
+
+use pilaster::Result;
+use pilaster::bytes::{Scratch, Span};
+use pilaster::error::What;
+use pilaster::jay::{self, Column, Field, File, Meta, ReadOptions, Stats, Tail, Window};
+
+use crate::describe;
+use crate::json::Json;
+use crate::pieces::{Pieces, memory};
+use crate::session::{Call, Progress, Source, no_column};
+use crate::tape::Tape;
+
+/// An open file.
+pub struct Jay {
+    tail: Tail,
+    meta: Meta<'static>,
+    options: ReadOptions,
+}
+
+impl Jay {
+    pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
+        let options = ReadOptions { tolerant: source.tolerant, ..ReadOptions::DEFAULT };
+        let end = Tail::span(source.len)?;
+        jay::check_head(pieces.get(jay::HEAD_SPAN, What::JayHead)?)?;
+        let tail = Tail::of(pieces.get(end, What::JayTail)?, source.len, &options)?;
+        let bytes = pieces.keep(tail.meta, What::JayMeta)?;
+        // Names and buffers are compared in memory that is in proportion to the metadata.
+        let mut room = memory(tail.meta.len.saturating_mul(4).saturating_add(1 << 12))?;
+        let meta = Meta::open(bytes, &tail, &options, &mut Scratch::new(&mut room))?;
+        Ok(Jay { tail, meta, options })
+    }
+
+    pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
+        json.open(b'{').name("name", "").count("rows", self.meta.rows()).key("columns").open(b'[');
+        for k in 0..self.meta.width() {
+            described(json, self.meta.name(k)?, &self.meta.field(k)?)?;
+        }
+        json.close(b']').close(b'}');
+        Ok(())
+    }
+
+    pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+        let len = call.len(self.meta.rows())?;
+        if call.table > 0 {
+            return Err(no_column(call.table, 1));
+        }
+        // The buffers of all columns are asked for at once.
+        let mut missing = None;
+        for k in call.columns {
+            let span = self.meta.field(*k as usize)?.span()?;
+            missing = call.pieces.get(span, What::JayBuffer).err().or(missing);
+        }
+        missing.map_or(Ok(()), Err)?;
+        for k in call.columns {
+            let field: Field<'s> = self.meta.field(*k as usize)?;
+            let span = field.span()?;
+            let window = Window::new(call.pieces.get(span, What::JayBuffer)?, span.at);
+            tape.column(&Column::new(field, window)?, call.rows.clone(), scratch)?;
+        }
+        Ok(len)
+    }
+
+    pub fn verify(
+        &self,
+        pieces: &Pieces,
+        source: &Source,
+        _: &mut u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Option<Progress>> {
+        let bytes = pieces.get(Span { at: 0, len: source.len }, What::Input)?;
+        File::open(bytes, &self.options, scratch)?.verify(scratch).map(|()| None)
+    }
+
+    pub fn info(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
+        let data = self.tail.data();
+        json.count("keys", self.meta.keys() as u64);
+        json.key("metadata")
+            .open(b'{')
+            .count("offset", self.tail.meta.at)
+            .count("size", self.tail.meta.len)
+            .close(b'}');
+        json.key("data").open(b'{').count("offset", data.at).count("size", data.len).close(b'}');
+        json.key("columns").open(b'[');
+        for k in 0..self.meta.width() {
+            let field = self.meta.field(k)?;
+            json.open(b'{').name("name", self.meta.name(k)?).count("nulls", field.null_count());
+            json.key("buffers").open(b'[');
+            for span in field.buffers() {
+                json.open(b'{').count("offset", span.at).count("size", span.len).close(b'}');
+            }
+            json.close(b']');
+            if let Some(Stats::Int { min, max }) = field.stats()? {
+                json.key("min").signed(min).key("max").signed(max);
+            }
+            json.close(b'}');
+        }
+        json.close(b']');
+        Ok(())
+    }
+}
+
+/// A column by what the metadata says of it, without its bytes.
+fn described(json: &mut Json, name: &str, field: &Field<'_>) -> Result<()> {
+    let ty = jay::raw::ty(field.stype()).unwrap_or(pilaster::column::Type::Opaque);
+    describe::begin(json, name, ty, field.null_count() > 0 || field.stype() == jay::SType::Void0);
+    json.name("stored", jay::raw::name(field.stype()));
+    if let Some(child) = field.child()? {
+        json.key("children").open(b'[');
+        described(json, "", &child)?;
+        json.close(b']');
+    }
+    json.close(b'}');
+    Ok(())
+}

@@ -1,0 +1,43 @@
+//! The module behind the npm package: files in, typed arrays out, through plain `extern "C"` functions.
+//!
+//! It has no imports, so that any runtime of WebAssembly loads it. All input and output is the caller's: a call that
+//! lacks bytes says which ones it wants, is given them, and is made again. One instance opens one file; whoever drops
+//! it has freed everything.
+//!
+//! | export | what it does |
+//! |---|---|
+//! | `input(len)` | lends `len` bytes to write into: names, columns, bytes of the file; 0 if there is no memory |
+//! | `file(len, flags, element)` | says what the file is; `input` holds its name |
+//! | `open()` | opens it; the reply describes tables and columns |
+//! | `give(number, at)` | `input` is what was wanted under that number, from offset `at` on |
+//! | `absent(number)` | there is no such file in the directory |
+//! | `read(table, from, to)` | rows of the columns whose numbers are in `input`; the reply says how many |
+//! | `verify()` | walks everything |
+//! | `info()` | how the file is stored |
+//! | `reply()`, `reply_len()` | the reply: JSON |
+//! | `tape()`, `tape_len()` | after `read`: where the values lie, see `tape.rs` |
+//!
+//! `open`, `read`, `verify` and `info` give back a status: 0 done, 1 bytes are wanted (a list of `path`, `at`, `len`), 2
+//! failed (`kind`, `field`, `offset`, `need`), 3 there is more to do (`done`, `of`).
+
+// On a host it is only linted.
+#![cfg_attr(target_family = "wasm", no_std)]
+
+extern crate alloc;
+
+#[cfg(feature = "bcolz")]
+mod bcolz;
+mod boundary;
+#[cfg(feature = "dataseries")]
+mod dataseries;
+mod describe;
+#[cfg(feature = "filo")]
+mod filo;
+#[cfg(feature = "jay")]
+mod jay;
+mod json;
+mod pieces;
+mod session;
+mod tape;
+#[cfg(feature = "vortex")]
+mod vortex;

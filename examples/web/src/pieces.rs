@@ -1,0 +1,134 @@
+//! The bytes that were fetched, and those that are wanted next.
+//!
+//! A step of a reader takes what it needs by [`Pieces::get`]. What is not there is noted, the step ends with
+//! [`Kind::Missing`], and is made anew once the page has brought the bytes.
+
+use alloc::boxed::Box;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{Cell, RefCell};
+
+use pilaster::Result;
+use pilaster::bytes::Span;
+use pilaster::error::{Error, Kind, What};
+
+/// Bytes that are kept between calls, so that whoever scrolls fetches nothing twice.
+const KEPT: usize = 64 << 20;
+
+/// A range of a file that is wanted.
+pub struct Wanted {
+    /// Its path below the directory of a dataset; empty for a single file.
+    pub path: String,
+    /// All of it, where this is empty.
+    pub span: Span,
+}
+
+struct Piece {
+    path: String,
+    at: u64,
+    /// None: there is no such file.
+    bytes: Option<Vec<u8>>,
+    used: Cell<u32>,
+}
+
+/// The pieces of a file, or of the files of a directory.
+#[derive(Default)]
+pub struct Pieces {
+    pieces: Vec<Piece>,
+    wanted: RefCell<Vec<Wanted>>,
+    turn: u32,
+}
+
+impl Pieces {
+    /// A range of the single file.
+    pub fn get(&self, span: Span, what: What) -> Result<&[u8]> {
+        if span.len == 0 {
+            return Ok(&[]);
+        }
+        let inside = |piece: &Piece| {
+            let at = span.at.checked_sub(piece.at)?;
+            Some(Span { at, ..span }.of(piece.bytes.as_deref()?, what).is_ok())
+        };
+        match self.pieces.iter().find(|piece| piece.path.is_empty() && inside(piece) == Some(true)) {
+            Some(piece) => {
+                piece.used.set(self.turn);
+                Span { at: span.at.saturating_sub(piece.at), ..span }
+                    .of(piece.bytes.as_deref().unwrap_or_default(), what)
+            }
+            None => Err(self.want("", span, what)),
+        }
+    }
+
+    /// A whole file of a directory; none if it does not exist.
+    pub fn file(&self, path: &str, what: What) -> Result<Option<&[u8]>> {
+        match self.pieces.iter().find(|piece| piece.path == path) {
+            Some(piece) => {
+                piece.used.set(self.turn);
+                Ok(piece.bytes.as_deref())
+            }
+            None => Err(self.want(path, Span::default(), what)),
+        }
+    }
+
+    /// Notes that a range is wanted, and gives back the error that says so.
+    #[cold]
+    pub fn want(&self, path: &str, span: Span, what: What) -> Error {
+        let mut wanted = self.wanted.borrow_mut();
+        if !wanted.iter().any(|one| one.path == path && one.span == span) {
+            wanted.push(Wanted { path: path.into(), span });
+        }
+        Error::new(Kind::Missing, what, span.at).with_need(span.len)
+    }
+
+    /// Takes the list of what is wanted.
+    pub fn take_wanted(&mut self) -> Vec<Wanted> {
+        core::mem::take(self.wanted.get_mut())
+    }
+
+    /// Adds what the page has brought.
+    pub fn put(&mut self, path: String, at: u64, bytes: Option<Vec<u8>>) {
+        self.pieces.push(Piece { path, at, bytes, used: Cell::new(self.turn) });
+    }
+
+    /// A new call begins: of what the last ones have used, the oldest goes.
+    pub fn begin(&mut self) {
+        self.wanted.get_mut().clear();
+        let len = |piece: &Piece| piece.bytes.as_ref().map_or(0, Vec::len);
+        let mut sum: usize = self.pieces.iter().map(len).sum();
+        while sum > KEPT {
+            let oldest = self.pieces.iter().enumerate().min_by_key(|(_, piece)| piece.used.get());
+            let Some((k, _)) = oldest else { break };
+            sum = sum.saturating_sub(len(&self.pieces.swap_remove(k)));
+        }
+        self.turn = self.turn.wrapping_add(1);
+    }
+
+    /// Forgets everything: for a walk over many small ranges, each looked at once.
+    pub fn clear(&mut self) {
+        self.pieces.clear();
+    }
+
+    /// All pieces of the single file.
+    pub fn all(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.pieces
+            .iter()
+            .filter(|piece| piece.path.is_empty())
+            .filter_map(|piece| Some((piece.at, piece.bytes.as_deref()?)))
+    }
+
+    /// A copy that lives as long as the module: of metadata, which every later call needs. An instance of the
+    /// module opens one file and goes with it.
+    pub fn keep(&self, span: Span, what: What) -> Result<&'static [u8]> {
+        Ok(Box::leak(self.get(span, what)?.into()))
+    }
+}
+
+/// `len` bytes of memory, or the error that there are none: the module never traps.
+pub fn memory(len: u64) -> Result<Vec<u8>> {
+    let none = Error::new(Kind::NoRoom, What::Input, 0).with_need(len);
+    let len = usize::try_from(len).map_err(|_| none)?;
+    let mut memory = Vec::new();
+    memory.try_reserve_exact(len).map_err(|_| none)?;
+    memory.resize(len, 0);
+    Ok(memory)
+}

@@ -1,0 +1,368 @@
+//! One open file: the calls of the page, each made again until nothing is missing.
+
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use pilaster::any::{Format, detect_ends};
+use pilaster::bytes::{Scratch, Span};
+use pilaster::error::{Error, Kind, Result, What};
+#[cfg(feature = "filo")]
+use pilaster::filo::Element;
+
+use crate::describe;
+use crate::json::Json;
+use crate::pieces::{Pieces, Wanted, memory};
+use crate::tape::Tape;
+
+/// What a call ended with; the page knows them by number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Status {
+    /// The reply is the result.
+    Done = 0,
+    /// The reply lists what is wanted; with that, the same call goes further.
+    Wanted = 1,
+    /// The reply is the error.
+    Failed = 2,
+    /// There is more to do: the same call goes on. The reply says how far it is.
+    More = 3,
+}
+
+/// Bytes at either end of a file that are looked at first.
+const HEAD: u64 = 4 << 10;
+const TAIL: u64 = 64 << 10;
+/// Rows that one call gives at most.
+const ROWS: u64 = 1 << 16;
+/// Lent memory of a first try, up to which it grows before rows are given up for it, and of the last.
+const ROOM: usize = 1 << 20;
+const ROOMY: usize = 16 << 20;
+const MOST: usize = 1 << 30;
+
+/// What the page says about the file.
+#[derive(Default)]
+pub struct Source {
+    pub len: u64,
+    pub name: String,
+    pub directory: bool,
+    pub sequential: bool,
+    pub tolerant: bool,
+    #[cfg(feature = "filo")]
+    pub element: Option<Element>,
+}
+
+/// The file as it was opened.
+pub enum Opened {
+    #[cfg(feature = "filo")]
+    Filo(crate::filo::Filo),
+    #[cfg(feature = "dataseries")]
+    Series(crate::dataseries::Series),
+    #[cfg(feature = "jay")]
+    Jay(crate::jay::Jay),
+    #[cfg(feature = "bcolz")]
+    Bcolz(crate::bcolz::Bcolz),
+    #[cfg(feature = "vortex")]
+    Vortex(crate::vortex::Vortex),
+}
+
+/// The same call for every format.
+macro_rules! each {
+    ($opened:expr, $file:ident => $call:expr) => {
+        match $opened {
+            #[cfg(feature = "filo")]
+            Opened::Filo($file) => $call,
+            #[cfg(feature = "dataseries")]
+            Opened::Series($file) => $call,
+            #[cfg(feature = "jay")]
+            Opened::Jay($file) => $call,
+            #[cfg(feature = "bcolz")]
+            Opened::Bcolz($file) => $call,
+            #[cfg(feature = "vortex")]
+            Opened::Vortex($file) => $call,
+        }
+    };
+}
+
+/// How far a walk is, in bytes or parts of `of`.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Progress {
+    pub done: u64,
+    pub of: u64,
+}
+
+/// One open file.
+#[derive(Default)]
+pub struct Session {
+    pub source: Source,
+    pub pieces: Pieces,
+    pub reply: Json,
+    pub tape: Tape,
+    wanted: Vec<Wanted>,
+    opened: Option<Opened>,
+    scratch: Vec<u8>,
+    /// Whether the next call is a new one, not the last one again.
+    fresh: bool,
+    walk: u64,
+}
+
+impl Session {
+    /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file.
+    pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) {
+        if let Some(wanted) = self.wanted.get_mut(number) {
+            self.pieces.put(core::mem::take(&mut wanted.path), at, bytes);
+        }
+    }
+
+    /// Opens the file; the reply describes it.
+    pub fn open(&mut self) -> Status {
+        self.begin();
+        let done = self.try_open();
+        self.end(done)
+    }
+
+    fn try_open(&mut self) -> Result<Option<Progress>> {
+        if self.opened.is_none() {
+            self.opened = Some(self.opened()?);
+        }
+        match &mut self.opened {
+            #[cfg(feature = "dataseries")]
+            Some(Opened::Series(series)) => {
+                if let Some(progress) = series.scan(&mut self.pieces, &self.source)? {
+                    return Ok(Some(progress));
+                }
+            }
+            _ => {}
+        }
+        let Some(opened) = &self.opened else { return Ok(None) };
+        let json = &mut self.reply;
+        json.clear();
+        json.open(b'{').name("format", format(opened).name()).count("size", self.source.len);
+        json.key("tables").open(b'[');
+        each!(opened, file => file.tables(&self.pieces, &self.source, json)?);
+        json.close(b']').close(b'}');
+        Ok(None)
+    }
+
+    fn opened(&mut self) -> Result<Opened> {
+        let (pieces, source) = (&self.pieces, &self.source);
+        let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
+        match format {
+            #[cfg(feature = "filo")]
+            Format::Filo => crate::filo::Filo::open(pieces, source).map(Opened::Filo),
+            #[cfg(feature = "dataseries")]
+            Format::DataSeries => crate::dataseries::Series::open(pieces, source).map(Opened::Series),
+            #[cfg(feature = "jay")]
+            Format::Jay => crate::jay::Jay::open(pieces, source).map(Opened::Jay),
+            #[cfg(feature = "bcolz")]
+            Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
+            #[cfg(feature = "vortex")]
+            Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
+            #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
+            other => Err(other.unreadable()),
+        }
+    }
+
+    /// Reads rows of some columns of a table onto the tape. The reply says how many: as far as they come unpacked
+    /// together.
+    pub fn read(&mut self, table: usize, columns: &[u32], rows: Range<u64>) -> Status {
+        self.begin();
+        let done = self.try_read(table, columns, rows);
+        if let Ok(rows) = done {
+            self.reply.clear();
+            self.reply.number(rows);
+        }
+        self.end(done.map(|_| None))
+    }
+
+    fn try_read(&mut self, table: usize, columns: &[u32], rows: Range<u64>) -> Result<u64> {
+        let Some(opened) = &self.opened else { return Err(closed()) };
+        let mut most = ROWS;
+        loop {
+            self.tape.clear();
+            let end = rows.end.min(rows.start.saturating_add(most));
+            let scratch = &mut Scratch::new(&mut self.scratch);
+            let (pieces, tape) = (&self.pieces, &mut self.tape);
+            let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
+            let done = each!(opened, file => file.read(&call, tape, scratch));
+            match done {
+                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < ROOMY => grow(&mut self.scratch, e.need())?,
+                Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) && end.saturating_sub(rows.start) > 1 => {
+                    most = end.saturating_sub(rows.start) >> 1;
+                }
+                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
+                done => return done,
+            }
+        }
+    }
+
+    /// Walks everything, in steps.
+    pub fn verify(&mut self) -> Status {
+        self.begin();
+        let done = self.try_verify();
+        self.end(done)
+    }
+
+    fn try_verify(&mut self) -> Result<Option<Progress>> {
+        let Some(opened) = &self.opened else { return Err(closed()) };
+        let left = loop {
+            let scratch = &mut Scratch::new(&mut self.scratch);
+            match each!(opened, file => file.verify(&self.pieces, &self.source, &mut self.walk, scratch)) {
+                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
+                left => break left?,
+            }
+        };
+        if left.is_none() {
+            self.reply.clear();
+            self.reply.bool(true);
+            self.walk = 0;
+        }
+        Ok(left)
+    }
+
+    /// Describes how the file is stored.
+    pub fn info(&mut self) -> Status {
+        self.begin();
+        let done = self.try_info();
+        self.end(done.map(|()| None))
+    }
+
+    fn try_info(&mut self) -> Result<()> {
+        let Some(opened) = &self.opened else { return Err(closed()) };
+        self.reply.clear();
+        self.reply.open(b'{');
+        each!(opened, file => file.info(&self.pieces, &self.source, &mut self.reply)?);
+        self.reply.close(b'}');
+        Ok(())
+    }
+
+    /// Which element types a Filo vector could have.
+    #[cfg(feature = "filo")]
+    fn fitting(&mut self) {
+        let bytes = self.pieces.get(Span { at: 0, len: self.source.len }, What::FiloVector).unwrap_or_default();
+        self.reply.key("fits").open(b'[');
+        for element in Element::ALL {
+            if pilaster::filo::Vector::open(bytes, element).is_ok() {
+                self.reply.string(element.name());
+            }
+        }
+        self.reply.close(b']');
+    }
+
+    fn begin(&mut self) {
+        if core::mem::take(&mut self.fresh) {
+            self.pieces.begin();
+        }
+    }
+
+    fn end(&mut self, done: Result<Option<Progress>>) -> Status {
+        let json = &mut self.reply;
+        match done {
+            Ok(None) => {
+                self.fresh = true;
+                Status::Done
+            }
+            Ok(Some(Progress { done, of })) => {
+                json.clear();
+                json.open(b'{').count("done", done).count("of", of).close(b'}');
+                Status::More
+            }
+            Err(e) if e.kind() == Kind::Missing => {
+                self.wanted = self.pieces.take_wanted();
+                if self.wanted.is_empty() {
+                    self.wanted.push(Wanted { path: String::new(), span: Span { at: e.at(), len: e.need().into() } });
+                }
+                json.clear();
+                json.open(b'[');
+                for Wanted { path, span } in &self.wanted {
+                    json.open(b'{').name("path", path).count("at", span.at).count("len", span.len).close(b'}');
+                }
+                json.close(b']');
+                Status::Wanted
+            }
+            Err(e) => {
+                self.fresh = true;
+                json.clear();
+                describe::error(json, &e);
+                #[cfg(feature = "vortex")]
+                if let (Kind::Unsupported, Some(Opened::Vortex(vortex))) = (e.kind(), &self.opened) {
+                    vortex.name_unknown(&self.pieces, &self.source, &e, json);
+                }
+                #[cfg(feature = "filo")]
+                if matches!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement) | (Kind::WrongType, _)) {
+                    self.fitting();
+                }
+                self.reply.close(b'}');
+                self.walk = 0;
+                Status::Failed
+            }
+        }
+    }
+}
+
+/// Lends more memory.
+fn grow(scratch: &mut Vec<u8>, need: u32) -> Result<()> {
+    let room = scratch.len().saturating_mul(2).max(ROOM).max((need as usize).saturating_add(64));
+    // The old memory first, or both would be held.
+    *scratch = Vec::new();
+    *scratch = memory(room as u64)?;
+    Ok(())
+}
+
+/// What [`Session::read`] asks of a format.
+pub struct Call<'c> {
+    pub pieces: &'c Pieces,
+    pub source: &'c Source,
+    pub table: usize,
+    pub columns: &'c [u32],
+    pub rows: Range<u64>,
+    /// Up to which row the page will go on.
+    pub ahead: u64,
+}
+
+impl Call<'_> {
+    /// How many rows, of a table that has `all`.
+    pub fn len(&self, all: u64) -> Result<u64> {
+        if self.rows.start > self.rows.end || self.rows.end > all {
+            return Err(Error::new(Kind::OutOfRange, What::Row, self.rows.end).with_need(all));
+        }
+        Ok(self.rows.end.saturating_sub(self.rows.start))
+    }
+}
+
+/// There is no such table or column.
+#[cold]
+pub fn no_column(k: usize, count: usize) -> Error {
+    Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(count as u64)
+}
+
+#[cold]
+fn closed() -> Error {
+    Error::new(Kind::Misuse, What::Input, 0)
+}
+
+fn format(opened: &Opened) -> Format {
+    match opened {
+        #[cfg(feature = "filo")]
+        Opened::Filo(_) => Format::Filo,
+        #[cfg(feature = "dataseries")]
+        Opened::Series(_) => Format::DataSeries,
+        #[cfg(feature = "jay")]
+        Opened::Jay(_) => Format::Jay,
+        #[cfg(feature = "bcolz")]
+        Opened::Bcolz(_) => Format::Bcolz,
+        #[cfg(feature = "vortex")]
+        Opened::Vortex(_) => Format::Vortex,
+    }
+}
+
+/// The format by both ends of the file and by its name, or what the element type implies.
+fn detected(pieces: &Pieces, source: &Source) -> Result<Format> {
+    let len = source.len;
+    let (head, tail) = (Span { at: 0, len: len.min(HEAD) }, Span { at: len.saturating_sub(TAIL), len: len.min(TAIL) });
+    // Both are asked for before either is looked at.
+    let (front, end) = (pieces.get(head, What::Magic), pieces.get(tail, What::Magic));
+    match detect_ends(front?, end?, len, Some(&source.name)) {
+        #[cfg(feature = "filo")]
+        Err(_) if source.element.is_some() => Ok(Format::Filo),
+        format => format,
+    }
+}

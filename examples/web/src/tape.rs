@@ -1,0 +1,208 @@
+//! Rows for the page: where the values of a batch lie, as words that JavaScript reads.
+//!
+//! A node is eight words: kind of the values, rows, validity (0: all rows have a value, 1: none, else the address of
+//! a bitmap), three words about the values, rows of the children, and how many children. The nodes of each child
+//! follow, as many as it takes for its rows. All addresses hold until the next call.
+
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use pilaster::Result;
+use pilaster::bytes::{Bits, Scratch};
+use pilaster::column::{Batch, Column, Ranges, Validity, Values, VarBytes};
+use pilaster::error::{Error, Kind, What};
+
+/// Rows of children that one call gives at most.
+const CHILD_ROWS: u64 = 1 << 22;
+
+/// The words of one call.
+#[derive(Default)]
+pub struct Tape {
+    pub words: Vec<u32>,
+    children: u64,
+}
+
+/// Where values lie.
+#[derive(Clone, Copy, Default)]
+struct Place {
+    kind: u32,
+    /// Values, or the bytes that strings point into, and how many bytes they are.
+    values: [u32; 2],
+    /// Starts, and behind them lengths.
+    spans: u32,
+}
+
+fn address<T>(values: &[T]) -> u32 {
+    values.as_ptr() as usize as u32
+}
+
+fn numbers<T>(kind: u32, values: &[T]) -> Place {
+    Place { kind, values: [address(values), size_of_val(values) as u32], spans: 0 }
+}
+
+impl Tape {
+    pub fn clear(&mut self) {
+        self.words.clear();
+        self.children = 0;
+    }
+
+    /// Puts `rows` of `column` on the tape. Their memory is taken from `scratch` and stays taken.
+    pub fn column<'s, C: Column + 's>(
+        &mut self,
+        column: &C,
+        rows: Range<u64>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
+        let mut row = rows.start;
+        loop {
+            let batch = column.read(row..rows.end, scratch)?;
+            self.batch(&batch, scratch)?;
+            row = row.saturating_add(batch.len as u64);
+            if row >= rows.end {
+                return Ok(());
+            }
+            if batch.len == 0 {
+                return Err(Error::new(Kind::Truncated, What::Row, row));
+            }
+        }
+    }
+
+    fn batch<'s, C: Column + 's>(&mut self, batch: &Batch<'s, C>, scratch: &mut Scratch<'s>) -> Result<()> {
+        let place = match batch.values {
+            Values::Null => Place::default(),
+            Values::Bool(bits) => numbers(1, words(bits, scratch)?),
+            Values::I8(v) => numbers(2, v),
+            Values::I16(v) => numbers(3, v),
+            Values::I32(v) => numbers(4, v),
+            Values::I64(v) => numbers(5, v),
+            Values::I128(v) => numbers(6, v),
+            Values::I256(v) => numbers(7, v),
+            Values::U8(v) => numbers(8, v),
+            Values::U16(v) => numbers(9, v),
+            Values::U32(v) => numbers(10, v),
+            Values::U64(v) => numbers(11, v),
+            Values::F16(v) => numbers(12, v),
+            Values::F32(v) => numbers(13, v),
+            Values::F64(v) => numbers(14, v),
+            Values::Bytes(v) => strings(15, &v, &batch.validity, false, scratch)?,
+            Values::Utf8(v) => strings(16, &v, &batch.validity, true, scratch)?,
+            Values::Nested { rows, of } => return self.nested(batch, &rows, &of, scratch),
+        };
+        self.node(place, batch.len, &batch.validity, 0, 0, scratch)
+    }
+
+    fn nested<'s, C: Column + 's>(
+        &mut self,
+        batch: &Batch<'s, C>,
+        rows: &Ranges<'s>,
+        of: &C,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
+        let mut all = Range { start: u64::MAX, end: 0 };
+        for i in (0..batch.len).filter(|i| batch.validity.get(*i)) {
+            let range = rows.get(i)?;
+            if !range.is_empty() {
+                (all.start, all.end) = (all.start.min(range.start), all.end.max(range.end));
+            }
+        }
+        if all.start > all.end {
+            all = 0..0;
+        }
+        let count = all.end.saturating_sub(all.start);
+        self.children = self.children.saturating_add(count);
+        if self.children > CHILD_ROWS {
+            return Err(Error::new(Kind::Limit, What::MaxRows, batch.first).with_need(CHILD_ROWS));
+        }
+        let spans = scratch.take::<u32>(batch.len.saturating_mul(2))?;
+        let (starts, lens) = spans.split_at_mut_checked(batch.len).unwrap_or_default();
+        for (i, (start, len)) in starts.iter_mut().zip(lens).enumerate() {
+            let range = if batch.validity.get(i) { rows.get(i)? } else { 0..0 };
+            let range = if range.is_empty() { all.start..all.start } else { range };
+            // Both are below CHILD_ROWS.
+            *start = range.start.saturating_sub(all.start) as u32;
+            *len = range.end.saturating_sub(range.start) as u32;
+        }
+        let place = Place { kind: 17, values: [0; 2], spans: address(spans) };
+        let children = of.ty().children();
+        self.node(place, batch.len, &batch.validity, count as u32, children as u32, scratch)?;
+        for k in 0..children {
+            let child = of.child(k)?;
+            if all.end > child.rows() {
+                return Err(Error::new(Kind::OutOfRange, What::Child, all.end).with_need(child.rows()));
+            }
+            self.column(&child, all.clone(), scratch)?;
+        }
+        Ok(())
+    }
+
+    fn node(
+        &mut self,
+        place: Place,
+        rows: usize,
+        validity: &Validity<'_>,
+        child_rows: u32,
+        children: u32,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let validity = match validity {
+            Validity::All => 0,
+            Validity::None => 1,
+            Validity::Bits(bits) => address(words(*bits, scratch)?),
+        };
+        let [at, len] = place.values;
+        self.words.extend([place.kind, rows as u32, validity, at, len, place.spans, child_rows, children]);
+        Ok(())
+    }
+
+    /// Rows of strings that were found by other means than a column.
+    pub fn strings(&mut self, strings: &VarBytes<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
+        let place = self::strings(15, strings, &Validity::All, false, scratch)?;
+        self.node(place, strings.len(), &Validity::All, 0, 0, scratch)
+    }
+}
+
+/// Bits from the first one of a byte on.
+fn words<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u64]> {
+    let words = scratch.take::<u64>(bits.len().div_ceil(64))?;
+    for (word, bits) in words.iter_mut().zip(bits.words()) {
+        *word = bits.to_le();
+    }
+    Ok(words)
+}
+
+/// Starts and lengths of strings, and the bytes from the first to the last of them.
+fn strings(
+    kind: u32,
+    strings: &VarBytes<'_>,
+    validity: &Validity<'_>,
+    text: bool,
+    scratch: &mut Scratch<'_>,
+) -> Result<Place> {
+    let rows = strings.len();
+    let spans = scratch.take::<u32>(rows.saturating_mul(2))?;
+    let (starts, lens) = spans.split_at_mut_checked(rows).unwrap_or_default();
+    let base = strings.data.as_ptr() as usize;
+    let (mut from, mut to) = (usize::MAX, 0);
+    for (i, (start, len)) in starts.iter_mut().zip(lens).enumerate() {
+        let bytes = match validity.get(i) {
+            false => &[][..],
+            true if text => strings.text(i)?.as_bytes(),
+            true => strings.get(i)?,
+        };
+        let at = if bytes.is_empty() { 0 } else { (bytes.as_ptr() as usize).wrapping_sub(base) };
+        if !bytes.is_empty() {
+            (from, to) = (from.min(at), to.max(at.saturating_add(bytes.len())));
+        }
+        (*start, *len) = (at as u32, bytes.len() as u32);
+    }
+    let data = strings.data.get(from..to).unwrap_or_default();
+    let from = if data.is_empty() { 0 } else { from as u32 };
+    starts_from(spans, rows, from);
+    Ok(Place { kind, values: [address(data), data.len() as u32], spans: address(spans) })
+}
+
+fn starts_from(spans: &mut [u32], rows: usize, from: u32) {
+    for start in spans.iter_mut().take(rows) {
+        *start = start.saturating_sub(from);
+    }
+}

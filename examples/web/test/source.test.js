@@ -1,0 +1,147 @@
+// Where bytes come from: ranges, servers with and without them, far offsets, cancelled and damaged files.
+import assert from 'node:assert/strict'
+import { existsSync, readFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import { test } from 'node:test'
+
+import { PilasterError, open } from '../lib/index.js'
+
+const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
+
+/**
+ * A Jay file whose data section lies 5 GB further back, as each buffer of its metadata says: a source that keeps count of
+ * what is asked of it.
+ */
+async function far() {
+  const bytes = golden('jay/stats_n7.jay')
+  const view = new DataView(bytes.buffer, bytes.byteOffset)
+  const metadata = bytes.length - 16 - Number(view.getBigUint64(bytes.length - 16, true))
+  const gap = 5 * 2 ** 30
+  const { columns } = await (await open(bytes)).info()
+  for (const { offset, size } of columns.flatMap((column) => column.buffers).filter((buffer) => buffer.size > 0)) {
+    // Offsets are stored without the eight bytes in front.
+    for (let at = metadata; at + 16 <= bytes.length - 16; at += 8) {
+      if (view.getBigUint64(at, true) === BigInt(offset - 8) && view.getBigUint64(at + 8, true) === BigInt(size)) {
+        view.setBigUint64(at, BigInt(offset - 8 + gap), true)
+      }
+    }
+  }
+  const asked = []
+  const slice = async (start, end) => {
+    asked.push([start, end])
+    return Uint8Array.from({ length: end - start }, (_, i) => {
+      const at = start + i
+      return at < 8 ? bytes[at] : at < 8 + gap ? 0 : bytes[at - gap]
+    })
+  }
+  return { byteLength: bytes.length + gap, asked, slice }
+}
+
+test('a server with ranges, one without, and one that says no', async () => {
+  const bytes = golden('jay/stats_n7.jay')
+  const server = createServer((request, response) => {
+    const [, from, to] = /bytes=(\d+)-(\d+)/.exec(request.headers.range) ?? []
+    if (request.url === '/none') return response.writeHead(404).end()
+    if (request.url === '/plain.jay') return response.writeHead(200).end(bytes)
+    const end = Math.min(Number(to) + 1, bytes.length)
+    response.writeHead(206, { 'content-range': `bytes ${from}-${end - 1}/${bytes.length}` }).end(bytes.subarray(from, end))
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  try {
+    const at = `http://127.0.0.1:${server.address().port}`
+    for (const path of ['/ranges.jay', '/plain.jay']) {
+      const file = await open(`${at}${path}`)
+      assert.equal(file.rows, 7)
+      assert.equal((await file.table().read({ columns: ['int8_nulls'] }))[0].get(3), -1)
+    }
+    await assert.rejects(open(`${at}/none`), { name: 'PilasterError', kind: 'Source' })
+  } finally {
+    server.close()
+    server.closeAllConnections()
+  }
+})
+
+test('offsets beyond 4 GB, and only what is asked for', async () => {
+  const source = await far()
+  const [moved, still] = [await open(source), await open(golden('jay/stats_n7.jay'))]
+  const { columns } = await moved.info()
+  assert.ok(columns.some((column) => column.buffers.some((buffer) => buffer.offset > 2 ** 32)))
+  const [a, b] = [await moved.table().read(), await still.table().read()]
+  assert.deepEqual(a.map((vector) => vector.toArray()), b.map((vector) => vector.toArray()))
+  const sum = source.asked.reduce((sum, [start, end]) => sum + end - start, 0)
+  assert.ok(sum < 100_000, `${sum} bytes were fetched`)
+})
+
+test('columns that are not asked for are not fetched', async () => {
+  const file = (name) => golden(`bcolz/ctable_basic/${name}`)
+  const asked = []
+  const directory = {
+    file(path) {
+      asked.push(path)
+      try {
+        return file(path)
+      } catch {
+        return null
+      }
+    },
+  }
+  const table = (await open(directory)).table()
+  assert.ok(!asked.some((path) => path.includes('/data/')), 'no rows to open it')
+  const name = table.columns[1].name
+  const [vector] = await table.read({ columns: [name], start: 0, end: 5 })
+  assert.equal(vector.length, 5)
+  assert.deepEqual(asked.filter((path) => path.includes('/data/')), [`${name}/data/__0.blp`])
+})
+
+test('a call that is cancelled, and the next one', async () => {
+  await assert.rejects(open(golden('jay/stats_n7.jay'), { signal: AbortSignal.abort() }), { name: 'AbortError' })
+  const control = new AbortController()
+  const directory = {
+    async file(path, signal) {
+      if (signal && path.includes('/data/')) control.abort()
+      const url = new URL(`../../../tests/golden/bcolz/ctable_basic/${path}`, import.meta.url)
+      return existsSync(url) ? new Uint8Array(readFileSync(url)) : null
+    },
+  }
+  const table = (await open(directory)).table()
+  await assert.rejects(table.read({ signal: control.signal }), { name: 'AbortError' })
+  assert.equal((await table.read())[0].length, 333)
+})
+
+test('a file that was freed says so', async () => {
+  const file = await open(golden('jay/stats_n7.jay'))
+  assert.ok(file.memory > 0)
+  file.free()
+  assert.equal(file.memory, 0)
+  await assert.rejects(file.table().read(), { kind: 'Source' })
+})
+
+test('a Filo vector without a type names those that fit', async () => {
+  const bytes = golden('filo/bin_int_readme.filo')
+  const error = await open(bytes, { name: 'x.filo' }).catch((error) => error)
+  assert.equal(error.kind, 'Misuse')
+  assert.ok(error.fits.includes('int'))
+  assert.equal((await open(bytes, { type: 'int' })).format, 'filo')
+})
+
+test('whatever is cut or changed is read or a typed error', async () => {
+  for (const name of ['jay/stats_n7.jay', 'dataseries/tiny.ds', 'vortex/enc_alp_a.vortex', 'filo/bin_int_readme.filo']) {
+    const bytes = golden(name)
+    const type = name.startsWith('filo') ? 'int' : undefined
+    let failed = 0
+    for (let i = 0; i < 60; i++) {
+      const at = Math.floor((i * bytes.length) / 60)
+      const changed = bytes.slice(0, i % 2 ? at : bytes.length)
+      if (i % 2 === 0) changed[at] ^= 0x41
+      try {
+        const file = await open(changed, { type, name })
+        await file.verify()
+        for (const table of file.tables) await table.read()
+      } catch (error) {
+        assert.ok(error instanceof PilasterError, `${name}, ${at}: ${error.stack}`)
+        failed++
+      }
+    }
+    assert.ok(failed > 20, `${name}: ${failed} failed`)
+  }
+})

@@ -1,0 +1,24 @@
+// What a user of the package writes compiles; what would be wrong does not. `npm run types` only compiles it.
+import { init, open, PilasterError, type Column, type Value, type Vector } from 'pilaster'
+
+export async function use(blob: Blob): Promise<Value> {
+  await init(new URL('https://example.org/pilaster.wasm'))
+  const file = await open(blob, { type: 'long', signal: AbortSignal.timeout(1000), onProgress: ({ done, of }) => done / of })
+  const [times, prices]: Vector[] = await file.table().read({ columns: ['time', 1], start: 10, end: 20 })
+  if (times?.values instanceof BigInt64Array) times.values[0]
+  for await (const { start, vectors } of file.table('Trade').batches({ size: 1000 })) vectors[0]?.get(start)
+  const columns: readonly Column[] = file.tables[0]!.columns
+  await file.verify().catch((error: unknown) => error instanceof PilasterError && [error.kind, error.offset, error.id])
+  file.free()
+  return columns.length > 0 ? (prices?.get(0) ?? null) : null
+}
+
+export async function directories(): Promise<void> {
+  await open(new Map([['meta/sizes', new Uint8Array()]]))
+  await open({ file: async (path) => (path === '__attrs__' ? null : new Blob()) })
+  await open({ byteLength: 2 ** 33, slice: async (start: number, end: number) => new ArrayBuffer(end - start) })
+  // @ts-expect-error: not an element type
+  await open('x.filo', { type: 'integer' })
+  // @ts-expect-error: an object without a length is no source
+  await open({ slice: () => new Uint8Array() })
+}
