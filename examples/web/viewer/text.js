@@ -1,0 +1,84 @@
+// Values as people and programs read them.
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+/** By what a timestamp is divided and multiplied to get milliseconds. */
+const PER_MILLI = { s: [1n, 1000n], ms: [1n, 1n], us: [1000n, 1n], ns: [1000000n, 1n] }
+
+/** A cell for the table: a string, or null where there is no value. */
+export function text(vector, i) {
+  const value = vector.get(i)
+  return value === null ? null : shown(vector.column, value)
+}
+
+function shown(column, value) {
+  switch (column.type) {
+    case 'bytes': case 'fixed_bytes': case 'object': return bytes(value)
+    case 'decimal': return decimal(value, column.scale)
+    case 'timestamp': return instant(value, column.unit) ?? String(value)
+    case 'date': return (column.unit === 'D' && iso(Number(value) * 864e5)?.slice(0, 10)) || String(value)
+    case 'list': case 'fixed_list': case 'map': case 'struct': return JSON.stringify(value, plain)
+    default: return String(value)
+  }
+}
+
+/** Text where the bytes are some, else hexadecimal digits. */
+export function bytes(value) {
+  try {
+    return utf8.decode(value)
+  } catch {
+    return Array.from(value, (byte) => byte.toString(16).padStart(2, '0')).join('')
+  }
+}
+
+function decimal(value, scale) {
+  if (scale <= 0) return String(value * 10n ** BigInt(-scale))
+  const digits = String(value < 0n ? -value : value).padStart(scale + 1, '0')
+  return `${value < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
+}
+
+function instant(value, unit) {
+  const per = PER_MILLI[unit]
+  if (!per) return undefined
+  const [down, up] = per
+  const millis = ((value * up) - (((value * up) % down) + down) % down) / down
+  return iso(Number(millis))
+}
+
+/** Nothing for instants that a calendar of JavaScript does not reach. */
+function iso(millis) {
+  const date = new Date(millis)
+  return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
+}
+
+function plain(_, value) {
+  if (typeof value === 'bigint') return Number.isSafeInteger(Number(value)) ? Number(value) : String(value)
+  return value instanceof Uint8Array ? bytes(value) : value
+}
+
+/** Rows as CSV: an empty field is a missing value, `""` an empty string. */
+export const csv = {
+  head: (columns) => `${columns.map((column) => quoted(column.name)).join(',')}\r\n`,
+  rows: (vectors) => lines(vectors, (i) => vectors.map((vector) => {
+    const cell = text(vector, i)
+    return cell === null ? '' : quoted(cell)
+  }).join(','), '\r\n'),
+}
+
+function quoted(cell) {
+  return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
+}
+
+/** Rows as JSON lines; integers that JSON programs round are strings. */
+export const json = {
+  rows: (vectors) => lines(vectors, (i) => JSON.stringify(Object.fromEntries(vectors.map((vector) => {
+    const { type, name } = vector.column
+    const value = vector.get(i)
+    const timed = type === 'decimal' || type === 'timestamp' || type === 'date'
+    const odd = typeof value === 'number' && !Number.isFinite(value)
+    return [name, value === null ? null : timed ? text(vector, i) : odd ? String(value) : value]
+  })), plain), '\n'),
+}
+
+function lines(vectors, line, end) {
+  return Array.from({ length: vectors[0]?.length ?? 0 }, (_, i) => line(i) + end).join('')
+}
