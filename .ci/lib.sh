@@ -7,7 +7,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 export RUSTUP_AUTO_INSTALL=0
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
 # What firmware can have: every format and codec, neither heap nor operating system.
-formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd
+formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd,pco
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 
 # skip REASON: the check cannot run here. Said loudly at home (status 77), a failure in CI.
