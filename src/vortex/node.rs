@@ -56,6 +56,12 @@ pub(super) struct Buffer<'f> {
     pub(super) at: u64,
 }
 
+#[cfg(feature = "zstd")]
+impl Buffer<'_> {
+    /// No bytes.
+    pub(super) const EMPTY: Buffer<'static> = Buffer { bytes: &[], start: 0, at: 0 };
+}
+
 impl<'f> Blob<'f> {
     /// The segment in `bytes`, and the root of its array.
     fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, flat::ArrayNode<'f>)> {
