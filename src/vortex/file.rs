@@ -304,6 +304,18 @@ impl<'a> File<'a> {
         self.segments.map_or(0, |segments| segments.len())
     }
 
+    /// The power of two that the offset of segment `i` is to be a multiple of; nothing here depends on it.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is none.
+    pub fn segment_alignment(&self, i: u32) -> Result<u8> {
+        let none = Error::new(Kind::OutOfRange, What::VtxSegment, i.into()).with_need(self.segments() as u64);
+        self.segments
+            .and_then(|segments| segments.get(usize::try_from(i).ok()?))
+            .map(|s| s.alignment_exponent)
+            .ok_or(none)
+    }
+
     /// Where segment `i` lies.
     ///
     /// # Errors

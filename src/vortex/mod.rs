@@ -68,6 +68,7 @@ mod dtype;
 mod file;
 mod need;
 mod node;
+mod notation;
 pub mod raw;
 mod scalar;
 mod source;
