@@ -153,18 +153,125 @@ fn trees_without_end_cost_no_time() {
 
 #[test]
 fn claimed_rows_cost_nothing() {
-    let rows = 1 << 40;
-    let constant = blob(node(Encoding::Constant, &[], &[0], vec![]), &[&[0x18, 14]]);
-    let packed = blob(node(Encoding::BitPacked, &[], &[0], vec![]), &[&[]]);
-    let sequence = blob(node(Encoding::Sequence, &[0x0a, 2, 0x18, 0, 0x12, 2, 0x18, 2], &[], vec![]), &[]);
-    for (blob, expected) in [(constant, 7), (packed, 0), (sequence, (1 << 40) - 2)] {
-        with(&blob, &number(owned::PType::I64, false), rows, |file, column| {
-            let mut memory = [0; 256];
+    let rows: u64 = 1 << 40;
+    let constant = |k: u16| node(Encoding::Constant, &[], &[k], vec![]);
+    let sequence = || node(Encoding::Sequence, &[0x0a, 2, 0x18, 0, 0x12, 2, 0x18, 2], &[], vec![]);
+    let end = rows.to_le_bytes();
+    for (tree, buffers, expected) in [
+        (constant(0), &[&[0x18, 14][..]][..], 7),
+        (node(Encoding::BitPacked, &[], &[0], vec![]), &[&[]], 0),
+        (sequence(), &[], (1 << 40) - 2),
+        (node(Encoding::RunEnd, &[0x08, 3, 0x10, 1], &[], vec![plain(0), constant(1)]), &[&end, &[0x18, 14]], 7),
+        (node(Encoding::Dict, &[0x08, 1], &[], vec![constant(0), constant(1)]), &[&[0x20, 0], &[0x18, 14]], 7),
+        (
+            node(Encoding::Sparse, &[0x0a, 4, 0x08, 1, 0x18, 3], &[0], vec![plain(1), constant(2)]),
+            &[&[0x18, 14], &[0; 8], &[0x18, 2]],
+            7,
+        ),
+        (node(Encoding::For, &[0x18, 6], &[], vec![sequence()]), &[], (1 << 40) + 1),
+        (node(Encoding::Masked, &[], &[], vec![constant(0)]), &[&[0x18, 14]], 7),
+    ] {
+        with(&blob(tree, buffers), &number(owned::PType::I64, false), rows, |file, column| {
+            let mut memory = [0; 512];
+            assert!(column.need(rows - 2..rows).unwrap() <= 512);
             let batch = column.read(rows - 2..rows, &mut Scratch::new(&mut memory)).unwrap();
-            assert!(matches!(batch.values, Values::I64([first, _]) if *first == expected));
+            assert!(matches!(batch.values, Values::I64([first, _]) if *first == expected), "{:?}", batch.values);
             let e = file.verify(&mut Scratch::new(&mut [0; 1024])).unwrap_err();
             assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MaxRows));
         });
+    }
+}
+
+/// A chunk that is not there, a segment that is too short: opening, walking and asking for rows costs what the
+/// bytes are, whatever the layout claims.
+#[test]
+fn claimed_lengths_cost_nothing_until_rows_are_asked_for() {
+    let rows: u64 = 1 << 40;
+    let start = Instant::now();
+    let none = node(Encoding::Primitive, &[], &[0], vec![]);
+    let strings = node(Encoding::VarBinView, &[], &[0], vec![]);
+    let lists =
+        node(Encoding::List, &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3], &[], vec![plain(0), plain(0)]);
+    let packed = node(Encoding::BitPacked, &[0x08, 64], &[0], vec![]);
+    let list_of = |element| {
+        let element = owned::DType { type_: Some(element) };
+        build::dtype(owned::Type::List(Box::new(owned::List {
+            element_type: Some(Box::new(element)),
+            nullable: false,
+        })))
+    };
+    let long = || owned::Type::Primitive(Box::new(owned::Primitive { ptype: owned::PType::I64, nullable: false }));
+    for (tree, ty) in [
+        (none, number(owned::PType::I64, false)),
+        (strings, text()),
+        (lists, list_of(long())),
+        (packed, number(owned::PType::I64, false)),
+    ] {
+        with(&blob(tree, &[&[0; 64]]), &ty, rows, |file, column| {
+            assert_eq!((file.rows(), column.rows()), (Ok(rows), rows));
+            file.visit(false, &mut |_| Ok(())).unwrap();
+            let mut memory = [0; 1024];
+            let read = |rows: std::ops::Range<u64>, memory: &mut [u8]| {
+                column.read(rows, &mut Scratch::new(memory)).map(|batch| batch.len)
+            };
+            assert_eq!(read(0..2, &mut memory).unwrap_or(2), 2);
+            // Few rows where there are no bytes, and all rows, for which nobody lends the memory.
+            assert!(read(rows - 2..rows, &mut memory).is_err());
+            assert!(read(0..rows, &mut memory).is_err());
+        });
+    }
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// The last array panicked the original although nobody damaged it: ALP with patches, cut at a row that is no
+/// multiple of 1024, has the chunk offsets of the whole, and says which patches of the first are cut off.
+#[test]
+fn patches_of_a_slice_with_chunk_offsets() {
+    // Rows 1030.. of an array whose patches are at 5, 1027, 1033 and 2050: offset 1030 is subtracted, the first
+    // two are cut off; chunk offsets 1 (of block 1) and 3 (of block 2), one patch of the first block is gone.
+    let metadata = [0x1a, 13, 0x08, 2, 0x10, 0x86, 0x08, 0x18, 1, 0x20, 2, 0x28, 3, 0x30, 1];
+    let indices: Vec<u8> = [1033u16, 2050].iter().flat_map(|index| index.to_le_bytes()).collect();
+    let values: Vec<u8> = [0.1f64, 0.2].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let offsets: Vec<u8> = [1u64, 3].iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    let encoded = le(&(0..1100).collect::<Vec<_>>());
+    let root = node(Encoding::Alp, &metadata, &[], vec![plain(0), plain(1), plain(2), plain(3)]);
+    with(
+        &blob(root, &[&encoded, &indices, &values, &offsets]),
+        &number(owned::PType::F64, false),
+        1100,
+        |file, column| {
+            file.verify(&mut Scratch::new(&mut vec![0; 1 << 16])).unwrap();
+            let mut memory = vec![0; 1 << 15];
+            let batch = column.read(0..1100, &mut Scratch::new(&mut memory)).unwrap();
+            let Values::F64(values) = batch.values else { panic!() };
+            for (row, value) in values.iter().enumerate() {
+                let expected = match row {
+                    3 => 0.1,
+                    1020 => 0.2,
+                    row => row as f64,
+                };
+                assert_eq!(*value, expected, "row {row}");
+                let mut memory = [0; 1024];
+                let one = column.scalar_at(row as u64, &mut Scratch::new(&mut memory)).unwrap().values;
+                assert!(matches!(one, Values::F64([one]) if *one == expected), "row {row} alone");
+            }
+        },
+    );
+}
+
+/// The same damage in patches of packed integers.
+#[test]
+fn packed_patches_beyond_the_end_are_an_error() {
+    let packed = |indices: &[u8]| {
+        // Width 0, patches of u8 indices.
+        let metadata = [0x1a, 2, 0x08, indices.len() as u8];
+        let root = node(Encoding::BitPacked, &metadata, &[0], vec![plain(1), plain(2)]);
+        longs(&blob(root, &[&[], indices, &le(&[7; 4])[..8 * indices.len()]]), 4)
+    };
+    assert_eq!(packed(&[1, 3]), Ok(vec![0, 7, 0, 7]));
+    for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
+        let e = packed(indices).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::Patches), "{indices:?}");
     }
 }
 
