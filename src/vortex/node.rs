@@ -56,6 +56,12 @@ pub(super) struct Buffer<'f> {
     pub(super) at: u64,
 }
 
+#[cfg(feature = "zstd")]
+impl Buffer<'_> {
+    /// No bytes.
+    pub(super) const EMPTY: Buffer<'static> = Buffer { bytes: &[], start: 0, at: 0 };
+}
+
 impl<'f> Blob<'f> {
     /// The segment in `bytes`, and the root of its array.
     fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, flat::ArrayNode<'f>)> {
@@ -188,12 +194,22 @@ impl<'f> Node<'f> {
 
     /// Where the segment of a flat layout lies.
     pub(super) fn segment(&self) -> Result<Option<Span>> {
-        let Tree::Layout(layout) = &self.tree else { return Ok(None) };
-        let segments = layout.segments()?;
-        let [Some(segment), None] = [0, 1].map(|i| segments.and_then(|segments| segments.get(i))) else {
-            return Err(self.error(Kind::Invalid, What::VtxLayout, segments.map_or(0, |s| s.len() as u64)));
+        if !matches!(self.tree, Tree::Layout(_)) {
+            return Ok(None);
+        }
+        self.file.segment(self.segment_number()?).map(Some)
+    }
+
+    /// The one segment of a flat layout, by number.
+    pub(super) fn segment_number(&self) -> Result<u32> {
+        let segments = match &self.tree {
+            Tree::Layout(layout) => layout.segments()?,
+            _ => None,
         };
-        self.file.segment(segment).map(Some)
+        match [0, 1].map(|i| segments.and_then(|segments| segments.get(i))) {
+            [Some(segment), None] => Ok(segment),
+            _ => Err(self.error(Kind::Invalid, What::VtxLayout, segments.map_or(0, |s| s.len() as u64))),
+        }
     }
 
     /// Metadata of the encoding or layout.

@@ -147,6 +147,10 @@ impl<'f> Node<'f> {
     where
         'f: 's,
     {
+        if len == 0 {
+            let rows = Ranges::Stride { first: 0, size: 0, count: 0 };
+            return Ok(Values::Nested { rows, of: Column::new(*self) });
+        }
         let concrete = {
             let mut aside = [0; ASIDE];
             self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
