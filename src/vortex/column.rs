@@ -96,7 +96,7 @@ impl<'f> Column<'f> {
         let mut left = node.rows.saturating_sub(row);
         loop {
             run.fuel.spend(node.at())?;
-            node = match (node.layout()?, node.encoding()?) {
+            node = match (node.layout(), node.encoding()) {
                 (Some(LayoutId::Flat), _) => node.flat()?,
                 (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
                 (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) if left > 0 => {
@@ -225,7 +225,7 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(self.node.file.limits(), 1);
         let mut aside = [0; ASIDE];
         let (node, at, left) = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
-        let (codes, values) = match (node.layout()?, node.encoding()?) {
+        let (codes, values) = match (node.layout(), node.encoding()) {
             (Some(LayoutId::Dict), _) => node.dict_layout()?,
             (_, Some(Encoding::Dict)) => node.dict_array()?,
             _ => return Ok(None),

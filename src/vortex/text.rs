@@ -51,7 +51,7 @@ impl<'f> Node<'f> {
         let all = |node: &Node<'f>, run: &mut Run<'_>, s: &mut Scratch<'_>| {
             node.plan(0, usize::try_from(node.rows).unwrap_or(usize::MAX), run, s)
         };
-        match (self.tree, self.layout()?, self.encoding()?) {
+        match (self.tree, self.layout(), self.encoding()) {
             (Tree::Scalar(blob, _) | Tree::Items(blob, _), ..) => Ok(Plan::Borrowed(blob)),
             (_, Some(LayoutId::Flat), _) => self.flat()?.plan(at, len, run, s),
             (_, Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype)?.plan(at, len, run, s),
@@ -88,7 +88,7 @@ impl<'f> Node<'f> {
             (_, _, Some(Encoding::OnPair)) => {
                 let codes = match self.onpair_range(at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
-                    Err(e) if e.kind() == Kind::NoRoom => self.metadata()?.uint(4)?.unwrap_or(0),
+                    Err(e) if e.kind() == Kind::NoRoom => self.number(4)?,
                     Err(e) => return Err(e),
                 };
                 Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
@@ -125,11 +125,11 @@ impl<'f> Node<'f> {
 
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        let node = match self.layout()? {
+        let node = match self.layout() {
             Some(LayoutId::Flat) => self.flat()?,
             _ => *self,
         };
-        match (node.tree, node.encoding()?) {
+        match (node.tree, node.encoding()) {
             (_, Some(Encoding::VarBin)) => {
                 let offsets = node.var_bin_offsets()?;
                 let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];

@@ -91,7 +91,7 @@ impl<'f> Node<'f> {
 
     #[inline(never)]
     fn of_layout(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        match self.layout()? {
+        match self.layout() {
             Some(LayoutId::Flat) => self.flat()?.cells(ask, at, out, run, s),
             Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.cells(ask, at, out, run, s),
             Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
@@ -106,7 +106,7 @@ impl<'f> Node<'f> {
 
     #[inline(never)]
     fn of_array(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let Some(encoding) = self.encoding()? else { return Err(self.mistyped()) };
+        let Some(encoding) = self.encoding() else { return Err(self.mistyped()) };
         // Where a row's validity is that of a child in a fixed place.
         if ask == Ask::Valid
             && let Some(k) = self.validity_place(encoding)?
@@ -194,7 +194,7 @@ impl<'f> Node<'f> {
         match self.validity(k)? {
             Some(child) => child.cells(Ask::Values, at, out, run, s),
             None => {
-                if self.encoding()? == Some(Encoding::Delta) {
+                if self.encoding() == Some(Encoding::Delta) {
                     self.no_nulls_in_deltas(run, s)?;
                 }
                 out.fill(&ONE);
@@ -263,14 +263,16 @@ impl<'f> Node<'f> {
     /// The chunk that holds `row`, and its first row.
     pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
         let count = self.children()?;
-        if matches!(self.tree, Tree::Layout(_)) {
+        if let Tree::Layout(layout) = self.tree {
             let mut first = 0u64;
-            for k in 0..count {
+            for (k, chunk) in layout.children()?.iter().flat_map(|chunks| chunks.iter()).enumerate() {
                 run.fuel.spend(self.at())?;
-                let chunk = self.child(k, self.dtype, 0)?;
-                let end = first.saturating_add(chunk.rows);
+                let end = first.saturating_add(chunk?.row_count()?);
+                if row < end && end <= self.rows {
+                    return Ok((self.child(k, self.dtype, 0)?, first));
+                }
                 if row < end {
-                    return if end <= self.rows { Ok((chunk, first)) } else { Err(self.rows_differ(end)) };
+                    return Err(self.rows_differ(end));
                 }
                 first = end;
             }

@@ -3,7 +3,7 @@
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, Shape, integer};
+use crate::vortex::dtype::{DType, Shape};
 use crate::vortex::node::{Node, Tree};
 use crate::vortex::raw::{Encoding, LayoutId};
 use crate::vortex::scalar::Scalar;
@@ -89,10 +89,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(2)?, metadata.at())?;
-        let offsets = self.child(1, DType::prim(prim, false), self.rows.saturating_add(1))?;
-        self.between(&offsets, metadata.uint(1)?.unwrap_or(0), at, out, run, s)
+        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1))?;
+        self.between(&offsets, self.number(1)?, at, out, run, s)
     }
 
     /// Spans between offsets that follow each other, none beyond `end`.
@@ -131,15 +129,11 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let metadata = self.metadata()?;
-        let end = metadata.uint(1)?.unwrap_or(0);
-        let part = |k: usize, number: u32| -> Result<Node<'f>> {
-            self.child(k, DType::prim(integer(metadata.uint(number)?, metadata.at())?, false), self.rows)
-        };
-        part(1, 2)?.indices(at, out, run, s)?;
+        let end = self.number(1)?;
+        self.integers(1, 2, false, self.rows)?.indices(at, out, run, s)?;
         let mut t = s.scope();
         let sizes = t.take::<u64>(out.len())?;
-        part(2, 3)?.indices(at, sizes, run, &mut t)?;
+        self.integers(2, 3, false, self.rows)?.indices(at, sizes, run, &mut t)?;
         for (i, (cell, size)) in out.iter_mut().zip(sizes).enumerate() {
             let inside = cell.checked_add(*size).is_some_and(|stop| stop <= end);
             if !inside && self.is_valid(at.saturating_add(i as u64), run, &mut t)? {
@@ -163,7 +157,7 @@ impl<'f> Node<'f> {
         let mut row = Some(at);
         loop {
             run.fuel.spend(node.at())?;
-            node = match (node.layout()?, node.encoding()?) {
+            node = match (node.layout(), node.encoding()) {
                 (Some(LayoutId::Flat), _) => node.flat()?,
                 (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
                 (Some(LayoutId::Dict), _) => {
@@ -218,12 +212,11 @@ impl<'f> Node<'f> {
         let dtype = self.dtype.child(k)?;
         let place = || Ok(self.fields_from()?.saturating_add(k));
         match self.tree {
-            Tree::Layout(_) if self.layout()? == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
+            Tree::Layout(_) if self.layout() == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
             Tree::Array(..) => {
-                let len = |number: u32| Ok(self.metadata()?.uint(number)?.unwrap_or(0));
-                match self.encoding()? {
+                match self.encoding() {
                     Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
-                    Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, len(1)?),
+                    Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
                     Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
                         Shape::FixedList(_, size) => {
                             let rows = self.rows.checked_mul(size.into());
