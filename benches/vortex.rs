@@ -91,7 +91,8 @@ fn delta() {
             Work::new(stringify!($word), 1024, 1024 * size_of::<$word>(), || {
                 // The deltas are used up: a fresh copy is part of the work here.
                 work.copy_from_slice(&deltas);
-                lanes::undelta(&mut wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours))).unwrap();
+                lanes::undelta(&mut wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours)))
+                    .unwrap();
             })
             .rival("fastlanes", || rival(black_box(&deltas), &bases, black_box(&mut theirs)))
             .run();

@@ -226,7 +226,10 @@ mod tests {
                 assert_eq!((e.kind(), e.what()), (kind, what));
             }
         }
-        assert_eq!((0..14).map(|n| Kind::of(n) as u8).collect::<std::vec::Vec<_>>(), (0..14).collect::<std::vec::Vec<_>>());
+        assert_eq!(
+            (0..14).map(|n| Kind::of(n) as u8).collect::<std::vec::Vec<_>>(),
+            (0..14).collect::<std::vec::Vec<_>>()
+        );
     }
 
     #[test]

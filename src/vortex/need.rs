@@ -20,10 +20,13 @@ impl<'f> Node<'f> {
         let n = n.min(self.rows).max(1);
         // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
         let width = width.max(8);
+        if self.layout().is_some()
+            && let Some(child) = self.wrapped()?
+        {
+            return child.temporaries(n, width, run);
+        }
         match self.tree {
             Tree::Layout(_) => match self.layout() {
-                Some(LayoutId::Flat) => self.flat()?.temporaries(n, width, run),
-                Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.temporaries(n, width, run),
                 Some(LayoutId::Dict) => {
                     let (codes, values) = self.dict_layout()?;
                     dictionary(&codes, &values, n, width, run)

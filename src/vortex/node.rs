@@ -112,9 +112,7 @@ impl<'f> Node<'f> {
         let depth = Depth::new(file.limits());
         let dtype = file.dtype();
         match file.root() {
-            Root::Layout(layout) => {
-                Node::new(file, Tree::Layout(layout), dtype, layout.row_count()?, depth)
-            }
+            Root::Layout(layout) => Node::new(file, Tree::Layout(layout), dtype, layout.row_count()?, depth),
             Root::Blob(bytes, rows) => {
                 let (blob, array) = Blob::open(bytes, 0, depth)?;
                 Node::new(file, Tree::Array(blob, array), dtype, rows, depth)
@@ -275,6 +273,33 @@ impl<'f> Node<'f> {
     pub(super) fn equal_child(&self, k: usize, dtype: DType<'f>) -> Result<Node<'f>> {
         let child = self.child(k, dtype, self.rows)?;
         if child.rows == self.rows { Ok(child) } else { Err(child.error(Kind::Invalid, What::VtxRows, child.rows)) }
+    }
+
+    /// The child with the same rows, of a node that only wraps it. Of arrays those whose validity is their own
+    /// are among them.
+    #[inline(never)]
+    pub(super) fn wrapped(&self) -> Result<Option<Node<'f>>> {
+        let child = match (self.layout, self.encoding) {
+            (Some(LayoutId::Flat), _) => self.flat(),
+            (Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype),
+            (_, Some(Encoding::Ext)) => self.child(0, self.dtype.storage()?, self.rows),
+            (_, Some(Encoding::Map)) => self.child(0, self.dtype.entries()?, self.rows),
+            (_, Some(Encoding::Masked)) => self.child(0, self.dtype.required(), self.rows),
+            _ => return Ok(None),
+        };
+        child.map(Some)
+    }
+
+    /// The values that rows repeat or pick from, of a node of that kind.
+    #[inline(never)]
+    pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
+        Ok(Some(match (self.layout, self.encoding) {
+            (Some(LayoutId::Dict), _) => self.dict_layout()?.1,
+            (_, Some(Encoding::Dict)) => self.dict_array()?.1,
+            (_, Some(Encoding::RunEnd)) => self.run_ends()?.1,
+            (_, Some(Encoding::Sparse)) => self.child(1, self.dtype, self.sparse_patches()?.len())?,
+            _ => return Ok(None),
+        }))
     }
 
     // Arrays.

@@ -80,6 +80,10 @@ impl<'f> Node<'f> {
             out.fill(&ONE);
             return Ok(());
         }
+        let own = ask == Ask::Valid && self.encoding() == Some(Encoding::Masked);
+        if let (false, Some(child)) = (own, self.wrapped()?) {
+            return child.cells(ask, at, out, run, s);
+        }
         match self.tree {
             Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
             Tree::Array(..) => self.of_array(ask, at, out, run, s),
@@ -92,8 +96,6 @@ impl<'f> Node<'f> {
     #[inline(never)]
     fn of_layout(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         match self.layout() {
-            Some(LayoutId::Flat) => self.flat()?.cells(ask, at, out, run, s),
-            Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.cells(ask, at, out, run, s),
             Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
             Some(LayoutId::Dict) => {
                 let (codes, values) = self.dict_layout()?;
@@ -120,8 +122,6 @@ impl<'f> Node<'f> {
             Encoding::ByteBool => self.byte_bools(at, out),
             Encoding::Decimal => self.decimals(at, out, run, s),
             Encoding::Constant => self.constant(self.blob()?)?.cells(ask, at, out, run, s),
-            Encoding::Ext => self.child(0, self.dtype.storage()?, self.rows)?.cells(ask, at, out, run, s),
-            Encoding::Masked => self.child(0, self.dtype.required(), self.rows)?.cells(ask, at, out, run, s),
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
             Encoding::Dict => {
@@ -151,7 +151,6 @@ impl<'f> Node<'f> {
             Encoding::ListView => self.list_view(at, out, run, s),
             Encoding::FixedSizeList => self.fixed_list(at, out),
             Encoding::Struct => self.structure(ask, at, out, run, s),
-            Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
 
             #[cfg(feature = "zstd")]
             Encoding::Zstd => self.zstd(ask, at, out, run, s),
@@ -162,7 +161,7 @@ impl<'f> Node<'f> {
             Encoding::Zstd => Err(self.undecoded()),
             #[cfg(not(feature = "pco"))]
             Encoding::Pco => Err(self.undecoded()),
-            Encoding::Unknown => Err(self.undecoded()),
+            Encoding::Ext | Encoding::Map | Encoding::Masked | Encoding::Unknown => Err(self.undecoded()),
         }
     }
 

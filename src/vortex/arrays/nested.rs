@@ -157,13 +157,16 @@ impl<'f> Node<'f> {
         let mut row = Some(at);
         loop {
             run.fuel.spend(node.at())?;
+            if let Some(child) = node.wrapped()? {
+                node = child;
+                continue;
+            }
+            if let Some(values) = node.repeated()? {
+                row = None;
+                node = values;
+                continue;
+            }
             node = match (node.layout(), node.encoding()) {
-                (Some(LayoutId::Flat), _) => node.flat()?,
-                (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
-                (Some(LayoutId::Dict), _) => {
-                    row = None;
-                    node.dict_layout()?.1
-                }
                 (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) => {
                     // Rows of several chunks count different children.
                     let whole = node.rows;
@@ -180,22 +183,6 @@ impl<'f> Node<'f> {
                 (Some(LayoutId::Struct), _) => return Ok(node),
                 (Some(_), _) => return Err(node.undecoded()),
                 (None, Some(encoding)) => match encoding {
-                    Encoding::Dict => {
-                        row = None;
-                        node.dict_array()?.1
-                    }
-                    Encoding::RunEnd => {
-                        row = None;
-                        node.run_ends()?.1
-                    }
-                    Encoding::Sparse => {
-                        row = None;
-                        let patches = node.sparse_patches()?;
-                        node.child(1, node.dtype, patches.len())?
-                    }
-                    Encoding::Masked => node.child(0, node.dtype.required(), node.rows)?,
-                    Encoding::Ext => node.child(0, node.dtype.storage()?, node.rows)?,
-                    Encoding::Map => node.child(0, node.dtype.entries()?, node.rows)?,
                     Encoding::Constant => return node.constant(node.blob()?),
                     Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct => {
                         return Ok(node);
@@ -213,21 +200,19 @@ impl<'f> Node<'f> {
         let place = || Ok(self.fields_from()?.saturating_add(k));
         match self.tree {
             Tree::Layout(_) if self.layout() == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
-            Tree::Array(..) => {
-                match self.encoding() {
-                    Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
-                    Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
-                    Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
-                        Shape::FixedList(_, size) => {
-                            let rows = self.rows.checked_mul(size.into());
-                            let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
-                            self.child(0, dtype, rows)
-                        }
-                        _ => Err(self.mistyped()),
-                    },
-                    _ => Ok(self.nothing(dtype)),
-                }
-            }
+            Tree::Array(..) => match self.encoding() {
+                Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
+                Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
+                Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
+                    Shape::FixedList(_, size) => {
+                        let rows = self.rows.checked_mul(size.into());
+                        let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
+                        self.child(0, dtype, rows)
+                    }
+                    _ => Err(self.mistyped()),
+                },
+                _ => Ok(self.nothing(dtype)),
+            },
             Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
                 Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
                 _ => self.items(blob, scalar, dtype),
