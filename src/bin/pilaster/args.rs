@@ -19,7 +19,7 @@ use crate::help::{CAT, COMMON, CONVERT, DUMP, HEAD, INFO, MAIN, RECOVER, RULES, 
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Call {
-    Run(Task),
+    Run(Box<Task>),
     /// Print a text and be done: help, version.
     Print(String),
 }
@@ -303,7 +303,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
     {
         return Err("a TARGET is missing: the file to write".into());
     }
-    Ok(Call::Run(Task { command, source, format, element, dtype, sequential, tolerant }))
+    Ok(Call::Run(Box::new(Task { command, source, format, element, dtype, sequential, tolerant })))
 }
 
 impl Convert {
@@ -409,7 +409,7 @@ mod tests {
 
     fn task(line: &str) -> Task {
         match call(line) {
-            Ok(Call::Run(task)) => task,
+            Ok(Call::Run(task)) => *task,
             other => panic!("{line}: {other:?}"),
         }
     }
