@@ -102,8 +102,12 @@ impl<P: Part> Part for PickedPart<'_, P> {
         self.columns.len()
     }
 
+    /// The one column of a file without tables gets the name that Filo's has.
     fn name(&self, k: usize) -> Result<&str> {
-        self.part.name(self.of(k)?)
+        match self.part.name(self.of(k)?)? {
+            "" if self.part.width() == 1 => Ok("v"),
+            name => Ok(name),
+        }
     }
 
     fn column(&self, k: usize) -> Result<Self::Col> {
