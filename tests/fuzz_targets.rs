@@ -81,6 +81,30 @@ fn bodies_take_the_goldens() {
     }
 }
 
+/// Bodies that put their input into a file of their own take the part that it has.
+#[test]
+fn parts_of_files_are_sound() {
+    let layout = harness::vortex_layout::seed();
+    harness::vortex_layout::run(layout);
+    for at in 0..layout.len() {
+        let mut other = layout.to_vec();
+        for change in [1, 0x80, 0xff] {
+            other[at] = layout[at] ^ change;
+            harness::vortex_layout::run(&other);
+        }
+    }
+    for encoding in 0..harness::vortex_array::IDS.len() as u8 {
+        for (ty, metadata) in (0..=10)
+            .zip([&[][..], &[8, 1], &[8, 3, 16, 2], &[10, 2, 8, 1], &[24, 6], &[26, 2, 8, 1]].into_iter().cycle())
+        {
+            for kinds in [0, 0x55, 0xaa, 0xff, 0x1b] {
+                let head = [encoding, ty, kinds, ty % 6, kinds, metadata.len() as u8];
+                harness::vortex_metadata::run(&[&head[..], metadata, &[0x18; 256]].concat());
+            }
+        }
+    }
+}
+
 /// Inputs without structure, the same in each run: what ten seconds of fuzzing begin with.
 #[test]
 fn bodies_take_noise() {

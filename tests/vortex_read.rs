@@ -1,89 +1,20 @@
-//! Vortex arrays made by hand: what damage does, what claims cost, which segments rows take.
+//! Vortex arrays made by hand: what damage does, and what claims cost.
 #![cfg(all(feature = "vortex", feature = "alloc"))]
+
+#[path = "support/vortex.rs"]
+mod build;
 
 use std::time::{Duration, Instant};
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Validity, Values};
-use pilaster::error::{Error, Kind, What};
-use pilaster::generated::owned::planus::Builder;
+use pilaster::error::{Kind, What};
 use pilaster::generated::owned::vortex as owned;
 use pilaster::limits::Limits;
 use pilaster::vortex::raw::Encoding;
-use pilaster::vortex::{Column, DType, File, Piece};
+use pilaster::vortex::{DType, File};
 
-/// A node of an array to be: encoding, metadata, buffers by number, children.
-fn node(encoding: Encoding, metadata: &[u8], buffers: &[u16], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
-    owned::ArrayNode {
-        encoding: Encoding::ALL.iter().position(|known| *known == encoding).unwrap() as u16,
-        metadata: Some(metadata.to_vec()),
-        children: Some(children),
-        buffers: Some(buffers.to_vec()),
-        stats: None,
-    }
-}
-
-/// A `vortex.primitive` of buffer `k`.
-fn plain(k: u16) -> owned::ArrayNode {
-    node(Encoding::Primitive, &[], &[k], vec![])
-}
-
-/// A blob of these buffers and this tree.
-fn blob(root: owned::ArrayNode, buffers: &[&[u8]]) -> Vec<u8> {
-    let mut bytes = buffers.concat();
-    let descriptors = buffers.iter().map(|buffer| owned::Buffer {
-        padding: 0,
-        alignment_exponent: 0,
-        compression: owned::Compression::None,
-        length: buffer.len() as u32,
-    });
-    let array = owned::Array { root: Some(Box::new(root)), buffers: Some(descriptors.collect()) };
-    let mut builder = Builder::new();
-    let flat = builder.finish(array, None);
-    bytes.extend_from_slice(flat);
-    bytes.extend_from_slice(&(flat.len() as u32).to_le_bytes());
-    bytes
-}
-
-fn dtype(ty: owned::Type) -> Vec<u8> {
-    let mut builder = Builder::new();
-    builder.finish(owned::DType { type_: Some(ty) }, None).to_vec()
-}
-
-fn number(ptype: owned::PType, nullable: bool) -> Vec<u8> {
-    dtype(owned::Type::Primitive(Box::new(owned::Primitive { ptype, nullable })))
-}
-
-fn text() -> Vec<u8> {
-    dtype(owned::Type::Utf8(Box::new(owned::Utf8 { nullable: false })))
-}
-
-/// Opens a blob as `rows` rows and shows its column.
-fn with<R>(blob: &[u8], dtype: &[u8], rows: u64, look: impl FnOnce(&File<'_>, Column<'_>) -> R) -> R {
-    let ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
-    let dtype = DType::parse(dtype).unwrap();
-    let file = File::of_array(blob, dtype, rows, &ids, &Limits::DEFAULT).unwrap();
-    let column = file.part().unwrap().column(0).unwrap();
-    look(&file, column)
-}
-
-/// Reads all rows as i64; verifying says the same.
-fn longs(blob: &[u8], rows: u64) -> Result<Vec<i64>, Error> {
-    with(blob, &number(owned::PType::I64, false), rows, |file, column| {
-        let mut memory = vec![0; 1 << 16];
-        let read = column.read(0..rows, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-            Values::I64(values) => values.to_vec(),
-            other => panic!("{other:?}"),
-        });
-        let verified = file.verify(&mut Scratch::new(&mut vec![0; 1 << 16]));
-        assert_eq!(verified.is_ok(), read.is_ok());
-        read
-    })
-}
-
-fn le(values: &[i64]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
-}
+use build::{blob, le, longs, node, number, plain, text, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -222,18 +153,125 @@ fn trees_without_end_cost_no_time() {
 
 #[test]
 fn claimed_rows_cost_nothing() {
-    let rows = 1 << 40;
-    let constant = blob(node(Encoding::Constant, &[], &[0], vec![]), &[&[0x18, 14]]);
-    let packed = blob(node(Encoding::BitPacked, &[], &[0], vec![]), &[&[]]);
-    let sequence = blob(node(Encoding::Sequence, &[0x0a, 2, 0x18, 0, 0x12, 2, 0x18, 2], &[], vec![]), &[]);
-    for (blob, expected) in [(constant, 7), (packed, 0), (sequence, (1 << 40) - 2)] {
-        with(&blob, &number(owned::PType::I64, false), rows, |file, column| {
-            let mut memory = [0; 256];
+    let rows: u64 = 1 << 40;
+    let constant = |k: u16| node(Encoding::Constant, &[], &[k], vec![]);
+    let sequence = || node(Encoding::Sequence, &[0x0a, 2, 0x18, 0, 0x12, 2, 0x18, 2], &[], vec![]);
+    let end = rows.to_le_bytes();
+    for (tree, buffers, expected) in [
+        (constant(0), &[&[0x18, 14][..]][..], 7),
+        (node(Encoding::BitPacked, &[], &[0], vec![]), &[&[]], 0),
+        (sequence(), &[], (1 << 40) - 2),
+        (node(Encoding::RunEnd, &[0x08, 3, 0x10, 1], &[], vec![plain(0), constant(1)]), &[&end, &[0x18, 14]], 7),
+        (node(Encoding::Dict, &[0x08, 1], &[], vec![constant(0), constant(1)]), &[&[0x20, 0], &[0x18, 14]], 7),
+        (
+            node(Encoding::Sparse, &[0x0a, 4, 0x08, 1, 0x18, 3], &[0], vec![plain(1), constant(2)]),
+            &[&[0x18, 14], &[0; 8], &[0x18, 2]],
+            7,
+        ),
+        (node(Encoding::For, &[0x18, 6], &[], vec![sequence()]), &[], (1 << 40) + 1),
+        (node(Encoding::Masked, &[], &[], vec![constant(0)]), &[&[0x18, 14]], 7),
+    ] {
+        with(&blob(tree, buffers), &number(owned::PType::I64, false), rows, |file, column| {
+            let mut memory = [0; 512];
+            assert!(column.need(rows - 2..rows).unwrap() <= 512);
             let batch = column.read(rows - 2..rows, &mut Scratch::new(&mut memory)).unwrap();
-            assert!(matches!(batch.values, Values::I64([first, _]) if *first == expected));
+            assert!(matches!(batch.values, Values::I64([first, _]) if *first == expected), "{:?}", batch.values);
             let e = file.verify(&mut Scratch::new(&mut [0; 1024])).unwrap_err();
             assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MaxRows));
         });
+    }
+}
+
+/// A chunk that is not there, a segment that is too short: opening, walking and asking for rows costs what the
+/// bytes are, whatever the layout claims.
+#[test]
+fn claimed_lengths_cost_nothing_until_rows_are_asked_for() {
+    let rows: u64 = 1 << 40;
+    let start = Instant::now();
+    let none = node(Encoding::Primitive, &[], &[0], vec![]);
+    let strings = node(Encoding::VarBinView, &[], &[0], vec![]);
+    let lists =
+        node(Encoding::List, &[0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3], &[], vec![plain(0), plain(0)]);
+    let packed = node(Encoding::BitPacked, &[0x08, 64], &[0], vec![]);
+    let list_of = |element| {
+        let element = owned::DType { type_: Some(element) };
+        build::dtype(owned::Type::List(Box::new(owned::List {
+            element_type: Some(Box::new(element)),
+            nullable: false,
+        })))
+    };
+    let long = || owned::Type::Primitive(Box::new(owned::Primitive { ptype: owned::PType::I64, nullable: false }));
+    for (tree, ty) in [
+        (none, number(owned::PType::I64, false)),
+        (strings, text()),
+        (lists, list_of(long())),
+        (packed, number(owned::PType::I64, false)),
+    ] {
+        with(&blob(tree, &[&[0; 64]]), &ty, rows, |file, column| {
+            assert_eq!((file.rows(), column.rows()), (Ok(rows), rows));
+            file.visit(false, &mut |_| Ok(())).unwrap();
+            let mut memory = [0; 1024];
+            let read = |rows: std::ops::Range<u64>, memory: &mut [u8]| {
+                column.read(rows, &mut Scratch::new(memory)).map(|batch| batch.len)
+            };
+            assert_eq!(read(0..2, &mut memory).unwrap_or(2), 2);
+            // Few rows where there are no bytes, and all rows, for which nobody lends the memory.
+            assert!(read(rows - 2..rows, &mut memory).is_err());
+            assert!(read(0..rows, &mut memory).is_err());
+        });
+    }
+    assert!(start.elapsed() < Duration::from_secs(5));
+}
+
+/// The last array panicked the original although nobody damaged it: ALP with patches, cut at a row that is no
+/// multiple of 1024, has the chunk offsets of the whole, and says which patches of the first are cut off.
+#[test]
+fn patches_of_a_slice_with_chunk_offsets() {
+    // Rows 1030.. of an array whose patches are at 5, 1027, 1033 and 2050: offset 1030 is subtracted, the first
+    // two are cut off; chunk offsets 1 (of block 1) and 3 (of block 2), one patch of the first block is gone.
+    let metadata = [0x1a, 13, 0x08, 2, 0x10, 0x86, 0x08, 0x18, 1, 0x20, 2, 0x28, 3, 0x30, 1];
+    let indices: Vec<u8> = [1033u16, 2050].iter().flat_map(|index| index.to_le_bytes()).collect();
+    let values: Vec<u8> = [0.1f64, 0.2].iter().flat_map(|value| value.to_le_bytes()).collect();
+    let offsets: Vec<u8> = [1u64, 3].iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    let encoded = le(&(0..1100).collect::<Vec<_>>());
+    let root = node(Encoding::Alp, &metadata, &[], vec![plain(0), plain(1), plain(2), plain(3)]);
+    with(
+        &blob(root, &[&encoded, &indices, &values, &offsets]),
+        &number(owned::PType::F64, false),
+        1100,
+        |file, column| {
+            file.verify(&mut Scratch::new(&mut vec![0; 1 << 16])).unwrap();
+            let mut memory = vec![0; 1 << 15];
+            let batch = column.read(0..1100, &mut Scratch::new(&mut memory)).unwrap();
+            let Values::F64(values) = batch.values else { panic!() };
+            for (row, value) in values.iter().enumerate() {
+                let expected = match row {
+                    3 => 0.1,
+                    1020 => 0.2,
+                    row => row as f64,
+                };
+                assert_eq!(*value, expected, "row {row}");
+                let mut memory = [0; 1024];
+                let one = column.scalar_at(row as u64, &mut Scratch::new(&mut memory)).unwrap().values;
+                assert!(matches!(one, Values::F64([one]) if *one == expected), "row {row} alone");
+            }
+        },
+    );
+}
+
+/// The same damage in patches of packed integers.
+#[test]
+fn packed_patches_beyond_the_end_are_an_error() {
+    let packed = |indices: &[u8]| {
+        // Width 0, patches of u8 indices.
+        let metadata = [0x1a, 2, 0x08, indices.len() as u8];
+        let root = node(Encoding::BitPacked, &metadata, &[0], vec![plain(1), plain(2)]);
+        longs(&blob(root, &[&[], indices, &le(&[7; 4])[..8 * indices.len()]]), 4)
+    };
+    assert_eq!(packed(&[1, 3]), Ok(vec![0, 7, 0, 7]));
+    for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
+        let e = packed(indices).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::Patches), "{indices:?}");
     }
 }
 
@@ -251,264 +289,4 @@ fn ids_that_are_not_known_are_named() {
         (e.kind(), e.what(), file.unknown_id(&e)),
         (Kind::Unsupported, What::VtxEncoding, Some("vortex.patched"))
     );
-}
-
-fn golden(name: &str) -> Vec<u8> {
-    std::fs::read(format!("{}/tests/golden/vortex/{name}.vortex", env!("CARGO_MANIFEST_DIR"))).unwrap()
-}
-
-/// Fetches what is missing until `look` has all that it wants: what it found, and the number of requests.
-fn fetched<R>(bytes: &[u8], look: impl Fn(&[Piece<'_>]) -> Result<R, Error>) -> (R, usize, usize) {
-    let tail = bytes.len().saturating_sub(2048);
-    let first = tail..bytes.len();
-    let mut ranges = vec![first];
-    loop {
-        let pieces: Vec<_> =
-            ranges.iter().map(|range| Piece { at: range.start as u64, bytes: &bytes[range.clone()] }).collect();
-        match look(&pieces) {
-            Ok(found) => return (found, ranges.len(), ranges.iter().map(|range| range.len()).sum()),
-            Err(e) if e.kind() == Kind::Missing && ranges.len() < 20 => {
-                ranges.push(e.at() as usize..e.at() as usize + e.need() as usize);
-            }
-            Err(e) => panic!("{e}"),
-        }
-    }
-}
-
-#[test]
-fn a_column_takes_few_requests() {
-    let bytes = golden("def_big_small_a");
-    let whole = File::open(&bytes).unwrap();
-    let limits = &Limits::DEFAULT;
-    let rows = 200_000..200_004;
-    let (found, requests, fetched_bytes) = fetched(&bytes, |pieces| {
-        let file = File::open_pieces(pieces, bytes.len() as u64, limits)?;
-        let column = file.part()?.column(0)?;
-        let mut memory = vec![0; 1 << 16];
-        let batch = column.read(rows.clone(), &mut Scratch::new(&mut memory))?;
-        Ok(format!("{:?}", batch.values))
-    });
-    let column = whole.part().unwrap().column(0).unwrap();
-    let mut memory = vec![0; 1 << 16];
-    let batch = column.read(rows.clone(), &mut Scratch::new(&mut memory)).unwrap();
-    assert_eq!(found, format!("{:?}", batch.values));
-    assert!(requests <= 6 && fetched_bytes < bytes.len() / 2, "{requests} requests, {fetched_bytes} bytes");
-
-    // The segments are known beforehand, from the metadata alone.
-    let mut spans = Vec::new();
-    column
-        .segments(rows, &mut |span| {
-            spans.push(span);
-            Ok(())
-        })
-        .unwrap();
-    assert!((1..=2).contains(&spans.len()), "{spans:?}");
-}
-
-/// Numbers of a column by row, `None` where one is missing.
-fn integers(column: &Column<'_>, rows: std::ops::Range<u64>) -> Vec<Option<i64>> {
-    let mut memory = vec![0; 1 << 20];
-    let mut out = Vec::new();
-    for row in rows {
-        let batch = column.read(row..row + 1, &mut Scratch::new(&mut memory)).unwrap();
-        let value = match batch.values {
-            Values::I64(values) => values[0],
-            Values::U64(values) => values[0] as i64,
-            other => panic!("{other:?}"),
-        };
-        out.push(batch.validity.get(0).then_some(value));
-    }
-    out
-}
-
-#[test]
-fn zones_bound_their_rows() {
-    for (name, zones) in [("lay_chunked_zones_a", 3), ("def_root_i64_a", 1), ("legacy_v0.54.0_a", 1)] {
-        let bytes = golden(name);
-        let file = File::open(&bytes).unwrap();
-        let column = file.part().unwrap().column(0).unwrap();
-        let map = column.zones().unwrap().expect("zones");
-        assert_eq!(map.len(), zones, "{name}");
-        let [min, max] = [map.min(), map.max()].map(|bound| integers(&bound.unwrap(), 0..zones));
-        let nulls = integers(&map.null_count().unwrap(), 0..zones);
-        let mut seen = 0;
-        for zone in 0..zones {
-            let values = integers(&column, map.rows(zone));
-            let k = zone as usize;
-            assert_eq!(nulls[k], Some(values.iter().filter(|value| value.is_none()).count() as i64), "{name}");
-            assert_eq!(values.iter().flatten().min().copied(), min[k], "{name}");
-            assert_eq!(values.iter().flatten().max().copied(), max[k], "{name}");
-            seen += values.len() as u64;
-        }
-        assert_eq!(seen, column.rows());
-    }
-}
-
-#[test]
-fn zones_of_every_golden_can_be_asked_for() {
-    let mut zoned = 0;
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "vortex") {
-            continue;
-        }
-        let bytes = std::fs::read(&path).unwrap();
-        let Ok(file) = File::open(&bytes) else { continue };
-        let part = file.part().unwrap();
-        for k in 0..part.width() {
-            let Some(map) = part.column(k).unwrap().zones().unwrap_or_else(|e| panic!("{path:?} {k}: {e}")) else {
-                continue;
-            };
-            zoned += 1;
-            let mut memory = vec![0; 1 << 20];
-            for bound in [map.min(), map.max(), map.null_count()].into_iter().flatten() {
-                let read = bound.read(0..map.len(), &mut Scratch::new(&mut memory));
-                assert_eq!(read.map(|batch| batch.len as u64), Ok(map.len()), "{path:?} {k}");
-            }
-        }
-    }
-    assert!(zoned > 200, "{zoned}");
-}
-
-/// A `vortex.zstd` of frames with so many values each, as metadata says.
-#[cfg(feature = "zstd")]
-fn zstd(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
-    let mut metadata = Vec::new();
-    let mut packed = Vec::new();
-    for (bytes, count) in frames {
-        metadata.extend_from_slice(&[0x12, 4, 0x08, claim(bytes.len()), 0x10, *count]);
-        let mut frame = vec![0; pilaster::codec::zstd::max_len(bytes.len())];
-        let len = pilaster::codec::zstd::encode(bytes, &mut frame).unwrap();
-        frame.truncate(len);
-        packed.push(frame);
-    }
-    let mut buffers: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
-    let numbers: Vec<u16> = (0..packed.len() as u16).collect();
-    let children = validity.map(|_| node(Encoding::Bool, &[], &[packed.len() as u16], vec![]));
-    buffers.extend(validity);
-    blob(node(Encoding::Zstd, &metadata, &numbers, children.into_iter().collect()), &buffers)
-}
-
-#[cfg(feature = "zstd")]
-#[test]
-fn frames_hold_the_rows_that_have_a_value() {
-    let (one, two) = (le(&[1, 2, 3]), le(&[4, 5]));
-    let blob = zstd(&[(&one, 3), (&two, 0)], |len| len as u8, Some(&[0b0101_1011, 0]));
-    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
-        file.verify(&mut Scratch::new(&mut [0; 1 << 15])).unwrap();
-        let naive = [Some(1), Some(2), None, Some(3), Some(4), None, Some(5), None, None];
-        assert_eq!(integers(&column, 0..9), naive);
-        // Any rows on their own, across the frames and within one.
-        for (from, to) in [(0, 9), (3, 7), (4, 5), (5, 9), (7, 9)] {
-            let mut memory = [0xaa; 1 << 15];
-            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
-            let Values::I64(values) = batch.values else { panic!() };
-            let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
-            assert_eq!(read, naive[from as usize..to as usize]);
-        }
-    });
-}
-
-#[cfg(feature = "zstd")]
-#[test]
-fn frames_that_are_not_as_long_as_they_say_are_an_error() {
-    let values = le(&[1, 2, 3]);
-    assert_eq!(longs(&zstd(&[(&values, 3)], |len| len as u8, None), 3), Ok(vec![1, 2, 3]));
-    let read = |blob: &[u8], rows| longs(blob, rows).map(drop).unwrap_err();
-    let e = read(&zstd(&[(&values, 3)], |len| len as u8 - 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has more");
-    let e = read(&zstd(&[(&values, 3)], |len| len as u8 + 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has less");
-    let e = read(&zstd(&[(&values, 2)], |len| len as u8, None), 2);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "values and bytes differ");
-    let e = read(&zstd(&[(&values, 3)], |len| len as u8, None), 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
-    // 2^40 bytes from a frame of a few: nothing is taken for that.
-    let mut claims = vec![0x12, 9, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3];
-    let blob_of = |metadata: &[u8]| blob(node(Encoding::Zstd, metadata, &[0], vec![]), &[&[0; 20]]);
-    let e = read(&blob_of(&claims), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "a claim");
-    // A dictionary, which is not read yet.
-    claims = vec![0x08, 5, 0x12, 4, 0x08, 24, 0x10, 3];
-    let e = read(&blob_of(&claims), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::VtxEncoding));
-}
-
-#[cfg(feature = "zstd")]
-#[test]
-fn texts_behind_their_lengths() {
-    let texts = |bytes: &[u8], count: u8| {
-        with(&zstd(&[(bytes, count)], |len| len as u8, None), &text(), 2, |_, column| {
-            let mut memory = [0; 1 << 15];
-            column.read(0..2, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-                Values::Utf8(texts) => [texts.text(0).unwrap().to_owned(), texts.text(1).unwrap().to_owned()],
-                other => panic!("{other:?}"),
-            })
-        })
-    };
-    assert_eq!(texts(b"\x02\0\0\0ab\0\0\0\0", 2).unwrap(), ["ab", ""]);
-    assert_eq!(texts(b"\x02\0\0\0ab\x01\0\0\0c", 0).unwrap(), ["ab", "c"], "without a count");
-    for bad in [&b"\x02\0\0\0ab"[..], b"\x02\0\0\0ab\x01\0\0\0", b"\xff\xff\xff\xffab", b"\x02\0\0\0ab\x01\0"] {
-        let e = texts(bad, 2).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxText), "{bad:?}");
-    }
-}
-
-/// Metadata of a pco chunk of i64: one bin from `lower` on, with offsets of 8 bits.
-#[cfg(feature = "pco")]
-fn pco_meta(lower: i64) -> Vec<u8> {
-    let ordered = u128::from(lower as u64 ^ 1 << 63);
-    // Mode, delta and size of the table are 0; 15 bits of how many bins, 64 of the first, 7 of its offsets.
-    (1u128 << 12 | ordered << 27 | 8u128 << 91).to_le_bytes()[..13].to_vec()
-}
-
-/// A `vortex.pco` of two chunks, the first of which has two pages; all of them as bytes above 100 and 200.
-#[cfg(feature = "pco")]
-fn pco(claims: [u8; 3], pages: [&[u8]; 3], validity: Option<&[u8]>) -> Vec<u8> {
-    let [a, b, c] = claims;
-    let metadata = [&[0x0a, 2, 4, 1][..], &[0x12, 8, 0x0a, 2, 0x08, a, 0x0a, 2, 0x08, b], &[0x12, 4, 0x0a, 2, 0x08, c]];
-    let metas = [pco_meta(100), pco_meta(200)];
-    let mut buffers = vec![&metas[0][..], &metas[1]];
-    buffers.extend(pages);
-    buffers.extend(validity);
-    let children = validity.map(|_| node(Encoding::Bool, &[], &[5], vec![]));
-    blob(node(Encoding::Pco, &metadata.concat(), &[0, 1, 2, 3, 4], children.into_iter().collect()), &buffers)
-}
-
-#[cfg(feature = "pco")]
-#[test]
-fn pages_hold_the_rows_that_have_a_value() {
-    let blob = pco([2, 1, 2], [&[1, 2], &[3], &[4, 5]], Some(&[0b0101_1011, 0]));
-    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
-        file.verify(&mut Scratch::new(&mut [0; 16 << 10])).unwrap();
-        let naive = [Some(101), Some(102), None, Some(103), Some(204), None, Some(205), None, None];
-        assert_eq!(integers(&column, 0..9), naive);
-        for (from, to) in [(0, 9), (3, 7), (1, 4), (4, 5), (5, 9), (7, 9)] {
-            let mut memory = [0xaa; 16 << 10];
-            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
-            let Values::I64(values) = batch.values else { panic!() };
-            let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
-            assert_eq!(read, naive[from as usize..to as usize]);
-        }
-    });
-}
-
-#[cfg(feature = "pco")]
-#[test]
-fn pages_that_are_not_as_long_as_they_say_are_an_error() {
-    let pages: [&[u8]; 3] = [&[1, 2], &[3], &[4, 5]];
-    assert_eq!(longs(&pco([2, 1, 2], pages, None), 5), Ok(vec![101, 102, 103, 204, 205]));
-    let error = |claims, rows| longs(&pco(claims, pages, None), rows).unwrap_err();
-    let e = error([3, 1, 2], 5);
-    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::PcoPage), "more than the page has");
-    let e = error([1, 1, 2], 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PcoPage), "less than the page has");
-    let e = error([2, 1, 2], 6);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
-    // A type that the chunk is not of.
-    let blob = pco([2, 1, 2], pages, None);
-    with(&blob, &number(owned::PType::I32, false), 5, |_, column| {
-        let e = column.read(0..5, &mut Scratch::new(&mut [0; 16 << 10])).unwrap_err();
-        assert_eq!(e.what(), What::Pco);
-    });
 }

@@ -5,6 +5,7 @@ use core::fmt;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, PType};
+use crate::limits::Fuel;
 use crate::meta::flat::Flat;
 
 /// A logical type: a view of its place in the dtype FlatBuffer, or one that an encoding implies.
@@ -171,6 +172,11 @@ impl<'a> DType<'a> {
         Some((calendar, unit, zone))
     }
 
+    /// Unit and zone of a standard date, time or timestamp; the zone may be empty.
+    pub(super) fn calendar_unit(self) -> Option<(Unit, &'a [u8])> {
+        self.calendar().map(|(_, unit, zone)| (unit, zone))
+    }
+
     /// The zone of a timestamp that has one.
     pub(super) fn zone(self) -> Result<Option<&'a str>> {
         match self.calendar() {
@@ -280,6 +286,26 @@ impl<'a> DType<'a> {
             },
             _ => Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
         }
+    }
+}
+
+impl DType<'_> {
+    /// Looks at the types of all children: a small file may describe a tree without end.
+    pub(super) fn walk(self, fuel: &mut Fuel) -> Result<()> {
+        let at = match self.shape {
+            Shape::List(ty) | Shape::FixedList(ty, _) => ty.at(),
+            Shape::Struct(ty) => ty.at(),
+            Shape::Map(ty) | Shape::Entries(ty) | Shape::Entry(ty) => ty.at(),
+            _ => 0,
+        };
+        fuel.spend(at)?;
+        for k in 0..self.children() {
+            if matches!(self.storage()?.shape, Shape::Struct(_)) {
+                self.name(k)?;
+            }
+            self.child(k)?.walk(fuel)?;
+        }
+        Ok(())
     }
 }
 

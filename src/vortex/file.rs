@@ -95,7 +95,9 @@ impl<'a> File<'a> {
     }
 
     /// Opens a file of which some pieces are there. An error of [`Kind::Missing`] names the range to fetch
-    /// next; the last [`raw::TAIL_LEN`] bytes are a good first piece.
+    /// next; the last [`raw::TAIL_LEN`] bytes are a good first piece, which holds at least the postscript of any
+    /// file but for its last 8 bytes, and all metadata of most. Two requests open the files of every writer that
+    /// puts the metadata together, three if the first was shorter.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
@@ -117,7 +119,8 @@ impl<'a> File<'a> {
                 return Err(Error::new(Kind::Unsupported, what, segment.at()));
             }
             let span = Span { at: segment.offset()?, len: segment.length()?.into() };
-            Ok(Some(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth)))
+            let bytes = source.get(span, what).map_err(|e| missing_parts(e, &postscript, &source))?;
+            Ok(Some(Flat::new_at(bytes, span.at).with_depth(depth)))
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
 
@@ -304,6 +307,18 @@ impl<'a> File<'a> {
         self.segments.map_or(0, |segments| segments.len())
     }
 
+    /// The power of two that the offset of segment `i` is to be a multiple of; nothing here depends on it.
+    ///
+    /// # Errors
+    /// [`Kind::OutOfRange`] if there is none.
+    pub fn segment_alignment(&self, i: u32) -> Result<u8> {
+        let none = Error::new(Kind::OutOfRange, What::VtxSegment, i.into()).with_need(self.segments() as u64);
+        self.segments
+            .and_then(|segments| segments.get(usize::try_from(i).ok()?))
+            .map(|s| s.alignment_exponent)
+            .ok_or(none)
+    }
+
     /// Where segment `i` lies.
     ///
     /// # Errors
@@ -322,6 +337,30 @@ impl fmt::Debug for File<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("File").field("len", &self.source.len()).field("rows", &self.rows()).finish_non_exhaustive()
     }
+}
+
+/// An error about one part that no piece holds, widened to all such parts: writers put them next to each other,
+/// so that one request fetches them. Those that lie far apart are fetched one by one.
+#[cold]
+fn missing_parts(e: Error, postscript: &flat::Postscript<'_>, source: &Source<'_>) -> Error {
+    if e.kind() != Kind::Missing {
+        return e;
+    }
+    let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
+    let parts = [postscript.dtype(), postscript.layout(), postscript.statistics(), postscript.footer()];
+    for segment in parts.into_iter().flatten().flatten() {
+        let (Ok(at), Ok(len)) = (segment.offset(), segment.length()) else { continue };
+        let span = Span { at, len: len.into() };
+        if source.get(span, e.what()).is_err_and(|e| e.kind() == Kind::Missing) {
+            (start, end) = (start.min(at), end.max(at.saturating_add(span.len)));
+            sum = sum.saturating_add(span.len);
+        }
+    }
+    let len = end.saturating_sub(start);
+    if len > sum.saturating_add(raw::TAIL_LEN) {
+        return e;
+    }
+    Error::new(Kind::Missing, e.what(), start).with_need(len)
 }
 
 fn table<'a, T: From<Table<'a>>>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<T> {

@@ -49,7 +49,7 @@
 //! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 only without nulls |
 //! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |
 //! | fsst, onpair | yes | FSST in both of its forms; lengths of rows are checked in sum per batch |
-//! | zstd | with the feature `zstd` | not with a dictionary; a frame is unpacked whole, whatever rows are asked for |
+//! | zstd | with the feature `zstd` | with and without a dictionary; a frame is unpacked whole, whatever rows are asked for |
 //! | pco | with the feature `pco` | every mode and delta; a page is decoded from its beginning |
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of 0.36 to 0.90 | yes | with the old forms that they have |
@@ -68,6 +68,7 @@ mod dtype;
 mod file;
 mod need;
 mod node;
+mod notation;
 pub mod raw;
 mod scalar;
 mod source;

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use super::dtype::DType;
 use super::file::{File, Root};
 use super::node::{Node, Tree};
 use super::raw::LayoutId;
@@ -54,16 +55,58 @@ pub struct Visit<'f> {
     pub bytes: u64,
     /// Which field of the root it belongs to, if it belongs to one.
     pub column: Option<usize>,
+    /// The type of its rows, of a layout that is not in a table of zones.
+    pub dtype: Option<DType<'f>>,
+    node: Node<'f>,
+}
+
+impl<'f> Visit<'f> {
+    /// The metadata of its layout or encoding.
+    ///
+    /// # Errors
+    /// What is wrong with its place.
+    pub fn metadata(&self) -> Result<&'f [u8]> {
+        self.node.metadata().map(|metadata| metadata.bytes())
+    }
+
+    /// How many buffers an array has of its own.
+    ///
+    /// # Errors
+    /// What is wrong with its node.
+    pub fn buffers(&self) -> Result<usize> {
+        self.node.buffers()
+    }
+
+    /// Where buffer `k` of an array lies in the file.
+    ///
+    /// # Errors
+    /// What is wrong with its place.
+    pub fn buffer(&self, k: usize) -> Result<Span> {
+        self.node.buffer(k).map(|buffer| Span { at: buffer.at, len: buffer.bytes.len() as u64 })
+    }
+
+    /// The number of the segment of a flat layout.
+    ///
+    /// # Errors
+    /// What is wrong with its layout.
+    pub fn segment_number(&self) -> Result<Option<u32>> {
+        match self.segment {
+            Some(_) => self.node.segment_number().map(Some),
+            None => Ok(None),
+        }
+    }
 }
 
 impl<'f> File<'f> {
-    /// Shows every layout and, unless `layouts_only`, every array of the file, parents before children.
+    /// Shows every layout and, unless `layouts_only`, every array of the file, parents before children; looks at
+    /// every type before.
     ///
     /// # Errors
     /// What is wrong with the tree, and what `show` says.
     pub fn visit(&'f self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'f>) -> Result<()>) -> Result<()> {
         let root = Node::root(self)?;
         let mut walk = Walk { fuel: Fuel::new(self.limits()), layouts_only, show };
+        self.dtype().walk(&mut walk.fuel)?;
         let rows = match self.root() {
             Root::Layout(_) => None,
             Root::Blob(_, rows) => Some(rows),
@@ -100,6 +143,8 @@ impl<'f> Walk<'_, 'f> {
             segment: None,
             bytes: 0,
             column: at.column,
+            dtype: None,
+            node: *node,
         };
         let below = At { depth: at.depth.saturating_add(1), rows: None, ..at };
         match node.tree {
@@ -109,9 +154,10 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
-        let id = node.layout()?;
+        let id = node.layout();
         let segment = if id == Some(LayoutId::Flat) { node.segment()? } else { None };
-        (self.show)(&Visit { rows: Some(node.rows), segment, ..visit })?;
+        let dtype = if visit.in_zones { None } else { Some(node.dtype) };
+        (self.show)(&Visit { rows: Some(node.rows), segment, dtype, ..visit })?;
         if id == Some(LayoutId::Flat) {
             if self.layouts_only {
                 return Ok(());
@@ -122,7 +168,7 @@ impl<'f> Walk<'_, 'f> {
         for k in 0..node.children()? {
             let (mut role, mut column, mut dtype) = (Role::Child(k), below.column, node.dtype);
             match (id, k) {
-                (Some(LayoutId::Struct), _) if k < first_field => role = Role::Validity,
+                (Some(LayoutId::Struct), _) if k < first_field => (role, dtype) = (Role::Validity, DType::BOOL),
                 (Some(LayoutId::Struct), _) => {
                     let field = k.saturating_sub(first_field);
                     dtype = node.dtype.child(field)?;
@@ -131,7 +177,7 @@ impl<'f> Walk<'_, 'f> {
                 }
                 (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
                 (Some(LayoutId::Dict), 0) => role = Role::Values,
-                (Some(LayoutId::Dict), _) => role = Role::Codes,
+                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.dict_layout()?.0.dtype),
                 (Some(LayoutId::Zoned | LayoutId::Stats), 0) => role = Role::Data,
                 (Some(LayoutId::Zoned | LayoutId::Stats), _) => role = Role::Zones,
                 _ => {}
@@ -179,7 +225,7 @@ impl<'f> Node<'f> {
         if rows.is_empty() {
             return Ok(());
         }
-        match self.layout()? {
+        match self.layout() {
             // An array lies in the segment of the layout above.
             None => Ok(()),
             Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
@@ -208,7 +254,7 @@ impl<'f> Node<'f> {
                 }
                 for k in 0..self.children()? {
                     let field = k.checked_sub(first);
-                    let dtype = field.map_or(Ok(super::DType::BOOL), |field| self.dtype.child(field))?;
+                    let dtype = field.map_or(Ok(DType::BOOL), |field| self.dtype.child(field))?;
                     self.equal_child(k, dtype)?.segments(&[], rows.clone(), run, show)?;
                 }
                 Ok(())

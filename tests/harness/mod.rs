@@ -51,8 +51,15 @@ pub mod json;
 pub mod proto;
 pub mod vortex;
 pub mod vortex_array;
+pub mod vortex_dtype;
 pub mod vortex_file;
-pub mod vortex_kernels;
+pub mod vortex_footer;
+pub mod vortex_lanes;
+pub mod vortex_layout;
+pub mod vortex_metadata;
+pub mod vortex_numbers;
+pub mod vortex_pco;
+pub mod vortex_texts;
 pub mod walk;
 pub mod xml;
 
@@ -101,5 +108,12 @@ pub const TARGETS: &[(&str, Body)] = &[
     ("proto", proto::run),
     ("vortex_file", vortex_file::run),
     ("vortex_array", vortex_array::run),
-    ("vortex_kernels", vortex_kernels::run),
+    ("vortex_dtype", vortex_dtype::run),
+    ("vortex_footer", vortex_footer::run),
+    ("vortex_lanes", vortex_lanes::run),
+    ("vortex_layout", vortex_layout::run),
+    ("vortex_metadata", vortex_metadata::run),
+    ("vortex_numbers", vortex_numbers::run),
+    ("vortex_pco", vortex_pco::run),
+    ("vortex_texts", vortex_texts::run),
 ];

@@ -9,7 +9,7 @@ use super::vortex::{ROOM, column, is_sound, walk};
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
 
 /// Ids that nodes may count: those of the files of the original, which are in order of the alphabet, and rarer ones.
-const IDS: [&str; 35] = [
+pub const IDS: [&str; 35] = [
     "fastlanes.bitpacked",
     "fastlanes.for",
     "fastlanes.rle",
@@ -48,7 +48,7 @@ const IDS: [&str; 35] = [
 ];
 
 /// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.
-const TYPES: [(u8, u8); 10] = [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0)];
+pub const TYPES: [(u8, u8); 10] = [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0)];
 
 /// Rows that are claimed: those of the goldens, none, and more than any blob holds.
 const ROWS: [u64; 4] = [260, 44, 1100, 1 << 35];
@@ -67,9 +67,22 @@ pub fn read(blob: &[u8]) -> usize {
 
 /// Reads a blob as so many rows; whether it is an array at all.
 fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> bool {
-    // A dtype FlatBuffer: a DType and the table of its union, whose fields are number and null, or null alone.
+    let dtype = dtype(tag, number, nullable);
+    let Ok(dtype) = DType::parse(&dtype) else { return false };
+    let Ok(file) = File::of_array(blob, dtype, rows, &IDS, &LIMITS) else { return false };
+    walk(&file);
+    let mut memory = [0x5a; ROOM];
+    let Ok(part) = file.part() else { return false };
+    let Ok(only) = part.column(0) else { return false };
+    let sound = is_sound(&file, &mut memory);
+    column(&only, &mut memory, sound, 0);
+    true
+}
+
+/// A dtype FlatBuffer: a DType and the table of its union, whose fields are number and null, or null alone.
+pub fn dtype(tag: u8, number: u8, nullable: bool) -> [u8; 40] {
     let (first, second) = if tag == 3 { (6, 7) } else { (7, 6) };
-    let dtype = [
+    [
         12,
         0,
         0,
@@ -110,14 +123,5 @@ fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> boo
         0,
         number,
         u8::from(nullable), // the table
-    ];
-    let Ok(dtype) = DType::parse(&dtype) else { return false };
-    let Ok(file) = File::of_array(blob, dtype, rows, &IDS, &LIMITS) else { return false };
-    walk(&file);
-    let mut memory = [0x5a; ROOM];
-    let Ok(part) = file.part() else { return false };
-    let Ok(only) = part.column(0) else { return false };
-    let sound = is_sound(&file, &mut memory);
-    column(&only, &mut memory, sound, 0);
-    true
+    ]
 }

@@ -160,6 +160,20 @@ fn check<T: Table>(
     Ok(())
 }
 
+/// Timestamps with a zone, where the target holds none and nobody said that it may be left out, say so.
+fn zones<T: Table>(table: &mut Picked<T>, to: Format, how: &Convert, scratch: &mut Scratch<'_>) -> Result<(), Stop> {
+    table.restart()?;
+    let mut scope = scratch.scope();
+    let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
+    for k in 0..part.width() {
+        if let (Some(zone), false) = (part.column(k)?.zone()?, how.any_time) {
+            let why = format!("column {}: {to} holds no zone ({zone}; --any-time leaves it out)", part.name(k)?);
+            return Err(Stop::Failure(Failure::Input(why)));
+        }
+    }
+    Ok(())
+}
+
 fn time_hint(ty: Type) -> &'static str {
     match ty {
         Type::Date(_) | Type::Time(_) | Type::Timestamp(_) => " (--stored-times writes the stored integers)",
@@ -182,6 +196,7 @@ fn to_jay<T: Table>(table: &mut Picked<T>, how: &Convert, scratch: &mut Scratch<
         ty => time_hint(ty),
     };
     check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, scratch)?;
+    zones(table, Format::Jay, how, scratch)?;
     fill(how, |sink| {
         let mut builder = jay::write::Builder::new(sink, &options)?;
         table.restart()?;
@@ -285,17 +300,12 @@ fn to_bcolz<T: Table>(table: &mut Picked<T>, how: &Convert, scratch: &mut Scratc
     };
     let holds = |ty| bcolz::write::holds(ty) && (how.records || !matches!(ty, Type::Struct(_)));
     check(table, Format::Bcolz, holds, hint, scratch)?;
+    zones(table, Format::Bcolz, how, scratch)?;
     let mut rows = 0u64;
     table.restart()?;
     loop {
         let mut scope = scratch.scope();
         let Some(part) = table.next_part(&mut scope)? else { break };
-        for k in 0..part.width() {
-            if let (Some(zone), false) = (part.column(k)?.zone()?, how.any_time) {
-                let why = format!("column {}: bcolz holds no zone ({zone}; --any-time leaves it out)", part.name(k)?);
-                return Err(Stop::Failure(Failure::Input(why)));
-            }
-        }
         rows = rows.saturating_add(part.rows());
     }
     let options = bcolz::write::WriteOptions {

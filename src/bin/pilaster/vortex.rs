@@ -3,9 +3,9 @@
 use std::io::Write;
 
 use pilaster::column::Part;
-use pilaster::error::Result;
+use pilaster::error::{Result, What};
 use pilaster::vortex::{File, Role, Visit};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use crate::Failure;
 
@@ -96,7 +96,101 @@ fn shares(file: &File<'_>) -> Result<Vec<Share>> {
     Ok(shares)
 }
 
+/// Nodes of a tree that `dump` shows, long types counted as several; a larger one it leaves out, as a small file may
+/// describe one without end.
+const SHOWN: usize = 1 << 16;
+
 /// What is particular to a Vortex file.
 pub fn facts(file: &File<'_>) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
-    Ok(vec![("file_bytes", json!(file.source().len())), ("rows", json!(file.rows()?))])
+    let mut facts = vec![
+        ("file_bytes", json!(file.source().len())),
+        ("rows", json!(file.rows()?)),
+        ("dtype", json!(file.dtype().to_string())),
+        ("segments_offset_length_alignexp", segments(file)?),
+    ];
+    if file.metadata_len() > 0 {
+        facts.push(("metadata", metadata(file)?));
+    }
+    if let Some(tree) = tree(file)? {
+        facts.push(("layout_tree", tree));
+    }
+    Ok(facts)
+}
+
+fn segments(file: &File<'_>) -> Result<Value> {
+    let count = u32::try_from(file.segments()).unwrap_or(u32::MAX);
+    let of = |i| Ok(json!([file.segment(i)?.at, file.segment(i)?.len, file.segment_alignment(i)?]));
+    (0..count).map(of).collect()
+}
+
+/// The pieces of user data.
+fn metadata(file: &File<'_>) -> Result<Value> {
+    let of = |i| {
+        let (key, span) = file.metadata(i)?;
+        Ok(json!({"key": key, "hex": hex(file.source().get(span, What::VtxPostscript)?)}))
+    };
+    (0..file.metadata_len()).map(of).collect()
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// The tree of layouts and arrays, in the words of the golden files.
+fn tree(file: &File<'_>) -> Result<Option<Value>> {
+    // The nodes from the root to the last one seen, each with its depth.
+    let mut path: Vec<(u16, bool, Map<String, Value>)> = Vec::new();
+    let mut count = 0usize;
+    file.visit(false, &mut |visit| {
+        if count <= SHOWN {
+            fold(&mut path, visit.depth);
+            let node = node(visit)?;
+            let ty = node.get("dtype").and_then(Value::as_str).map_or(0, str::len);
+            count = count.saturating_add(ty >> 5).saturating_add(1);
+            path.push((visit.depth, visit.is_array, node));
+        }
+        Ok(())
+    })?;
+    fold(&mut path, 1);
+    Ok(path.pop().filter(|_| count <= SHOWN).map(|(.., root)| Value::Object(root)))
+}
+
+/// Puts the nodes from `depth` on into those above them.
+fn fold(path: &mut Vec<(u16, bool, Map<String, Value>)>, depth: u16) {
+    while path.last().is_some_and(|(at, ..)| *at >= depth) {
+        let Some((_, is_array, node)) = path.pop() else { return };
+        let Some((_, in_array, above)) = path.last_mut() else { return };
+        if is_array && !*in_array {
+            above.insert("array".to_owned(), Value::Object(node));
+        } else if let Value::Array(children) = above.entry("children").or_insert_with(|| json!([])) {
+            children.push(Value::Object(node));
+        }
+    }
+}
+
+fn node(visit: &Visit<'_>) -> Result<Map<String, Value>> {
+    let mut node = Map::new();
+    let mut put = |key: &str, value: Value| node.insert(key.to_owned(), value);
+    put(if visit.is_array { "encoding" } else { "layout" }, json!(String::from_utf8_lossy(visit.id)));
+    put("metadata_hex", json!(hex(visit.metadata()?)));
+    if visit.is_array {
+        let lengths = (0..visit.buffers()?).map(|k| visit.buffer(k).map(|buffer| buffer.len));
+        put("buffer_lengths", json!(lengths.collect::<Result<Vec<_>>>()?));
+        return Ok(node);
+    }
+    let role = match visit.role {
+        Role::Root => None,
+        Role::Field(name) => Some(name.to_owned()),
+        Role::Validity => Some("validity".to_owned()),
+        Role::Chunk(k) | Role::Child(k) => Some(format!("[{k}]")),
+        Role::Values => Some("values".to_owned()),
+        Role::Codes => Some("codes".to_owned()),
+        Role::Data => Some("data".to_owned()),
+        Role::Zones => Some("zones".to_owned()),
+    };
+    role.map(|role| put("role", json!(role)));
+    visit.dtype.map(|dtype| put("dtype", json!(dtype.to_string())));
+    put("rows", json!(visit.rows));
+    visit.segment_number()?.map(|number| put("segments", json!([number])));
+    Ok(node)
 }

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::bytes::Scratch;
-use crate::codec::Codec;
+use crate::codec::zstd;
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::meta::proto::{Fields, Value};
@@ -31,6 +31,8 @@ struct Frame<'f> {
 struct Frames<'n, 'f> {
     node: &'n Node<'f>,
     fields: Fields<'f>,
+    /// What lies before each frame, or nothing.
+    dictionary: Buffer<'f>,
     /// Bytes of a value, where all have as many.
     width: Option<u64>,
     buffer: usize,
@@ -65,15 +67,34 @@ impl<'f> Frames<'_, 'f> {
         }
         Ok(None)
     }
+
+    /// Unpacks a frame, which has exactly so many bytes.
+    fn unpack(&self, frame: &Frame<'f>, bytes: &mut [u8], s: &mut Scratch<'_>) -> Result<()> {
+        let differs = || self.node.error(Kind::Invalid, What::VtxBuffer, frame.size);
+        let len = zstd::decode_with(frame.packed.bytes, bytes, self.dictionary.bytes, s);
+        let len = len.map_err(|e| match (e.kind(), e.what()) {
+            // More than the metadata says; too little scratch is another matter.
+            (Kind::NoRoom, what) if what != What::Scratch => differs(),
+            // Wrong, and not just another than the frame asks for.
+            (Kind::Invalid | Kind::Truncated, What::ZstdDictionary) => e.moved(self.dictionary.at),
+            _ => e.moved(frame.packed.at),
+        })?;
+        if len == bytes.len() { Ok(()) } else { Err(differs()) }
+    }
 }
 
 impl<'f> Node<'f> {
     fn zstd_frames(&self, width: Option<u64>) -> Result<Frames<'_, 'f>> {
         let metadata = self.metadata()?;
-        if metadata.uint(field::DICTIONARY_SIZE)?.unwrap_or(0) > 0 {
-            return Err(self.undecoded());
+        let size = metadata.uint(field::DICTIONARY_SIZE)?.unwrap_or(0);
+        let dictionary = match size {
+            0 => Buffer::EMPTY,
+            _ => self.buffer(0)?,
+        };
+        if dictionary.bytes.len() as u64 != size {
+            return Err(Error::new(Kind::Invalid, What::ZstdDictionary, dictionary.at).with_need(size));
         }
-        Ok(Frames { node: self, fields: metadata.fields(), width, buffer: 0, first: 0 })
+        Ok(Frames { node: self, fields: metadata.fields(), dictionary, width, buffer: usize::from(size > 0), first: 0 })
     }
 
     /// `vortex.zstd`.
@@ -112,7 +133,7 @@ impl<'f> Node<'f> {
             let mut t = s.scope();
             let bytes = t.take::<u8>(usize::try_from(frame.size).unwrap_or(usize::MAX))?;
             self.spend(&frame, run)?;
-            self.unpack(&frame, bytes, &mut t)?;
+            frames.unpack(&frame, bytes, &mut t)?;
             if frame.values.end.saturating_sub(frame.values.start).checked_mul(width as u64) != Some(frame.size) {
                 return Err(self.error(Kind::Invalid, What::VtxMetadata, frame.size));
             }
@@ -141,7 +162,7 @@ impl<'f> Node<'f> {
             let start = self.room(size, run)?;
             self.spend(&frame, run)?;
             let bytes = run.arena(start, size);
-            self.unpack(&frame, bytes, s)?;
+            frames.unpack(&frame, bytes, s)?;
             let (mut value, mut at) = (frame.values.start, 0usize);
             while value < frame.values.end && done < out.len() && at < bytes.len() {
                 let text = at.saturating_add(4);
@@ -166,17 +187,6 @@ impl<'f> Node<'f> {
 
     fn spend(&self, frame: &Frame<'f>, run: &mut Run<'_>) -> Result<()> {
         run.fuel.spend_many(u32::try_from(frame.size / BYTES_PER_NODE).unwrap_or(u32::MAX), frame.packed.at)
-    }
-
-    /// Unpacks a frame, which has exactly so many bytes.
-    fn unpack(&self, frame: &Frame<'f>, bytes: &mut [u8], s: &mut Scratch<'_>) -> Result<()> {
-        let len = Codec::Zstd.decode(frame.packed.bytes, bytes, s);
-        let len = len.map_err(|e| match e.kind() {
-            // More than the metadata says; too little scratch is another matter.
-            Kind::NoRoom if e.what() != What::Scratch => self.error(Kind::Invalid, What::VtxBuffer, frame.size),
-            _ => e.moved(frame.packed.at),
-        })?;
-        if len == bytes.len() { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxBuffer, frame.size)) }
     }
 
     /// Bytes of the frames that the texts of some rows are unpacked from.

@@ -1,5 +1,0 @@
-#![no_main]
-#[path = "../../tests/harness/mod.rs"]
-mod harness;
-
-libfuzzer_sys::fuzz_target!(|data: &[u8]| harness::vortex_kernels::run(data));

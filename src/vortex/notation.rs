@@ -1,0 +1,116 @@
+//! Types in the notation of the original: `{a=i64, t=vortex.timestamp[ms, tz=UTC](i64?)}`.
+
+use core::fmt::{self, Formatter, Write};
+
+use super::dtype::{DType, Shape};
+use crate::column::{Prim, Unit};
+use crate::limits::{Fuel, Limits};
+
+/// Nodes of a type that are shown.
+const SHOWN: u32 = 1 << 16;
+
+/// As the original writes it; what is wrong with the type of a child, and what is too
+/// large, is `…`.
+impl fmt::Display for DType<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        show(*self, &mut Fuel::new(&Limits { max_nodes: SHOWN, ..Limits::DEFAULT }), f)
+    }
+}
+
+fn show(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
+    if fuel.spend(0).is_err() {
+        return f.write_char('…');
+    }
+    match dtype.shape {
+        // Always nullable.
+        Shape::Null => return f.write_str("null"),
+        Shape::Extension(_) => return extension(dtype, fuel, f),
+        Shape::Bool => f.write_str("bool")?,
+        Shape::Utf8 => f.write_str("utf8")?,
+        Shape::Binary => f.write_str("binary")?,
+        Shape::Prim(prim) => f.write_str(name(prim))?,
+        Shape::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})")?,
+        Shape::List(_) => {
+            f.write_str("list(")?;
+            child(dtype, 0, fuel, f)?;
+            f.write_char(')')?;
+        }
+        Shape::FixedList(_, size) => {
+            f.write_str("fixed_size_list(")?;
+            child(dtype, 0, fuel, f)?;
+            write!(f, ")[{size}]")?;
+        }
+        Shape::Map(map) | Shape::Entries(map) => {
+            f.write_str("map(")?;
+            if let Ok(entry) = dtype.child(0) {
+                child(entry, 0, fuel, f)?;
+                f.write_str(", ")?;
+                child(entry, 1, fuel, f)?;
+            }
+            write!(f, ", keys_sorted={})", map.keys_sorted().unwrap_or(false))?;
+        }
+        Shape::Struct(_) | Shape::Entry(_) => {
+            f.write_char('{')?;
+            for k in 0..dtype.children() {
+                let name = dtype.name(k).unwrap_or("…");
+                write!(f, "{}{name}=", if k > 0 { ", " } else { "" })?;
+                child(dtype, k, fuel, f)?;
+            }
+            f.write_char('}')?;
+        }
+        Shape::Other => f.write_str("variant")?,
+    }
+    if dtype.nullable { f.write_char('?') } else { Ok(()) }
+}
+
+fn child(dtype: DType<'_>, k: usize, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
+    match dtype.child(k) {
+        Ok(child) => show(child, fuel, f),
+        Err(_) => f.write_char('…'),
+    }
+}
+
+/// The id, for calendar types the unit and the zone, and what is stored.
+fn extension(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
+    let (id, _) = dtype.extension().ok().flatten().unwrap_or_default();
+    f.write_str(core::str::from_utf8(id).unwrap_or("…"))?;
+    if let Some((unit, zone)) = dtype.calendar_unit() {
+        write!(f, "[{}", symbol(unit))?;
+        if !zone.is_empty() {
+            write!(f, ", tz={}", core::str::from_utf8(zone).unwrap_or("…"))?;
+        }
+        f.write_char(']')?;
+    }
+    f.write_char('(')?;
+    match dtype.storage() {
+        Ok(storage) => show(storage, fuel, f)?,
+        Err(_) => f.write_char('…')?,
+    }
+    f.write_char(')')
+}
+
+const fn symbol(unit: Unit) -> &'static str {
+    match unit {
+        Unit::Nano => "ns",
+        Unit::Micro => "µs",
+        Unit::Milli => "ms",
+        Unit::Second => "s",
+        _ => "days",
+    }
+}
+
+const fn name(prim: Prim) -> &'static str {
+    match prim {
+        Prim::U8 => "u8",
+        Prim::U16 => "u16",
+        Prim::U32 => "u32",
+        Prim::U64 => "u64",
+        Prim::I8 => "i8",
+        Prim::I16 => "i16",
+        Prim::I32 => "i32",
+        Prim::I64 => "i64",
+        Prim::F16 => "f16",
+        Prim::F32 => "f32",
+        Prim::F64 => "f64",
+    }
+}
