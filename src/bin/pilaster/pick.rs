@@ -109,9 +109,10 @@ impl<P: Part> Part for PickedPart<'_, P> {
         self.columns.len()
     }
 
+    /// The one column of a file without tables gets a name.
     fn name(&self, k: usize) -> Result<&str> {
         let name = self.part.name(self.of(k)?)?;
-        Ok(if name.is_empty() { self.unnamed } else { name })
+        Ok(if name.is_empty() && self.part.width() == 1 { self.unnamed } else { name })
     }
 
     fn column(&self, k: usize) -> Result<Self::Col> {
