@@ -128,14 +128,14 @@ fn counts_that_lie() {
     let opened = File::open(&misfit, &STRICT, &mut Scratch::new(&mut [])).unwrap();
     assert_eq!(opened.meta().field(0).unwrap().stats(), Ok(None), "of another type: as if there were none");
     assert_eq!(refusal(&file(column(9, None), &data)), (Kind::Invalid, What::JayNulls));
-    // A null count of 0 over a missing row: an error to read, unless it is believed.
+    // A null count of 0 over a missing row: an error to read where it is checked, else believed.
     let lie = file(column(0, None), &data);
     let open = |options| File::open(&lie, &options, &mut Scratch::new(&mut [])).unwrap().column(0).unwrap();
     let mut memory = [0; 64];
-    let e = open(STRICT).read(0..8, &mut Scratch::new(&mut memory)).unwrap_err();
+    let checked = open(ReadOptions { check_null_counts: true, ..STRICT });
+    let e = checked.read(0..8, &mut Scratch::new(&mut memory)).unwrap_err();
     assert_eq!(e.what(), What::JayNulls);
-    let believed = open(ReadOptions { trust_null_counts: true, ..STRICT });
-    assert!(believed.read(0..8, &mut Scratch::new(&mut [])).unwrap().validity.get(2));
+    assert!(open(STRICT).read(0..8, &mut Scratch::new(&mut [])).unwrap().validity.get(2));
     let batch = open(TOLERANT).read(0..8, &mut Scratch::new(&mut memory)).unwrap();
     assert!(!batch.validity.get(2) && batch.validity.get(3));
 }

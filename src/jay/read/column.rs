@@ -86,7 +86,7 @@ impl<'a> Column<'a> {
     where
         'a: 's,
     {
-        if self.is_trusted() || self.bitmap().is_empty() {
+        if self.bitmap().is_empty() {
             return Ok(Validity::All);
         }
         let bits: Bits<'a> = Bits::new(self.bitmap(), first, len)?;
@@ -169,7 +169,6 @@ impl column::Column for Column<'_> {
     fn nullable(&self) -> bool {
         match self.field.stype() {
             SType::Void0 => true,
-            _ if self.is_trusted() => false,
             _ => !self.is_full(),
         }
     }
