@@ -85,7 +85,7 @@ async function open(from, name) {
   $('#table-choice').hidden = facts.tables.length < 2
   $('#structure').replaceChildren()
   $('#raw pre').textContent = ''
-  $('#search').value = ''
+  for (const id of ['#search', '#from', '#to']) $(id).value = ''
   chosenTable()
   const info = await ask('info').catch((error) => error)
   if (source.from !== from) return
@@ -141,7 +141,10 @@ function download(blob, name) {
 
 async function save(call, as, extension) {
   const table = Number($('#table').value)
-  const done = await busy('Export', call, { table, columns: chosen(), as })
+  const { rows } = facts.tables[table]
+  const within = (input, otherwise) => Math.min(Math.max(input.value === '' ? otherwise : Number(input.value), 0), rows)
+  const [start, end] = [within($('#from'), 0), within($('#to'), rows)]
+  const done = await busy('Export', call, { table, columns: chosen(), as, start, end })
   if (done) download(done.value, `${source.name}.${extension}`)
 }
 
