@@ -34,8 +34,13 @@ const calls = {
   async profile({ table, column, x }, options) {
     const of = file.tables[table]
     const key = `${table} ${x}`
-    if (x !== null && !ranges.has(key)) ranges.set(key, await rangeOf(of, x, options))
-    return profile(of, column, x, ranges.get(key), options)
+    if (x !== null && !ranges.has(key)) {
+      // Whoever asks meanwhile waits for the same walk.
+      const [known, found] = [ranges, rangeOf(of, x, options)]
+      known.set(key, found)
+      found.catch(() => known.delete(key))
+    }
+    return profile(of, column, x, await ranges.get(key), options)
   },
   verify: (_, options) => file.verify(options),
   info: (_, options) => file.info(options),
