@@ -114,7 +114,12 @@ function chosen() {
 
 function show() {
   const table = Number($('#table').value)
-  if (!facts.tables[table]) return
+  if (!facts.tables[table]) {
+    grid.set([], 0, () => [])
+    cards.set([], 0, null, null)
+    return
+  }
+  const of = source
   const found = chosen()
   const columns = found.slice(0, SHOWN)
   const { rows, columns: all } = facts.tables[table]
@@ -123,7 +128,8 @@ function show() {
   $('#filo').title = found.length === 1 ? '' : 'a Filo vector has one column: search for its name'
   grid.set(columns.map((k) => all[k]), rows, (start, end) =>
     ask('rows', { table, columns, start, end }).catch((error) => {
-      failed(error)
+      // What goes wrong because another file was opened meanwhile concerns nobody.
+      if (source === of) failed(error)
       return null
     }))
   const x = $('#x').value === '' ? null : Number($('#x').value)
