@@ -61,13 +61,13 @@ pub enum Compressor {
     Blosclz,
     /// LZ4.
     Lz4,
-    /// LZ4, written by its thorough encoder.
+    /// LZ4, written by its thorough encoder, which needs `alloc`.
     Lz4hc,
     /// Snappy.
     Snappy,
-    /// zlib; needs the feature `deflate`.
+    /// zlib; needs the feature `deflate`, and to be written `alloc`.
     Zlib,
-    /// Zstandard; needs the feature `zstd`.
+    /// Zstandard; needs the feature `zstd`, and to be written `zstd-encode`.
     Zstd,
 }
 
