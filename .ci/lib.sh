@@ -6,8 +6,10 @@ cd "$(dirname "${BASH_SOURCE[0]}")/.."
 # rustup must not replace a toolchain that another build is using.
 export RUSTUP_AUTO_INSTALL=0
 export CARGO_TERM_COLOR="${CARGO_TERM_COLOR:-auto}"
+# Nobody debugs what the checks build, and it takes gigabytes.
+export CARGO_PROFILE_DEV_DEBUG="${CARGO_PROFILE_DEV_DEBUG:-0}"
 # What firmware can have: every format and codec, neither heap nor operating system.
-formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd
+formats=filo,dataseries,jay,bcolz,vortex,lzo,deflate,bzip2,zstd,pco
 target="${CARGO_TARGET_DIR:-$PWD/target}"
 
 # skip REASON: the check cannot run here. Said loudly at home (status 77), a failure in CI.
@@ -56,7 +58,7 @@ emulated() {
   local name="CARGO_TARGET_${1^^}"
   export "${name//-/_}_LINKER=$2" "${name//-/_}_RUNNER=$3"
   export RUST_BACKTRACE=0 PILASTER_SAMPLE="${PILASTER_SAMPLE:-100}" PROPTEST_CASES="${PROPTEST_CASES:-16}"
-  export CARGO_PROFILE_DEV_OPT_LEVEL=1 CARGO_PROFILE_DEV_DEBUG=0
+  export CARGO_PROFILE_DEV_OPT_LEVEL=1
   debian_cargo std,panic_unwind,test test --target "$1" --lib --tests
 }
 

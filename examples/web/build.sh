@@ -1,17 +1,29 @@
 #!/usr/bin/env bash
-# Builds pilaster.wasm: with rustup's target where it is installed, else with Debian's compiler.
+# Builds pilaster.wasm, which reads, and pilaster-write.wasm, which writes: with rustup's target where it is installed,
+# else with Debian's compiler. `build.sh NAME FEATURES` builds NAME.wasm with these features alone.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=wasm32-unknown-unknown
 out="${CARGO_TARGET_DIR:-$PWD/target}"
-if [ -d "$(rustc --print target-libdir --target $target 2>/dev/null)" ]; then
-  cargo build --locked --release --target $target "$@"
-elif [ -d /usr/lib/rustlib/src/rust/library ]; then
-  out="$out/debian"
-  RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$out" CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-22 \
-    /usr/bin/cargo build --locked --release --target $target -Zbuild-std=core,alloc "$@"
+
+build() { # name, features
+  if [ -d "$(rustc --print target-libdir --target $target 2>/dev/null)" ]; then
+    cargo build --locked --release --target $target --no-default-features --features "$2"
+    cp "$out/$target/release/pilaster_web.wasm" "$1.wasm"
+  elif [ -d /usr/lib/rustlib/src/rust/library ]; then
+    RUSTC_BOOTSTRAP=1 RUSTC=/usr/bin/rustc CARGO_TARGET_DIR="$out/debian" \
+      CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=wasm-ld-22 \
+      /usr/bin/cargo build --locked --release --target $target -Zbuild-std=core,alloc --no-default-features --features "$2"
+    cp "$out/debian/$target/release/pilaster_web.wasm" "$1.wasm"
+  else
+    echo "needs the target: rustup target add $target" >&2
+    exit 1
+  fi
+}
+
+if [ $# -eq 2 ]; then
+  build "$1" "$2"
 else
-  echo "needs the target: rustup target add $target" >&2
-  exit 1
+  build pilaster default
+  build pilaster-write write,codecs
 fi
-cp "$out/$target/release/pilaster_web.wasm" pilaster.wasm

@@ -8,9 +8,10 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
 const root = fileURLToPath(new URL('.', import.meta.url))
 
-/** A server of the files below `root`. */
-export function serve(folder = root) {
+/** A server of the files below `folder`; `handle` may answer a request itself, and then says so. */
+export function serve(folder = root, handle = () => false) {
   return createServer(async (request, response) => {
+    if (handle(request, response)) return
     const path = normalize(decodeURIComponent(new URL(request.url, 'http://x').pathname))
     const file = join(folder, path.endsWith('/') ? `${path}index.html` : path)
     const found = file.startsWith(folder) && (await stat(file).catch(() => null))

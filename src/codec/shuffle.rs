@@ -184,9 +184,12 @@ fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
     for deck in src.as_chunks::<DECK>().0 {
         let planes = deal::<S>(*deck);
         let each = const { DECK / S };
-        for (plane, bytes) in dst.chunks_exact_mut(items.max(1)).zip(planes.chunks_exact(each)) {
+        let mut rest = &planes[..];
+        for plane in dst.chunks_exact_mut(items.max(1)).take(S) {
             let Some(to) = plane.get_mut(done..).and_then(|plane| plane.get_mut(..each)) else { return done };
+            let Some((bytes, after)) = rest.split_at_checked(each) else { return done };
             to.copy_from_slice(bytes);
+            rest = after;
         }
         done = done.wrapping_add(each);
     }

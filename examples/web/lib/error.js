@@ -13,7 +13,7 @@ const TEXT = {
   Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
   Lossy: (e) => `${e.field} cannot hold the value of row ${e.offset}`,
   Misuse: (e) =>
-    e.fits ? `a Filo vector does not hold its element type: say it (${e.fits.join(', ') || 'none fits'})` : `${e.field}: wrong call`,
+    e.fits ? `a Filo vector does not hold its element type: say it (${e.fits.join(', ') || 'none fits'})` : `${e.field} wrong call`,
   Source: (e) => e.field,
 }
 

@@ -172,8 +172,73 @@ export class PilasterError extends Error {
 /** Opens a file: fetches what describes it, and no rows. */
 export function open(source: FileSource | DirectorySource, options?: OpenOptions): Promise<File>
 
+type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
+
 /**
- * Says which WebAssembly module is used: a compiled one, its bytes, a Response, or its URL. Not needed where
- * `pilaster.wasm` lies beside the package.
+ * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Not needed where
+ * `pilaster.wasm` and `pilaster-write.wasm` lie beside the package. The second one is loaded only by who writes.
  */
-export function init(module: WebAssembly.Module | BufferSource | Response | string | URL): Promise<void>
+export function init(reader?: ModuleSource, writer?: ModuleSource): Promise<void>
+
+/**
+ * Values to be written: a typed array, an array with null where there is none (of booleans, numbers as doubles, bigints,
+ * strings or bytes), or a Vector that was read.
+ */
+export type WritableValues =
+  | TypedArray | Uint8ClampedArray | Vector
+  | readonly (boolean | null)[] | readonly (number | null)[] | readonly (bigint | null)[] | readonly (string | null)[]
+  | readonly (Uint8Array | null)[]
+
+export interface WritableColumn {
+  readonly name: string
+  readonly values: WritableValues
+  /** For a typed array: a bit per row, the lowest first, 1 where the row has a value. */
+  readonly validity?: Uint8Array | null
+  /** What integers count since 1970: noted in the description of the type. */
+  readonly unit?: 's' | 'ms' | 'us' | 'ns'
+}
+
+export interface WriteDataSeriesOptions {
+  /** The name of the type of the rows. */
+  name?: string
+  columns: readonly WritableColumn[]
+  /** By LZ4, where it makes an extent smaller; true where nothing is said. */
+  compress?: boolean
+}
+
+/**
+ * Makes a DataSeries file. Integers up to 32 bits become int32 (Uint8Array: byte), wider ones int64, floats double,
+ * strings and bytes variable32. What no field can hold is a PilasterError.
+ */
+export function writeDataSeries(table: WriteDataSeriesOptions): Promise<Uint8Array>
+
+export interface WriteFiloOptions {
+  validity?: Uint8Array | null
+  /** Where several fit: `timestamp` (milliseconds) for 64-bit integers, `string` or `blob` for strings. */
+  type?: Exclude<FiloType, 'datetime'>
+}
+
+/** Makes a Filo vector, in the smallest encoding that loses nothing. */
+export function writeFilo(values: WritableValues, options?: WriteFiloOptions): Promise<Uint8Array>
+
+/** Bytes of a damaged file that belong to nothing whole. */
+export interface Loss {
+  offset: number
+  size: number
+  /** The type of the rows that were there, as far as the bytes tell. */
+  table?: string
+  /** Whether it is the index, which holds no rows and is written anew. */
+  index: boolean
+  why: PilasterError
+}
+
+export interface Recovered {
+  /** A clean file. */
+  bytes: Uint8Array
+  rows: number
+  extents: number
+  lost: Loss[]
+}
+
+/** Makes a clean DataSeries file of all extents that are whole in a damaged or cut one. */
+export function recover(source: FileSource, options?: { signal?: AbortSignal; fetch?: typeof fetch }): Promise<Recovered>

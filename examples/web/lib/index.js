@@ -1,12 +1,11 @@
-import { Module, init } from './module.js'
+import { ELEMENTS } from './elements.js'
 import { PilasterError, sourceError } from './error.js'
+import { Module, init } from './module.js'
 import { isDirectory, sourceOf } from './source.js'
 import { Builder, Vector } from './vector.js'
+import { recover, writeDataSeries, writeFilo } from './write.js'
 
-export { PilasterError, Vector, init, open }
-
-/** The element types of Filo vectors, in the order of the module. */
-const ELEMENTS = ['boolean', 'int', 'long', 'float', 'double', 'string', 'utf8', 'blob', 'timestamp', 'datetime']
+export { PilasterError, Vector, init, open, recover, writeDataSeries, writeFilo }
 
 /** Opens a file. See `index.d.ts`. */
 async function open(from, options = {}) {

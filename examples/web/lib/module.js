@@ -13,18 +13,19 @@ const GAP = 16 << 10
 const AT_ONCE = 8
 
 const text = new TextDecoder()
-let compiled
+const compiled = {}
 
 /**
- * Says which WebAssembly module is used: a compiled one, its bytes, a Response, or its URL. Without this call it is
- * `pilaster.wasm` beside this package.
+ * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Without this call they
+ * are `pilaster.wasm` and, for who writes, `pilaster-write.wasm` beside this package.
  */
-export function init(module) {
-  compiled = compile(module)
-  return compiled.then(() => undefined)
+export async function init(reader, writer) {
+  if (reader !== undefined) compiled.reader = compile(reader)
+  if (writer !== undefined) compiled.writer = compile(writer)
+  await Promise.all([compiled.reader, compiled.writer])
 }
 
-async function compile(module = new URL('../pilaster.wasm', import.meta.url)) {
+async function compile(module) {
   if (module instanceof WebAssembly.Module) return module
   if (module instanceof Uint8Array || module instanceof ArrayBuffer) return WebAssembly.compile(module)
   if (typeof Response !== 'undefined' && module instanceof Response) return WebAssembly.compile(await module.arrayBuffer())
@@ -38,11 +39,19 @@ async function compile(module = new URL('../pilaster.wasm', import.meta.url)) {
   return WebAssembly.compile(await response.arrayBuffer())
 }
 
+/** Hands bytes over to an instance. */
+function put(exports, bytes) {
+  const at = exports.input(bytes.byteLength)
+  if (at === 0) throw new PilasterError({ kind: 'NoRoom', field: 'input', offset: 0, need: bytes.byteLength })
+  const from = new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  new Uint8Array(exports.memory.buffer, at >>> 0, bytes.byteLength).set(from)
+}
+
 /** One instance: one open file. Dropping it frees all its memory. */
 export class Module {
   static async create(source, directory, options) {
-    compiled ??= compile()
-    return new Module(await WebAssembly.instantiate(await compiled), source, directory, options)
+    compiled.reader ??= compile(new URL('../pilaster.wasm', import.meta.url))
+    return new Module(await WebAssembly.instantiate(await compiled.reader), source, directory, options)
   }
 
   #exports
@@ -65,9 +74,7 @@ export class Module {
 
   /** Hands over bytes. */
   input(bytes) {
-    const at = this.#exports.input(bytes.length)
-    if (at === 0) throw new PilasterError({ kind: 'NoRoom', field: 'input', offset: 0, need: bytes.length })
-    new Uint8Array(this.#exports.memory.buffer, at >>> 0, bytes.length).set(bytes)
+    put(this.#exports, bytes)
   }
 
   /** Says what the file is. */
@@ -134,6 +141,50 @@ export class Module {
     }
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, next))
   }
+}
+
+/** One instance of the module that writes: one file. */
+class Writer {
+  #exports
+
+  constructor(instance) {
+    this.#exports = instance.exports
+  }
+
+  input(bytes) {
+    put(this.#exports, bytes)
+  }
+
+  /** Hands over a column: its parts by their numbers. */
+  column({ kind, rows, values, validity, spans }) {
+    this.#exports.column(kind, rows)
+    for (const [which, bytes] of [values, validity, spans].entries()) {
+      if (!bytes) continue
+      this.input(bytes)
+      this.#exports.part(which)
+    }
+  }
+
+  make(call) {
+    if (call(this.#exports) !== DONE) throw new PilasterError(this.about())
+  }
+
+  /** The file, which is the caller's. */
+  made() {
+    const { memory, made, made_len } = this.#exports
+    return new Uint8Array(memory.buffer, made() >>> 0, made_len()).slice()
+  }
+
+  about() {
+    const { memory, about, about_len } = this.#exports
+    return JSON.parse(text.decode(new Uint8Array(memory.buffer, about() >>> 0, about_len())))
+  }
+}
+
+/** A new instance of the module that writes, which is loaded when the first one is wanted. */
+export async function writer() {
+  compiled.writer ??= compile(new URL('../pilaster-write.wasm', import.meta.url))
+  return new Writer(await WebAssembly.instantiate(await compiled.writer))
 }
 
 /** The ranges to ask for: neighbours together, and a small near file whole. */

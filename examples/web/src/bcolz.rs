@@ -13,8 +13,9 @@ use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
+use crate::heap::memory;
 use crate::json::Json;
-use crate::pieces::{Pieces, memory};
+use crate::pieces::Pieces;
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 

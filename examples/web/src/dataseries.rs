@@ -1,6 +1,5 @@
 //! A DataSeries file: types and headers of all extents once, then the extents that hold the rows asked for.
 
-use alloc::boxed::Box;
 use alloc::vec::Vec;
 
 use pilaster::Result;
@@ -13,8 +12,9 @@ use pilaster::dataseries::{
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
+use crate::heap::lasting;
 use crate::json::Json;
-use crate::pieces::{Pieces, memory};
+use crate::pieces::Pieces;
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 
@@ -327,20 +327,6 @@ type Sum = (Option<usize>, [Option<Mode>; 2], [u64; 4]);
 /// The extent at `span`, for as long as the module lives.
 fn kept<E: Endian>(pieces: &Pieces, span: Span) -> Result<Extent<'static, E>> {
     Extent::of(pieces.keep(span, What::DsExtent)?, span.at)
-}
-
-/// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.
-fn lasting<T>(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
-    let mut room = 1u64 << 12;
-    loop {
-        // What a try leaves behind is a third of what the next one takes, in sum.
-        match open(&mut Scratch::new(Box::leak(memory(room)?.into_boxed_slice()))) {
-            Err(e) if e.kind() == Kind::NoRoom && room < 1 << 30 => {
-                room = room.saturating_mul(4).max(u64::from(e.need()).saturating_mul(2));
-            }
-            opened => return opened,
-        }
-    }
 }
 
 /// The logical type of a field.

@@ -6,8 +6,9 @@ use pilaster::error::What;
 use pilaster::jay::{self, Column, Field, File, Meta, ReadOptions, Stats, Tail, Window};
 
 use crate::describe;
+use crate::heap::memory;
 use crate::json::Json;
-use crate::pieces::{Pieces, memory};
+use crate::pieces::Pieces;
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 

@@ -19,9 +19,25 @@
 //!
 //! `open`, `read`, `verify` and `info` give back a status: 0 done, 1 bytes are wanted (a list of `path`, `at`, `len`), 2
 //! failed (`kind`, `field`, `offset`, `need`), 3 there is more to do (`done`, `of`).
+//!
+//! The feature `write` makes another module of it, which `build.sh` keeps apart so that nobody loads it who only reads:
+//!
+//! | export | what it does |
+//! |---|---|
+//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie |
+//! | `filo(element)` | makes a Filo vector of the column |
+//! | `dataseries(compressed)` | makes a DataSeries file of all columns; `input` describes their type in XML |
+//! | `recover()` | makes a DataSeries file of what is whole in the `input` |
+//! | `made()`, `made_len()` | the file |
+//! | `about()`, `about_len()` | what is to say about it, or what is wrong: JSON |
 
 // On a host it is only linted.
 #![cfg_attr(target_family = "wasm", no_std)]
+// What formats share, not every one of them uses.
+#![cfg_attr(
+    not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")),
+    allow(dead_code, clippy::large_enum_variant)
+)]
 
 extern crate alloc;
 
@@ -33,11 +49,19 @@ mod dataseries;
 mod describe;
 #[cfg(feature = "filo")]
 mod filo;
+mod heap;
 #[cfg(feature = "jay")]
 mod jay;
 mod json;
+#[cfg(feature = "read")]
 mod pieces;
+#[cfg(feature = "write")]
+mod recover;
+#[cfg(feature = "read")]
 mod session;
+#[cfg(feature = "read")]
 mod tape;
 #[cfg(feature = "vortex")]
 mod vortex;
+#[cfg(feature = "write")]
+mod write;

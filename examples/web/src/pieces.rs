@@ -122,13 +122,3 @@ impl Pieces {
         Ok(Box::leak(self.get(span, what)?.into()))
     }
 }
-
-/// `len` bytes of memory, or the error that there are none: the module never traps.
-pub fn memory(len: u64) -> Result<Vec<u8>> {
-    let none = Error::new(Kind::NoRoom, What::Input, 0).with_need(len);
-    let len = usize::try_from(len).map_err(|_| none)?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(len).map_err(|_| none)?;
-    memory.resize(len, 0);
-    Ok(memory)
-}

@@ -11,8 +11,9 @@ use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::Element;
 
 use crate::describe;
+use crate::heap::memory;
 use crate::json::Json;
-use crate::pieces::{Pieces, Wanted, memory};
+use crate::pieces::{Pieces, Wanted};
 use crate::tape::Tape;
 
 /// What a call ended with; the page knows them by number.

@@ -1,5 +1,7 @@
 // What a user of the package writes compiles; what would be wrong does not. `npm run types` only compiles it.
-import { init, open, PilasterError, type Column, type Value, type Vector } from 'pilaster'
+import {
+  init, open, PilasterError, recover, writeDataSeries, writeFilo, type Column, type Value, type Vector,
+} from 'pilaster'
 
 export async function use(blob: Blob): Promise<Value> {
   await init(new URL('https://example.org/pilaster.wasm'))
@@ -21,4 +23,19 @@ export async function directories(): Promise<void> {
   await open('x.filo', { type: 'integer' })
   // @ts-expect-error: an object without a length is no source
   await open({ slice: () => new Uint8Array() })
+}
+
+export async function write(vector: Vector): Promise<number> {
+  const columns = [
+    { name: 'time', values: new BigInt64Array(2), unit: 'ns' as const },
+    { name: 'text', values: ['a', null] }, { name: 'copy', values: vector },
+  ]
+  const file: Uint8Array = await writeDataSeries({ name: 'T', columns, compress: false })
+  const { bytes, rows, lost } = await recover(new Blob([new Uint8Array(file)]), { signal: AbortSignal.timeout(1000) })
+  const chunk = await writeFilo([1n, null], { type: 'timestamp' })
+  // @ts-expect-error: what is no column of one type
+  await writeFilo(['a', 1])
+  // @ts-expect-error: no writer makes these
+  await writeFilo([1n], { type: 'datetime' })
+  return bytes.length + rows + lost.length + chunk.length
 }

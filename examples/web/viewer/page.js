@@ -1,5 +1,7 @@
 // The page: what is opened, what is shown. The work is the worker's.
+import { Columns } from './columns.js'
 import { Grid } from './grid.js'
+import { picture } from './structure.js'
 
 /** Columns that are shown at once. */
 const SHOWN = 50
@@ -8,6 +10,7 @@ const TYPES = ['boolean', 'int', 'long', 'float', 'double', 'string', 'utf8', 'b
 const $ = (selector) => document.querySelector(selector)
 const worker = new Worker(new URL('worker.js', import.meta.url), { type: 'module' })
 const grid = new Grid()
+const cards = new Columns()
 const waiting = new Map()
 let calls = 0
 let facts = null
@@ -55,16 +58,18 @@ async function busy(label, call, args) {
 function failed(error) {
   $('#error').textContent = error.name === 'AbortError' ? 'cancelled' : error.message
   $('#error').hidden = false
+  if (error.recoverable) $('#recover').hidden = false
 }
 
 async function open(from, name) {
   source = { from, name }
-  $('#file').hidden = true
+  for (const id of ['#file', '#losses', '#recover']) $(id).hidden = true
   const type = $('#type').value || undefined
   const opened = await busy(`Opening ${name}`, 'open', { source: from, options: { name, type } })
-  if (!opened) return
+  if (!opened || source.from !== from) return
   facts = opened.value
   $('#file').hidden = false
+  $('#recover').hidden = facts.format !== 'dataseries' || !(from instanceof Blob)
   $('#name').textContent = name
   const rows = (dt, dd) => [Object.assign(document.createElement('dt'), { textContent: dt }),
     Object.assign(document.createElement('dd'), { textContent: dd })]
@@ -72,12 +77,31 @@ async function open(from, name) {
     ...rows('format', facts.format), ...rows('size', `${facts.size.toLocaleString()} bytes`),
     ...rows('rows', facts.rows.toLocaleString()),
     ...rows('columns', facts.tables.reduce((sum, table) => sum + table.columns.length, 0)),
+    ...rows('checks', 'not made yet'),
   )
   $('#table').replaceChildren(...facts.tables.map(({ name }, k) => new Option(name || 'rows', k)))
+  // Of several tables, one that has rows.
+  $('#table').value = Math.max(facts.tables.findIndex((table) => table.rows > 0), 0)
   $('#table-choice').hidden = facts.tables.length < 2
-  $('#structure').textContent = ''
-  $('#structure').closest('details').open = false
+  $('#structure').replaceChildren()
+  $('#raw pre').textContent = ''
   $('#search').value = ''
+  chosenTable()
+  const info = await ask('info').catch((error) => error)
+  if (source.from !== from) return
+  if (info instanceof Error) {
+    $('#structure').textContent = info.message
+    return
+  }
+  $('#structure').replaceChildren(...picture(facts.format, info, facts))
+  $('#raw pre').textContent = JSON.stringify(info, null, 1)
+}
+
+/** Another table: the columns that can be an x axis are others. */
+function chosenTable() {
+  const { columns, times } = facts.tables[$('#table').value] ?? { columns: [], times: [] }
+  $('#x').replaceChildren(new Option('row numbers', ''), ...times.map((k) => new Option(columns[k].name || 'value', k)))
+  $('#x').value = times[0] ?? ''
   show()
 }
 
@@ -90,24 +114,60 @@ function chosen() {
 
 function show() {
   const table = Number($('#table').value)
-  const columns = chosen().slice(0, SHOWN)
+  if (!facts.tables[table]) return
+  const found = chosen()
+  const columns = found.slice(0, SHOWN)
   const { rows, columns: all } = facts.tables[table]
+  $('#shown').textContent = columns.length < all.length ? `(${columns.length} of ${all.length})` : ''
+  $('#filo').disabled = found.length !== 1
+  $('#filo').title = found.length === 1 ? '' : 'a Filo vector has one column: search for its name'
   grid.set(columns.map((k) => all[k]), rows, (start, end) =>
     ask('rows', { table, columns, start, end }).catch((error) => {
       failed(error)
       return null
     }))
+  const x = $('#x').value === '' ? null : Number($('#x').value)
+  cards.set(columns.map((k) => [k, all[k]]), rows, x === null ? null : all[x], (column, onProgress) =>
+    ask('profile', { table, column, x }, onProgress))
 }
 
-async function save(as) {
-  const table = Number($('#table').value)
-  const done = await busy('Export', 'save', { table, columns: chosen(), as })
-  if (!done) return
+function download(blob, name) {
   const link = document.createElement('a')
-  link.href = URL.createObjectURL(done.value)
-  link.download = `${source.name}.${as === 'csv' ? 'csv' : 'jsonl'}`
+  link.href = URL.createObjectURL(blob)
+  link.download = name
   link.click()
   setTimeout(() => URL.revokeObjectURL(link.href), 60_000)
+}
+
+async function save(call, as, extension) {
+  const table = Number($('#table').value)
+  const done = await busy('Export', call, { table, columns: chosen(), as })
+  if (done) download(done.value, `${source.name}.${extension}`)
+}
+
+async function verify() {
+  const done = await busy('Verify', 'verify')
+  $('#facts dd:last-child').textContent = done ? 'all passed' : $('#error').textContent
+}
+
+/** What is whole, as a download and on the page; what is lost, as a list. */
+async function recover() {
+  const { name } = source
+  const done = await busy('Recover', 'recover')
+  if (!done) return
+  const { blob, rows, extents, losses } = done.value
+  const target = `${name.replace(/\.ds$/, '')}.recovered.ds`
+  download(blob, target)
+  await open(blob, target)
+  const lost = losses.reduce((sum, { size }) => sum + size, 0)
+  $('#status').textContent = `Recovered ${rows.toLocaleString()} rows in ${extents.toLocaleString()} extents; ` +
+    (losses.length === 0 ? 'nothing is lost' : `lost ${lost.toLocaleString()} bytes in ${losses.length} places`)
+  $('#losses').hidden = losses.length === 0
+  $('#losses summary').textContent = 'What is lost'
+  $('#losses ul').replaceChildren(...losses.map(({ offset, size, table, index, why }) => Object.assign(document.createElement('li'), {
+    textContent: `${size.toLocaleString()} bytes at ${offset.toLocaleString()}` +
+      `${index ? ', the index: no rows' : table ? `, rows of ${table}` : ''}: ${why}`,
+  })))
 }
 
 /** What was dropped or chosen: a file, or the files of a directory by their paths below it. */
@@ -145,16 +205,15 @@ $('#source').addEventListener('submit', (event) => {
   const url = $('#url').value
   if (url) open(url, url.split('/').pop())
 })
-$('#table').addEventListener('change', show)
+$('#table').addEventListener('change', chosenTable)
+$('#x').addEventListener('change', show)
 $('#search').addEventListener('input', show)
-$('#verify').addEventListener('click', () => busy('Verify', 'verify'))
-$('#csv').addEventListener('click', () => save('csv'))
-$('#json').addEventListener('click', () => save('json'))
-$('details').addEventListener('toggle', async (event) => {
-  if (!event.target.open || $('#structure').textContent) return
-  const info = await busy('Structure', 'info')
-  if (info) $('#structure').textContent = JSON.stringify(info.value, null, 1)
-})
+$('#verify').addEventListener('click', verify)
+$('#csv').addEventListener('click', () => save('save', 'csv', 'csv'))
+$('#json').addEventListener('click', () => save('save', 'json', 'jsonl'))
+$('#series').addEventListener('click', () => save('write', 'dataseries', 'ds'))
+$('#filo').addEventListener('click', () => save('write', 'filo', 'filo'))
+$('#recover').addEventListener('click', recover)
 for (const type of ['dragover', 'dragleave', 'drop']) {
   document.addEventListener(type, (event) => {
     event.preventDefault()

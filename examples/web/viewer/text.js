@@ -44,6 +44,20 @@ function instant(value, unit) {
   return iso(Number(millis))
 }
 
+/** Milliseconds of a unit. */
+const MILLIS = { D: 864e5, s: 1000, ms: 1, us: 1e-3, ns: 1e-6, '2^-32 s': 1000 / 2 ** 32 }
+
+/** A place on an axis: an instant where the column has some, else a number. */
+export function timed(column, value) {
+  const instants = column.type === 'timestamp' || column.type === 'date' || column.instants
+  return (instants && iso(value * MILLIS[column.unit])?.replace(/T00:00:00.000Z$/, '')) || number(value)
+}
+
+/** A number for people. */
+export function number(value) {
+  return Number(value.toPrecision(7)).toLocaleString(undefined, { maximumSignificantDigits: 7 })
+}
+
 /** Nothing for instants that a calendar of JavaScript does not reach. */
 function iso(millis) {
   const date = new Date(millis)

@@ -1,29 +1,49 @@
 // All work on files, so that the page never waits. A message is a call by name; its answer has the same number.
-import { open } from '../lib/index.js'
+import { PilasterError, open, recover, writeDataSeries, writeFilo } from '../lib/index.js'
+import { described } from './fields.js'
+import { profile, rangeOf } from './profile.js'
 import { csv, json, text } from './text.js'
 
 /** Rows of an export that are read at a time. */
 const BATCH = 1 << 14
+/** Values that a new file is made of at once. */
+const MOST = 50_000_000
 
 let file = null
+let given = null
+/** Of each column on an x axis: from where to where it goes. */
+let ranges = new Map()
 const running = new Map()
 
 const calls = {
   async open({ source, options }, { signal, onProgress }) {
     file?.free()
     file = null
-    file = await open(Array.isArray(source) ? new Map(source) : source, { ...options, signal, onProgress })
+    ranges = new Map()
+    given = Array.isArray(source) ? new Map(source) : source
+    file = await open(given, { ...options, signal, onProgress })
+    const info = file.format === 'dataseries' ? await file.info({ signal }) : null
     return {
-      name: file.name, format: file.format, size: file.byteLength, rows: file.rows,
-      tables: file.tables.map(({ name, rows, columns }) => ({ name, rows, columns })),
+      name: file.name, format: file.format, size: file.byteLength, rows: file.rows, tables: described(file, info),
     }
   },
   async rows({ table, columns, start, end }, options) {
     const vectors = await file.tables[table].read({ ...options, columns, start, end })
     return vectors.map((vector) => Array.from({ length: vector.length }, (_, i) => text(vector, i)))
   },
+  async profile({ table, column, x }, options) {
+    const of = file.tables[table]
+    const key = `${table} ${x}`
+    if (x !== null && !ranges.has(key)) ranges.set(key, await rangeOf(of, x, options))
+    return profile(of, column, x, ranges.get(key), options)
+  },
   verify: (_, options) => file.verify(options),
   info: (_, options) => file.info(options),
+  recover: async (_, { signal }) => {
+    const { bytes, rows, extents, lost } = await recover(given, { signal })
+    const losses = lost.map(({ offset, size, table, index, why }) => ({ offset, size, table, index, why: why.message }))
+    return { blob: new Blob([bytes]), rows, extents, losses }
+  },
   async save({ table, columns, as }, { signal, onProgress }) {
     const to = file.tables[table]
     const write = as === 'csv' ? csv : json
@@ -34,6 +54,26 @@ const calls = {
     }
     return new Blob(parts, { type: as === 'csv' ? 'text/csv' : 'application/x-ndjson' })
   },
+  async write({ table, columns, as }, { signal, onProgress }) {
+    const from = file.tables[table]
+    if (from.rows * columns.length > MOST) {
+      const field = `more than ${MOST.toLocaleString()} values are not written at once; choose fewer columns`
+      throw new PilasterError({ kind: 'Source', field, offset: 0, need: 0 })
+    }
+    const vectors = await from.read({ columns, signal, onProgress })
+    const bytes = as === 'filo' ? await writeFilo(vectors[0])
+      : await writeDataSeries({
+        name: from.name || 'Table', columns: vectors.map((values, k) => ({ name: from.columns[columns[k]].name || `column ${k}`, values })),
+      })
+    return new Blob([bytes])
+  },
+}
+
+/** Whether a file that cannot be opened begins as a DataSeries file does. */
+async function isSeries() {
+  if (!(given instanceof Blob)) return false
+  const [a, b] = new Uint8Array(await given.slice(0, 2).arrayBuffer())
+  return a === 0x44 && b === 0x53
 }
 
 addEventListener('message', async ({ data: { id, call, args } }) => {
@@ -48,7 +88,8 @@ addEventListener('message', async ({ data: { id, call, args } }) => {
     postMessage({ id, result: await calls[call](args, { signal: control.signal, onProgress }) })
   } catch (error) {
     const { name, message, kind, field, offset, fits } = error
-    postMessage({ id, error: { name, message, kind, field, offset, fits } })
+    const recoverable = call === 'open' && name === 'PilasterError' && (await isSeries())
+    postMessage({ id, error: { name, message, kind, field, offset, fits, recoverable } })
   } finally {
     running.delete(id)
   }

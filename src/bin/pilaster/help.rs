@@ -151,8 +151,8 @@ What a file may not say about itself:
                        directory for a bcolz dataset
       --no-index       read a DataSeries file from the front, without its
                        trailer and index
-      --tolerant       of a damaged or odd Jay file or bcolz dataset read what can
-                       be read, and say what cannot
+      --tolerant       of a damaged or odd Jay file or bcolz dataset read
+                       what can be read, and say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
 

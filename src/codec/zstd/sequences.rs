@@ -219,7 +219,7 @@ impl Output<'_> {
             let from = self.history.len().wrapping_sub(before);
             let piece = self.history.get(from..from.wrapping_add(n)).unwrap_or_default();
             if let Some(to) = self.bytes.get_mut(self.at..self.at.wrapping_add(n)) {
-                to.copy_from_slice(piece);
+                to.iter_mut().zip(piece).for_each(|(to, byte)| *to = *byte);
             }
             self.at = self.at.wrapping_add(n);
             len = len.wrapping_sub(n);
@@ -255,8 +255,10 @@ impl Output<'_> {
 #[inline(never)]
 fn move_within(bytes: &mut [u8], from: usize, to: usize, len: usize) {
     let end = from.saturating_add(len);
-    if to <= from && end <= bytes.len() {
-        bytes.copy_within(from..end, to);
+    if let (Some(gap), Some(bytes)) = (from.checked_sub(to), bytes.get_mut(to..end))
+        && gap <= bytes.len()
+    {
+        bytes.copy_within(gap.., 0);
     }
 }
 

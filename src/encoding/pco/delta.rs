@@ -202,11 +202,15 @@ impl Undo<'_> {
                     });
                     let predicted = (sum.max(0) >> conv.quantization).cast_unsigned();
                     let next = predicted.wrapping_add(*latent) & mask;
-                    *latent = state.first().copied().unwrap_or(0);
-                    state.rotate_left(1);
-                    if let Some(last) = state.last_mut() {
-                        *last = next;
+                    let [first, later @ ..] = &mut **state else { return Ok(()) };
+                    *latent = *first;
+                    // The window moves on by one: each takes what is behind it.
+                    let mut before = first;
+                    for behind in later {
+                        *before = *behind;
+                        before = behind;
                     }
+                    *before = next;
                 }
             }
         }

@@ -2,10 +2,10 @@
 
 use core::ffi::CStr;
 
-use embedded_io::{Error, ErrorKind, ErrorType, Write};
+use embedded_io::{Error, ErrorKind, ErrorType, Read, ReadExactError, Write};
 use semihosting::fd::{BorrowedFd, RawFd};
 use semihosting::process;
-use semihosting::sys::arm_compat::{OpenMode, sys_open, sys_write_orig};
+use semihosting::sys::arm_compat::{OpenMode, sys_open, sys_read_orig, sys_write_orig};
 
 /// A file in the directory in which QEMU runs.
 pub struct File(RawFd);
@@ -34,18 +34,29 @@ impl File {
     /// # Errors
     /// If the host refuses.
     pub fn create(name: &CStr) -> Result<Self, Failed> {
-        sys_open(name, OpenMode::WRONLY_TRUNC_BINARY).map(|file| File(file.into_raw_fd())).map_err(|_| Failed)
+        File::of(name, OpenMode::WRONLY_TRUNC_BINARY)
     }
-}
 
-impl File {
-    fn some<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
-        // The library asserts that; seen to here, no assertion is left.
-        if self.0 == -1 {
-            return None;
-        }
+    /// A file that is there.
+    ///
+    /// # Errors
+    /// If the host refuses.
+    pub fn open(name: &CStr) -> Result<Self, Failed> {
+        File::of(name, OpenMode::RDONLY_BINARY)
+    }
+
+    fn of(name: &CStr, mode: OpenMode) -> Result<Self, Failed> {
+        sys_open(name, mode).map(|file| File(file.into_raw_fd())).map_err(|_| Failed)
+    }
+
+    /// Closed only with QEMU. The library asserts that it is a file; seen to here, no assertion is left.
+    fn fd(&self) -> Option<BorrowedFd<'_>> {
         // SAFETY: opened here, and never closed.
-        write(unsafe { BorrowedFd::borrow_raw(self.0) }, bytes)
+        (self.0 != -1).then(|| unsafe { BorrowedFd::borrow_raw(self.0) })
+    }
+
+    fn some<'b>(&self, bytes: &'b [u8]) -> Option<&'b [u8]> {
+        write(self.fd()?, bytes)
     }
 }
 
@@ -67,6 +78,22 @@ impl Write for File {
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), Failed> {
         while !bytes.is_empty() {
             bytes = self.some(bytes).ok_or(Failed)?;
+        }
+        Ok(())
+    }
+}
+
+impl Read for File {
+    fn read(&mut self, bytes: &mut [u8]) -> Result<usize, Failed> {
+        let left = sys_read_orig(self.fd().ok_or(Failed)?, bytes).map_err(|_| Failed)?;
+        bytes.len().checked_sub(left).ok_or(Failed)
+    }
+
+    /// As the trait has it, but without its panic.
+    fn read_exact(&mut self, mut bytes: &mut [u8]) -> Result<(), ReadExactError<Failed>> {
+        while !bytes.is_empty() {
+            let len = self.read(bytes).map_err(ReadExactError::Other)?;
+            bytes = bytes.get_mut(len..).filter(|_| len > 0).ok_or(ReadExactError::UnexpectedEof)?;
         }
         Ok(())
     }

@@ -6,11 +6,16 @@
 
 #![no_std]
 
+mod awaited;
+pub mod flash;
 mod host;
+mod kept;
 mod lent;
 mod messages;
 
+pub use awaited::{Slow, block_on};
 pub use host::{Failed, File, exit};
+pub use kept::{kept, reset};
 pub use lent::Lent;
 
 #[panic_handler]

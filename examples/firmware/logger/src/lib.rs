@@ -4,5 +4,8 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
+pub mod flash;
+pub mod read;
 pub mod sensors;
 pub mod typed;
+pub mod vectors;

@@ -49,6 +49,20 @@ pub const MOTION_EVERY: i64 = 40;
 /// As above.
 pub const PRESSURE_EVERY: i64 = 200;
 
+/// Milliseconds between two samples of a block.
+pub const SAMPLE_EVERY: i64 = 40;
+
+/// A sample of a block.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// Milliseconds.
+    pub time: i64,
+    /// Thousandths of standard gravity.
+    pub z: i32,
+    /// Hundredths of a degree Celsius, a whole number.
+    pub temp: f64,
+}
+
 /// When the log begins: milliseconds since 1970.
 pub const START: i64 = 1_700_000_000_000;
 
@@ -90,4 +104,12 @@ pub fn motion(ms: i64) -> Motion {
 pub fn pressure(ms: i64) -> Pressure {
     let tenths = 1_013_250 + wave(ms / 200, 300, 60) + noise(ms, 3);
     Pressure { time: START + ms, pascal: f64::from(tenths) * 0.1 }
+}
+
+/// Sample `n`: it may come late by some milliseconds.
+#[must_use]
+pub fn sample(n: i64) -> Sample {
+    let ms = n * SAMPLE_EVERY;
+    let Motion { z, .. } = motion(ms);
+    Sample { time: START + ms + i64::from(noise(n, 4)), z, temp: f64::from(2130 + wave(n, 900, 90) + noise(n, 3)) }
 }

@@ -3,7 +3,7 @@
 use embedded_io::Write;
 use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch};
 use pilaster::codec::Table;
-use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Lzf, Memory, WriteError, Writer};
+use pilaster::dataseries::write::{AsyncWriter, Descriptions, Extent, IndexSlot, Lzf, Memory, WriteError, Writer};
 
 use crate::sensors::{
     AIR_EVERY, Air, BATTERY_EVERY, Battery, MOTION_EVERY, Motion, PRESSURE_EVERY, Pressure, air, battery, motion,
@@ -23,6 +23,7 @@ pub struct Buffers {
     packed: [u8; 768],
     table: [u8; 512],
     slots: [IndexSlot; 32],
+    window: [u8; 64],
 }
 
 impl Buffers {
@@ -35,6 +36,7 @@ impl Buffers {
         packed: [0; 768],
         table: [0; 512],
         slots: [IndexSlot::EMPTY; 32],
+        window: [0; 64],
     };
 }
 
@@ -84,4 +86,39 @@ pub fn log<W: Write>(out: W, buffers: &mut Buffers, millis: i64) -> Result<(Logg
     file.flush(&mut pressures)?;
     let logged = Logged { rows, extents: file.extents(), bytes: file.at() };
     Ok((logged, file.finish()?.0))
+}
+
+/// The same, awaiting `out` and nothing else. The file is the same to the byte.
+///
+/// # Errors
+/// As above.
+pub async fn log_async<W: embedded_io_async::Write>(
+    out: W,
+    buffers: &mut Buffers,
+    millis: i64,
+) -> Result<W, WriteError<W::Error>> {
+    let Buffers { air: a, battery: b, motion: m, pressure: p, packed, table, slots, window } = buffers;
+    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let mut file = AsyncWriter::<LittleEndian, _, _>::with(out, TYPES, slots, lzf, window);
+    let mut airs = Extent::of::<Air>(Memory::rows(a))?;
+    let mut batteries = Extent::of::<Battery>(Memory::rows(b))?;
+    let mut motions = Extent::of::<Motion>(Memory::rows(m))?;
+    let mut pressures = Extent::of::<Pressure>(Memory::rows(p))?;
+    for ms in (0..millis).step_by(MOTION_EVERY as usize) {
+        file.push(&mut motions, &motion(ms)).await?;
+        if ms % PRESSURE_EVERY == 0 {
+            file.push(&mut pressures, &pressure(ms)).await?;
+        }
+        if ms % AIR_EVERY == 0 {
+            file.push(&mut airs, &air(ms)).await?;
+        }
+        if ms % BATTERY_EVERY == 0 {
+            file.push(&mut batteries, &battery(ms)).await?;
+        }
+    }
+    file.flush(&mut airs).await?;
+    file.flush(&mut batteries).await?;
+    file.flush(&mut motions).await?;
+    file.flush(&mut pressures).await?;
+    file.finish().await
 }

@@ -11,6 +11,7 @@ use embedded_storage::nor_flash::{
 
 /// When the power goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cut {
     /// In which operation that changes the flash, counted from 0.
     pub operation: u32,
@@ -20,6 +21,7 @@ pub struct Cut {
 
 /// Why an operation was refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Failed {
     /// The power went, or had gone before.
     Power,
@@ -70,10 +72,15 @@ impl<'m, const WRITE: usize, const ERASE: usize> Nor<'m, WRITE, ERASE> {
     /// Counts an operation of so many bytes; gives back how many of them it does, if it is cut.
     fn begin(&mut self, len: usize) -> Option<usize> {
         let operation = self.operations;
-        self.operations += 1;
+        self.operations = operation.wrapping_add(1);
         let cut = self.cut.filter(|cut| cut.operation == operation && (cut.byte as usize) < len);
         self.dead |= cut.is_some();
         cut.map(|cut| cut.byte as usize)
+    }
+
+    /// What lies there; it was held against the capacity before.
+    fn part(&mut self, offset: u32, len: usize) -> &mut [u8] {
+        self.memory.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..len)).unwrap_or_default()
     }
 
     fn alive(&self) -> Result<(), Failed> {
@@ -91,7 +98,8 @@ impl<const WRITE: usize, const ERASE: usize> ReadNorFlash for Nor<'_, WRITE, ERA
     fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Failed> {
         self.alive()?;
         check_read(self, offset, bytes.len()).map_err(Failed::Range)?;
-        bytes.copy_from_slice(&self.memory[offset as usize..][..bytes.len()]);
+        let len = bytes.len();
+        bytes.iter_mut().zip(self.part(offset, len)).for_each(|(to, byte)| *to = *byte);
         Ok(())
     }
 
@@ -107,21 +115,18 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<'_, WRITE, ERASE> 
     fn erase(&mut self, from: u32, to: u32) -> Result<(), Failed> {
         self.alive()?;
         check_erase(self, from, to).map_err(Failed::Range)?;
-        let units = from as usize / ERASE..to as usize / ERASE;
-        self.wear[units].iter_mut().for_each(|unit| *unit += 1);
-        let cut = self.begin((to - from) as usize);
-        let memory = &mut self.memory[from as usize..to as usize];
+        let (len, first) = (to.wrapping_sub(from) as usize, from as usize / ERASE);
+        let cut = self.begin(len);
+        self.wear.iter_mut().skip(first).take(len / ERASE).for_each(|unit| *unit = unit.wrapping_add(1));
+        let memory = self.part(from, len);
         let Some(done) = cut else {
             memory.fill(0xff);
             return Ok(());
         };
         // Units before are erased; in the one that was under way, bits are as they come.
         let unit = done / ERASE * ERASE;
-        memory[..unit].fill(0xff);
-        for (at, byte) in memory[unit..][..ERASE].iter_mut().enumerate() {
-            if at < done % ERASE {
-                *byte |= (at as u8).wrapping_mul(0x9d) ^ 0x5a;
-            }
+        for (at, byte) in memory.iter_mut().take(done).enumerate() {
+            *byte |= if at < unit { 0xff } else { (at as u8).wrapping_mul(0x9d) ^ 0x5a };
         }
         Err(Failed::Power)
     }
@@ -129,18 +134,18 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<'_, WRITE, ERASE> 
     fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Failed> {
         self.alive()?;
         check_write(self, offset, bytes.len()).map_err(Failed::Range)?;
-        if self.memory[offset as usize..][..bytes.len()].iter().any(|byte| *byte != 0xff) {
+        if self.part(offset, bytes.len()).iter().any(|byte| *byte != 0xff) {
             return Err(Failed::Rewritten);
         }
         let cut = self.begin(bytes.len());
-        let memory = &mut self.memory[offset as usize..][..bytes.len()];
+        let mut words = self.part(offset, bytes.len()).iter_mut().zip(bytes);
         let Some(done) = cut else {
-            memory.copy_from_slice(bytes);
+            words.for_each(|(to, byte)| *to = *byte);
             return Ok(());
         };
-        memory[..done].copy_from_slice(&bytes[..done]);
+        words.by_ref().take(done).for_each(|(to, byte)| *to = *byte);
         // Some of the bits that were to be cleared.
-        memory[done] = bytes[done] | 0xa5;
+        words.take(1).for_each(|(to, byte)| *to = *byte | 0xa5);
         Err(Failed::Power)
     }
 }

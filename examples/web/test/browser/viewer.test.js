@@ -4,33 +4,12 @@ import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
 
-import { chromium } from 'playwright-core'
+import { golden, launch } from '../chromium.js'
 
-import { serve } from '../../dev.js'
-
-const golden = (name) => fileURLToPath(new URL(`../../../../tests/golden/${name}`, import.meta.url))
-const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
-  '--disable-component-update', '--disable-sync']
-
-let server, browser, page
-const wrong = []
-
-before(async () => {
-  server = serve()
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGS })
-  page = await browser.newPage()
-  page.on('pageerror', (error) => wrong.push(error))
-  await page.goto(`http://127.0.0.1:${server.address().port}/viewer/`)
-})
-
-after(async () => {
-  await browser?.close()
-  server?.close()
-  server?.closeAllConnections()
-})
+let page, wrong, origin, close
+before(async () => ({ page, wrong, origin, close } = await launch()))
+after(() => close())
 
 /** Opens a golden and waits for its first cell. */
 async function show(name) {
@@ -103,7 +82,7 @@ test('an export, offline', async () => {
 })
 
 test('a URL, by ranges', async () => {
-  const url = `http://127.0.0.1:${server.address().port}/pilaster.wasm`
+  const url = `${origin}/pilaster.wasm`
   await page.locator('#url').fill(url)
   await page.locator('#url').press('Enter')
   await page.waitForFunction(() => /magic number.*not supported/.test(document.querySelector('#error').textContent))

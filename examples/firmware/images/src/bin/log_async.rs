@@ -1,0 +1,24 @@
+//! What `log_dataseries` logs, through a sink that is awaited: the same file.
+
+#![no_std]
+#![no_main]
+
+use images::{Failed, File, Lent, Slow, block_on};
+use logger::typed::{Buffers, log_async};
+use pilaster::bytes::WriteError;
+
+static BUFFERS: Lent<Buffers> = Lent::new(Buffers::NEW);
+
+#[cortex_m_rt::entry]
+fn main() -> ! {
+    images::exit(run())
+}
+
+fn run() -> Result<(), WriteError<Failed>> {
+    let buffers = BUFFERS.take().ok_or(WriteError::Sink(Failed))?;
+    let out = File::create(c"log_async.ds").map_err(WriteError::Sink)?;
+    let (done, waited) = block_on(log_async(Slow(out), buffers, 30_000));
+    done?;
+    defmt::info!("waited {} times", waited);
+    if waited > 100 { Ok(()) } else { Err(WriteError::Sink(Failed)) }
+}

@@ -1,0 +1,154 @@
+//! A log in NOR flash: it loses power, and goes on behind what was flushed.
+
+use embedded_storage::nor_flash::NorFlash;
+use pilaster::bytes::{LittleEndian, Scratch, WriteError};
+use pilaster::codec::Table;
+use pilaster::column::Part as _;
+use pilaster::dataseries::ReadOptions;
+use pilaster::dataseries::flash::{Cursor, Log, Ring};
+use pilaster::dataseries::write::{Cell, Descriptions, Extent, Lzf, Memory};
+use pilaster::error::{Error, Kind, What};
+
+use crate::sensors::{PRESSURE_EVERY, Pressure, START, pressure};
+
+/// The types of the log.
+pub const TYPES: Descriptions<'static> = Descriptions::of::<Pressure>();
+
+/// All memory of the logger, and of reading the log back.
+#[derive(Debug)]
+pub struct Buffers {
+    page: [u8; 64],
+    rows: [u8; 16 * 16],
+    packed: [u8; 192],
+    table: [u8; 128],
+    /// An extent as it is stored, and unpacked.
+    extent: [u8; 384],
+    unpacked: [u8; 16 * 16 * 2 + 64],
+}
+
+impl Buffers {
+    /// For a `static`.
+    pub const NEW: Buffers = Buffers {
+        page: [0; 64],
+        rows: [0; 16 * 16],
+        packed: [0; 192],
+        table: [0; 128],
+        extent: [0; 384],
+        unpacked: [0; 16 * 16 * 2 + 64],
+    };
+}
+
+/// The log of this device.
+pub type DeviceLog<'m, F> = Log<'m, LittleEndian, F, Lzf<'m, 64>>;
+
+/// What is found in the flash.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Found {
+    /// Numbers of the oldest reading and of the one that comes next.
+    pub first: i64,
+    /// As above.
+    pub next: i64,
+    /// Extents that they are in.
+    pub extents: u32,
+    /// Segments that end with something torn.
+    pub torn: u32,
+    /// Segments begun in the life of the log.
+    pub begun: u32,
+}
+
+/// How far logging came.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// The reading behind the last that was flushed.
+    pub flushed: i64,
+    /// Segments that were given up for new readings.
+    pub given_up: u32,
+}
+
+/// Mounts the log in `flash`, looks at every reading in it, and logs from there on until `until` readings
+/// are flushed or the flash fails. A full log loses its oldest segment. `found` is told before anything is
+/// written, `progress` after each flush.
+///
+/// # Errors
+/// Those of the flash; [`Kind::Invalid`] with the reading that is not what was logged.
+pub fn log<F: NorFlash>(
+    flash: F,
+    ring: Ring,
+    buffers: &mut Buffers,
+    until: i64,
+    mut found: impl FnMut(Found),
+    mut progress: impl FnMut(Progress),
+) -> Result<(), WriteError<F::Error>> {
+    let Buffers { page, rows, packed, table, extent, unpacked } = buffers;
+    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let mut log: DeviceLog<'_, F> = Log::mount(flash, ring, TYPES, lzf, page)?;
+    let there = read(&mut log, extent, unpacked)?;
+    found(there);
+    let mut rows = Extent::of::<Pressure>(Memory::rows(rows))?;
+    let mut done = Progress { flushed: there.next, given_up: 0 };
+    while done.flushed < until {
+        // Now and then a short extent: what is flushed early is safe early.
+        let next = done.flushed + 9 + done.flushed % 7;
+        for n in done.flushed..next {
+            rows.push(&pressure(n * PRESSURE_EVERY))?;
+        }
+        while let Err(e) = log.flush(&mut rows) {
+            match e {
+                WriteError::Format(e) if e.kind() == Kind::NoRoom => {
+                    log.give_up();
+                    done.given_up += 1;
+                }
+                e => return Err(e),
+            }
+        }
+        done.flushed = next;
+        progress(done);
+    }
+    Ok(())
+}
+
+/// Reads the log, from its oldest reading on.
+///
+/// # Errors
+/// Those of the flash; [`Kind::Invalid`] with the reading that is not what was logged.
+pub fn read<F: NorFlash>(
+    log: &mut DeviceLog<'_, F>,
+    memory: &mut [u8],
+    unpacked: &mut [u8],
+) -> Result<Found, WriteError<F::Error>> {
+    let (mut cursor, mut found) = (Cursor::new(), Found::default());
+    while let Some(extent) = log.next_extent(&mut cursor, memory)? {
+        let part = extent.unpack_as::<Pressure>(&ReadOptions::DEFAULT, &mut Scratch::new(unpacked))?;
+        for row in 0..part.rows() {
+            let (time, pascal) = (part.column(0)?.get(row)?, part.column(1)?.get(row)?);
+            let Some(Cell::Int64(time)) = time else { return Err(wrong(found.next).into()) };
+            let n = (time - START) / PRESSURE_EVERY;
+            if found.extents == 0 && row == 0 {
+                (found.first, found.next) = (n, n);
+            }
+            let was = pressure(found.next * PRESSURE_EVERY);
+            if time != was.time || pascal != Some(Cell::Double(was.pascal)) {
+                return Err(wrong(found.next).into());
+            }
+            found.next += 1;
+        }
+        found.extents += 1;
+    }
+    (found.torn, found.begun) = (cursor.torn(), log.begun());
+    Ok(found)
+}
+
+/// Reads the log that is in `flash`.
+///
+/// # Errors
+/// Those of [`read`].
+pub fn read_back<F: NorFlash>(flash: F, ring: Ring, buffers: &mut Buffers) -> Result<Found, WriteError<F::Error>> {
+    let Buffers { page, packed, table, extent, unpacked, .. } = buffers;
+    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let mut log: DeviceLog<'_, F> = Log::mount(flash, ring, TYPES, lzf, page)?;
+    read(&mut log, extent, unpacked)
+}
+
+fn wrong(n: i64) -> Error {
+    Error::new(Kind::Invalid, What::Row, n.unsigned_abs())
+}

@@ -1,0 +1,157 @@
+//! Blocks of samples as Filo vectors: in DataSeries records, a vector a column, and bare, a vector a radio
+//! frame.
+
+use embedded_io::Write;
+use heapless::Vec;
+use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Sink, WriteError};
+use pilaster::dataseries::record;
+use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
+use pilaster::encoding::line::Line;
+use pilaster::error::{Kind, Result};
+use pilaster::filo::raw::Packing;
+use pilaster::filo::write::append::{Doubles, Ints, Lines};
+
+use crate::sensors::{SAMPLE_EVERY, Sample, sample};
+
+/// Samples of a block.
+pub const SAMPLES: usize = 256;
+/// Milliseconds by which a sample may be late: what two bits can say.
+const LATE: Packing = Packing::U2;
+/// Hundredths of a degree, and thousandths of gravity, are within 16 bits.
+const NARROW: Packing = Packing::I16;
+
+const TIME_LEN: usize = Lines::max_len(LATE, SAMPLES);
+const Z_LEN: usize = Ints::max_len(NARROW, false, SAMPLES);
+const TEMP_LEN: usize = Doubles::max_len(NARROW, false, SAMPLES);
+/// In the pool each has its length and the gap behind it.
+const POOL_LEN: usize = 16 + TIME_LEN + Z_LEN + TEMP_LEN + 3 * 12;
+
+record! {
+    /// A block of samples: a Filo vector of each column.
+    pub struct Block<'a> = "Block" namespace "example.org" version 1.0 {
+        /// Number of its first sample.
+        first: int64,
+        /// Milliseconds: longs, delta-delta.
+        time: variable32,
+        /// Thousandths of standard gravity: ints of 16 bits.
+        z: variable32,
+        /// Hundredths of a degree Celsius: doubles, stored as the ints of 16 bits that they are equal to.
+        temp: variable32,
+    }
+}
+
+/// The types of the file.
+pub const TYPES: Descriptions<'static> = Descriptions::of::<Block<'_>>();
+
+/// All memory of the logger.
+#[derive(Debug)]
+pub struct Buffers {
+    time: [u8; TIME_LEN],
+    z: [u8; Z_LEN],
+    temp: [u8; TEMP_LEN],
+    rows: [u8; 24],
+    pool: [u8; POOL_LEN],
+    slots: [IndexSlot; 16],
+}
+
+impl Buffers {
+    /// For a `static`.
+    pub const NEW: Buffers = Buffers {
+        time: [0; TIME_LEN],
+        z: [0; Z_LEN],
+        temp: [0; TEMP_LEN],
+        rows: [0; 24],
+        pool: [0; POOL_LEN],
+        slots: [IndexSlot::EMPTY; 16],
+    };
+}
+
+/// The clock's ticks from sample `first` on: none is early, and none late by more than [`LATE`] can say.
+const fn ticks(first: i64) -> Line {
+    Line { base: crate::sensors::START + first * SAMPLE_EVERY, slope: SAMPLE_EVERY as i32 }
+}
+
+/// Logs so many blocks into `out`.
+///
+/// # Errors
+/// Those of the sink.
+pub fn log<W: Write>(out: W, buffers: &mut Buffers, blocks: i64) -> Result<W, WriteError<W::Error>> {
+    let Buffers { time, z, temp, rows, pool, slots } = buffers;
+    let mut file = Writer::<LittleEndian, _>::new(EmbeddedIoSink(out), TYPES, slots);
+    let mut extent = Extent::of::<Block<'_>>(Memory { rows, pool, unique: &mut [] })?;
+    for block in 0..blocks {
+        let first = block * SAMPLES as i64;
+        let mut times = Lines::new(time, ticks(first), LATE)?;
+        let mut zs = Ints::new(z, NARROW)?;
+        let mut temps = Doubles::new(temp, NARROW)?;
+        for n in first..first + SAMPLES as i64 {
+            let Sample { time, z, temp } = sample(n);
+            times.push(time)?;
+            zs.push(z)?;
+            temps.push(temp)?;
+        }
+        file.push(&mut extent, &Block { first, time: times.finish()?, z: zs.finish()?, temp: temps.finish()? })?;
+        file.flush(&mut extent)?;
+    }
+    Ok(file.finish()?.0)
+}
+
+/// What the radio takes at once.
+pub const FRAME_LEN: usize = 252;
+
+/// A frame, in memory of its own.
+pub type Frame = Vec<u8, FRAME_LEN>;
+
+/// As many times from sample `first` on as a frame holds; gives back how many those are.
+///
+/// # Errors
+/// None, as long as a frame holds a vector.
+pub fn time_frame(first: i64, frame: &mut Frame) -> Result<usize> {
+    let mut buffer = [0; FRAME_LEN];
+    let mut times = Lines::new(&mut buffer, ticks(first), LATE)?;
+    let rows = fill(first, |sample| times.push(sample.time))?;
+    put(times.finish()?, frame)?;
+    Ok(rows)
+}
+
+/// The same of the acceleration.
+///
+/// # Errors
+/// As above.
+pub fn z_frame(first: i64, frame: &mut Frame) -> Result<usize> {
+    let mut buffer = [0; FRAME_LEN];
+    let mut zs = Ints::new(&mut buffer, NARROW)?;
+    let rows = fill(first, |sample| zs.push(sample.z))?;
+    put(zs.finish()?, frame)?;
+    Ok(rows)
+}
+
+/// The same of the temperature.
+///
+/// # Errors
+/// As above.
+pub fn temp_frame(first: i64, frame: &mut Frame) -> Result<usize> {
+    let mut buffer = [0; FRAME_LEN];
+    let mut temps = Doubles::new(&mut buffer, NARROW)?;
+    let rows = fill(first, |sample| temps.push(sample.temp))?;
+    put(temps.finish()?, frame)?;
+    Ok(rows)
+}
+
+/// A frame has one chunk: its length is that of the frame.
+fn put(chunk: &[u8], frame: &mut Frame) -> Result<()> {
+    frame.clear();
+    Sink::put(frame, chunk)
+}
+
+/// Samples until there is no room: the ordinary end.
+fn fill(first: i64, mut push: impl FnMut(Sample) -> Result<()>) -> Result<usize> {
+    let mut rows = 0;
+    loop {
+        match push(sample(first + rows as i64)) {
+            Ok(()) => rows += 1,
+            Err(e) if e.kind() == Kind::NoRoom => return Ok(rows),
+            Err(e) => return Err(e),
+        }
+    }
+}

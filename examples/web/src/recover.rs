@@ -1,0 +1,79 @@
+//! What is whole of a damaged DataSeries file, as a clean one.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use pilaster::Result;
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::dataseries::raw::{HEADER_LEN, INDEX_TYPE};
+use pilaster::dataseries::recover::{Loss, Piece, Salvage};
+use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, Writer};
+use pilaster::dataseries::{Extent, ExtentType, Order, ReadOptions, Types};
+use pilaster::error::{Error, Kind, What};
+
+use crate::describe;
+use crate::heap::{lasting, memory};
+use crate::json::Json;
+use crate::write::{File, Writing, either};
+
+impl Writing {
+    /// Makes a file of the extents in `bytes` that are whole, and says what is lost.
+    pub fn recover(&mut self, bytes: Vec<u8>) -> Result<()> {
+        let bytes: &'static [u8] = Box::leak(bytes.into_boxed_slice());
+        match Order::of(bytes)? {
+            Order::Little => self.recover_as::<LittleEndian>(bytes),
+            Order::Big => self.recover_as::<BigEndian>(bytes),
+        }
+    }
+
+    fn recover_as<E: Endian>(&mut self, bytes: &'static [u8]) -> Result<()> {
+        let options = &ReadOptions::DEFAULT;
+        let first = Extent::<E>::of(bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)?;
+        let types = lasting(&mut |scratch| Types::open(&first, options, scratch))?;
+        let types: Vec<ExtentType<'_>> = types.iter().collect();
+        let json = &mut self.about;
+        json.open(b'{').key("lost").open(b'[');
+        let mut salvage = Salvage::<E>::new(bytes, &types);
+        let (mut whole, mut rows, mut room) = (Vec::new(), 0u64, memory(1 << 16)?);
+        loop {
+            match salvage.next(options, &mut Scratch::new(&mut room)) {
+                None => break,
+                Some(Ok(Piece::Extent(extent))) => {
+                    rows = rows.saturating_add(extent.header().rows.into());
+                    whole.push(extent);
+                }
+                Some(Ok(Piece::Lost(loss))) => lost(json, &loss),
+                // The need is that of one slice of several.
+                Some(Err(e)) if e.kind() == Kind::NoRoom => {
+                    let more = (room.len() as u64).saturating_add(e.need().into()).saturating_mul(2);
+                    // The old memory first, or both would be held.
+                    drop(core::mem::take(&mut room));
+                    room = memory(more)?;
+                }
+                Some(Err(e)) => return Err(e),
+            }
+        }
+        json.close(b']').count("rows", rows).count("extents", whole.len() as u64).close(b'}');
+        let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
+        let mut slots = Vec::new();
+        slots.resize(whole.len(), IndexSlot::EMPTY);
+        let none = Error::new(Kind::NoRoom, What::Destination, 0).with_need(bytes.len() as u64);
+        let mut file = Vec::new();
+        file.try_reserve_exact(bytes.len()).map_err(|_| none)?;
+        let mut writer = Writer::<E, _>::new(File(file), Descriptions::new(&descriptions)?, &mut slots);
+        for extent in &whole {
+            writer.put_stored(extent).map_err(either)?;
+        }
+        self.made = writer.finish().map_err(either)?.0;
+        Ok(())
+    }
+}
+
+fn lost(json: &mut Json, loss: &Loss<'_>) {
+    describe::error(json, &loss.why);
+    json.count("at", loss.span.at).count("size", loss.span.len);
+    if let Some(name) = loss.type_name {
+        json.key("table").text(name).key("index").bool(name == INDEX_TYPE.as_bytes());
+    }
+    json.close(b'}');
+}

@@ -1,0 +1,279 @@
+//! Files out of typed arrays: columns come in one by one, then one file is made of them.
+
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+
+use pilaster::Result;
+use pilaster::bytes::{Bits, LittleEndian, Scratch, Sink, WriteError};
+use pilaster::codec::Table;
+use pilaster::column::{Span, Spans, Validity, VarBytes};
+use pilaster::dataseries::raw::{POOL_START, entry_len};
+use pilaster::dataseries::write::{
+    Cell, Compress, Compressed, Description, Descriptions, Extent, IndexSlot, Lz4, Memory, Writer,
+};
+use pilaster::dataseries::{ExtentType, Mode};
+use pilaster::error::{Error, Kind, What};
+use pilaster::filo::Element;
+use pilaster::filo::write::{Plain, Rows, Strings, choose, encode, max_len, scratch_len};
+use pilaster::limits::Limits;
+
+use crate::heap::{lasting, memory};
+use crate::json::Json;
+
+/// Bytes of the records of an extent, and of its strings unless one row has more: those of the original.
+const EXTENT: usize = 64 << 10;
+
+/// What the values of a column are: the numbers of the tape.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Of {
+    Bool,
+    Int32,
+    Int64,
+    Byte,
+    Float,
+    Double,
+    Strings,
+}
+
+impl Of {
+    const fn number(number: u32) -> Option<Of> {
+        Some(match number {
+            1 => Of::Bool,
+            4 => Of::Int32,
+            5 => Of::Int64,
+            8 => Of::Byte,
+            13 => Of::Float,
+            14 => Of::Double,
+            15 | 16 => Of::Strings,
+            _ => return None,
+        })
+    }
+}
+
+/// A column as the page gives it.
+pub struct Column {
+    of: Of,
+    rows: usize,
+    values: Vec<u8>,
+    /// A bit per row; none if all rows have a value.
+    validity: Option<Vec<u8>>,
+    /// Of strings: where each lies in the values.
+    spans: Vec<u8>,
+}
+
+/// What is made, and what of.
+#[derive(Default)]
+pub struct Writing {
+    columns: Vec<Column>,
+    /// The file.
+    pub made: Vec<u8>,
+    /// What there is to say about it: JSON.
+    pub about: Json,
+}
+
+impl Writing {
+    /// The next column; its parts follow. Whether there is such a kind.
+    pub fn column(&mut self, kind: u32, rows: usize) -> bool {
+        let Some(of) = Of::number(kind) else { return false };
+        self.columns.push(Column { of, rows, values: Vec::new(), validity: None, spans: Vec::new() });
+        true
+    }
+
+    /// A part of the last column: 0 values, 1 validity, 2 spans of strings.
+    pub fn part(&mut self, which: u32, bytes: Vec<u8>) {
+        if let Some(column) = self.columns.last_mut() {
+            match which {
+                0 => column.values = bytes,
+                1 => column.validity = Some(bytes),
+                _ => column.spans = bytes,
+            }
+        }
+    }
+
+    /// Makes a Filo vector of the only column, in the smallest encoding.
+    pub fn filo(&mut self, element: Element) -> Result<()> {
+        let [column] = self.columns.as_slice() else { return Err(Error::new(Kind::Misuse, What::Column, 0)) };
+        let rows = Rows { values: column.plain(element)?, validity: column.validity()? };
+        let (strings, bytes) =
+            if column.of == Of::Strings { (scratch_len(column.rows), column.values.len()) } else { (0, 0) };
+        let mut room = memory(strings as u64)?;
+        let encoding = choose(&rows, &mut Scratch::new(&mut room))?;
+        let mut chunk = memory(max_len(encoding, column.rows, bytes) as u64)?;
+        let len = encode(encoding, &rows, &mut chunk, &mut Scratch::new(&mut room))?;
+        chunk.truncate(len);
+        self.made = chunk;
+        Ok(())
+    }
+
+    /// Makes a DataSeries file of the columns, whose type is described by `xml`.
+    pub fn series(&mut self, xml: Vec<u8>, compressed: bool) -> Result<()> {
+        let xml: &'static [u8] = Box::leak(xml.into_boxed_slice());
+        let ty = lasting(&mut |scratch| ExtentType::parse(xml, &Limits::DEFAULT, scratch))?;
+        let columns = &self.columns;
+        if let Some(column) = columns.iter().find(|column| Some(column.rows) != columns.first().map(|first| first.rows))
+        {
+            return Err(Error::new(Kind::Misuse, What::Row, column.rows as u64));
+        }
+        let plan = Plan::of(columns, ty.record_len())?;
+        let (mut rows, mut pool) = (memory(plan.records as u64)?, memory(plan.pool as u64)?);
+        let mut slots = Vec::new();
+        slots.resize(plan.ends.len(), IndexSlot::EMPTY);
+        let types = [Description::from(&ty)];
+        let (mut slots_of_lz4, mut room) =
+            (memory(2 * SLOTS as u64)?, memory(if compressed { EXTENT as u64 } else { 0 })?);
+        let table = Table::take(&mut Scratch::new(&mut slots_of_lz4))?;
+        let lz4 = compressed.then(|| Lz4::new(table, &mut room));
+        let mut writer =
+            Writer::<LittleEndian, _, _>::with(File(Vec::new()), Descriptions::new(&types)?, &mut slots, Chosen(lz4));
+        let mut extent =
+            Extent::<LittleEndian, _>::new(ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] })?;
+        let mut first = 0;
+        for end in plan.ends {
+            for row in first..end {
+                let mut record = extent.row()?;
+                for (k, column) in columns.iter().enumerate() {
+                    match column.cell(row)? {
+                        Some(cell) => record.set(k, cell)?,
+                        None => record.null(k)?,
+                    };
+                }
+                record.end()?;
+            }
+            writer.flush(&mut extent).map_err(either)?;
+            first = end;
+        }
+        self.made = writer.finish().map_err(either)?.0;
+        Ok(())
+    }
+}
+
+/// Which rows go into one extent: up to each of `ends`.
+struct Plan {
+    ends: Vec<usize>,
+    /// Bytes of records and of strings that an extent has at most.
+    records: usize,
+    pool: usize,
+}
+
+impl Plan {
+    fn of(columns: &[Column], record_len: usize) -> Result<Self> {
+        let rows = columns.first().map_or(0, |column| column.rows);
+        let most = EXTENT.checked_div(record_len).unwrap_or(EXTENT).max(1);
+        let mut plan = Plan { ends: Vec::new(), records: most.saturating_mul(record_len), pool: EXTENT };
+        let (mut first, mut pool) = (0, POOL_START);
+        for row in 0..rows {
+            let mut strings = 0;
+            for column in columns {
+                if let Some(Cell::Bytes(bytes)) = column.cell(row)? {
+                    strings = usize::saturating_add(strings, entry_len(bytes.len() as u64) as usize);
+                }
+            }
+            if row > first && (row.saturating_sub(first) >= most || pool.saturating_add(strings) > EXTENT) {
+                plan.ends.push(row);
+                (first, pool) = (row, POOL_START);
+            }
+            pool = pool.saturating_add(strings);
+            plan.pool = plan.pool.max(pool);
+        }
+        if rows > first {
+            plan.ends.push(rows);
+        }
+        Ok(plan)
+    }
+}
+
+impl Column {
+    fn numbers<T: bytemuck::Pod>(&self) -> Result<&[T]> {
+        self.whole(bytemuck::try_cast_slice(&self.values).unwrap_or_default())
+    }
+
+    fn bits(&self) -> Result<Bits<'_>> {
+        Bits::new(&self.values, 0, self.rows)
+    }
+
+    fn strings(&self) -> Result<VarBytes<'_>> {
+        let spans: &[Span] = self.whole(bytemuck::try_cast_slice(&self.spans).unwrap_or_default())?;
+        Ok(VarBytes { data: &self.values, spans: Spans::Each(spans) })
+    }
+
+    fn validity(&self) -> Result<Validity<'_>> {
+        match &self.validity {
+            Some(bits) => Bits::new(bits, 0, self.rows).map(Validity::Bits),
+            None => Ok(Validity::All),
+        }
+    }
+
+    /// Whatever has an item for each row.
+    fn whole<'v, T>(&self, values: &'v [T]) -> Result<&'v [T]> {
+        let short = Error::new(Kind::Misuse, What::Column, values.len() as u64).with_need(self.rows as u64);
+        values.get(..self.rows).ok_or(short)
+    }
+
+    /// The values for a Filo vector.
+    fn plain(&self, element: Element) -> Result<Plain<'_>> {
+        Ok(match (self.of, element) {
+            (Of::Bool, Element::Boolean) => Plain::Boolean(self.bits()?),
+            (Of::Int32, Element::Int) => Plain::Int(self.numbers()?),
+            (Of::Int64, Element::Long) => Plain::Long(self.numbers()?),
+            (Of::Int64, Element::Timestamp) => Plain::Timestamp(self.numbers()?),
+            (Of::Float, Element::Float) => Plain::Float(self.numbers()?),
+            (Of::Double, Element::Double) => Plain::Double(self.numbers()?),
+            (Of::Strings, Element::String) => Plain::String(Strings::Spans(self.strings()?)),
+            (Of::Strings, Element::Utf8 | Element::Blob) => Plain::Utf8(Strings::Spans(self.strings()?)),
+            _ => return Err(Error::new(Kind::WrongType, What::FiloElement, 0)),
+        })
+    }
+
+    /// A cell of a record; none if the row has no value.
+    fn cell(&self, row: usize) -> Result<Option<Cell<'_>>> {
+        if !self.validity()?.get(row) {
+            return Ok(None);
+        }
+        let none = Error::new(Kind::OutOfRange, What::Row, row as u64);
+        Ok(Some(match self.of {
+            Of::Bool => Cell::Bool(self.bits()?.get(row).ok_or(none)?),
+            Of::Byte => Cell::Byte(*self.numbers::<u8>()?.get(row).ok_or(none)?),
+            Of::Int32 => Cell::Int32(*self.numbers::<i32>()?.get(row).ok_or(none)?),
+            Of::Int64 => Cell::Int64(*self.numbers::<i64>()?.get(row).ok_or(none)?),
+            Of::Float => Cell::Double((*self.numbers::<f32>()?.get(row).ok_or(none)?).into()),
+            Of::Double => Cell::Double(*self.numbers::<f64>()?.get(row).ok_or(none)?),
+            Of::Strings => Cell::Bytes(self.strings()?.get(row)?),
+        }))
+    }
+}
+
+/// A file that grows.
+pub struct File(pub Vec<u8>);
+
+impl Sink for File {
+    type Error = Error;
+
+    fn put(&mut self, bytes: &[u8]) -> Result<()> {
+        let none = Error::new(Kind::NoRoom, What::Destination, self.0.len() as u64).with_need(bytes.len() as u64);
+        self.0.try_reserve(bytes.len()).map_err(|_| none)?;
+        self.0.extend_from_slice(bytes);
+        Ok(())
+    }
+}
+
+/// LZ4, or nothing.
+struct Chosen<'m>(Option<Lz4<'m, SLOTS>>);
+
+/// Of the table of LZ4.
+const SLOTS: usize = 4096;
+
+impl Compress for Chosen<'_> {
+    fn compress<'c>(&'c mut self, fixed: &'c [u8], variable: &'c [u8]) -> Compressed<'c> {
+        match &mut self.0 {
+            Some(lz4) => lz4.compress(fixed, variable),
+            None => Compressed { fixed: (Mode::None, fixed), variable: (Mode::None, variable) },
+        }
+    }
+}
+
+/// The error of the file, or that of its sink.
+pub fn either(e: WriteError<Error>) -> Error {
+    match e {
+        WriteError::Format(e) | WriteError::Sink(e) => e,
+    }
+}

@@ -1,0 +1,29 @@
+// The viewer in headless Chromium, served as `npm run dev` does.
+import { fileURLToPath } from 'node:url'
+
+import { chromium } from 'playwright-core'
+
+import { serve } from '../dev.js'
+
+const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+  '--disable-component-update', '--disable-sync']
+
+export const golden = (name) => fileURLToPath(new URL(`../../../tests/golden/${name}`, import.meta.url))
+
+/** The page, its address, what it threw, and how to end it. `handle` may answer a request itself. */
+export async function launch(options = {}, handle) {
+  const server = serve(undefined, handle)
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args: ARGS })
+  const page = await browser.newPage(options)
+  const wrong = []
+  page.on('pageerror', (error) => wrong.push(error))
+  const origin = `http://127.0.0.1:${server.address().port}`
+  await page.goto(`${origin}/viewer/`)
+  const close = async () => {
+    await browser.close()
+    server.close()
+    server.closeAllConnections()
+  }
+  return { page, wrong, origin, close }
+}
