@@ -52,7 +52,7 @@ impl<'f> Node<'f> {
             node.plan(0, usize::try_from(node.rows).unwrap_or(usize::MAX), run, s)
         };
         match (self.tree, self.layout()?, self.encoding()?) {
-            (Tree::Scalar(blob, _) | Tree::Items(blob, _), ..) => Ok(Plan::Borrowed(blob)),
+            (Tree::Scalar(blob, _) | Tree::Items(blob, ..), ..) => Ok(Plan::Borrowed(blob)),
             (_, Some(LayoutId::Flat), _) => self.flat()?.plan(at, len, run, s),
             (_, Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype)?.plan(at, len, run, s),
             (_, Some(LayoutId::Dict), _) => all(&self.dict_layout()?.1, run, s),

@@ -6,7 +6,7 @@
 
 use super::node::{Blob, Node, Tree};
 use super::raw::{Encoding, LayoutId};
-use super::scalar::Scalar;
+use super::scalar::{Scalar, Steps};
 use super::text;
 use crate::bytes::Scratch;
 use crate::column::Span;
@@ -84,7 +84,7 @@ impl<'f> Node<'f> {
             Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
             Tree::Array(..) => self.of_array(ask, at, out, run, s),
             Tree::Scalar(blob, scalar) => self.scalar(&blob, scalar, ask, at, out, run),
-            Tree::Items(blob, scalar) => self.of_items(&blob, scalar, ask, at, out, run),
+            Tree::Items(blob, scalar, steps) => self.of_items(&blob, (scalar, steps), ask, at, out, run),
             Tree::Nothing => Ok(()),
         }
     }
@@ -225,24 +225,35 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
+    /// Rows that lie in a scalar.
     fn of_items(
         &self,
         blob: &Blob<'f>,
-        list: Scalar<'f>,
+        (scalar, steps): (Scalar<'f>, Steps),
         ask: Ask,
         at: u64,
         mut out: Cells<'_>,
         run: &mut Run<'_>,
     ) -> Result<()> {
+        // All of the scalar is walked over, wherever the rows lie in it.
+        let len = scalar.message().bytes().len() / ROWS_PER_NODE;
+        run.fuel.spend_many(u32::try_from(len).unwrap_or(u32::MAX), self.at())?;
         if ask == Ask::Ranges {
-            return Err(self.error(Kind::Unsupported, What::VtxScalar, 0));
+            return self.item_ranges(scalar, steps, at, out);
         }
-        let mut i = 0usize;
-        list.items()?.each(at, out.len(), |scalar| {
-            self.scalar(blob, scalar, ask, at, out.part(i, 1), run)?;
-            i = i.saturating_add(1);
-            Ok(())
-        })
+        let (mut before, mut i) = (at, 0usize);
+        scalar.each(steps, &mut |item| {
+            match before.checked_sub(1) {
+                Some(fewer) => before = fewer,
+                None if i < out.len() => {
+                    self.scalar(blob, item, ask, at, out.part(i, 1), run)?;
+                    i = i.saturating_add(1);
+                }
+                None => return Ok(false),
+            }
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Rows of several chunks.

@@ -6,7 +6,7 @@ use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{DType, Shape, integer};
 use crate::vortex::node::{Node, Tree};
 use crate::vortex::raw::{Encoding, LayoutId};
-use crate::vortex::scalar::Scalar;
+use crate::vortex::scalar::{Scalar, Steps};
 use crate::vortex::tree::{Ask, ONE, Run, span, span_cell};
 
 impl<'f> Node<'f> {
@@ -64,20 +64,52 @@ impl<'f> Node<'f> {
     }
 
     /// The ranges of a scalar list, whose items are rows of their own.
-    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, mut out: Cells<'_>) -> Result<()> {
-        let len = match self.dtype.storage()?.shape {
-            Shape::Struct(_) | Shape::Entry(_) => return self.strides(1, at, out),
-            _ => scalar.items()?.len()?,
-        };
-        if let Shape::FixedList(_, size) = self.dtype.storage()?.shape
-            && !scalar.is_null()?
-            && len != u64::from(size)
-        {
-            return Err(self.error(Kind::Invalid, What::VtxScalar, len));
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: Cells<'_>) -> Result<()> {
+        if matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+            return self.strides(1, at, out);
         }
-        let cell = span_cell(span(0, len));
-        let Cells::W8(out) = out.again() else { return Err(self.mistyped()) };
+        let cell = span_cell(span(0, self.scalar_len(scalar)?));
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
         out.fill(cell);
+        Ok(())
+    }
+
+    /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
+    fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
+        let len = scalar.items()?.len()?;
+        match self.dtype.storage()?.shape {
+            Shape::FixedList(_, size) if !scalar.is_null()? && len != u64::from(size) => {
+                Err(self.error(Kind::Invalid, What::VtxScalar, len))
+            }
+            _ => Ok(len),
+        }
+    }
+
+    /// The ranges of rows that lie in a scalar: items of items follow each other.
+    pub(in crate::vortex) fn item_ranges(
+        &self,
+        scalar: Scalar<'f>,
+        steps: Steps,
+        at: u64,
+        out: Cells<'_>,
+    ) -> Result<()> {
+        if matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+            return self.strides(1, at, out);
+        }
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
+        let (mut before, mut start, mut cells) = (at, 0u64, out.iter_mut());
+        scalar.each(steps, &mut |item| {
+            let len = self.scalar_len(item)?;
+            match before.checked_sub(1) {
+                Some(fewer) => before = fewer,
+                None => match cells.next() {
+                    Some(cell) => *cell = span_cell(span(start, len)),
+                    None => return Ok(false),
+                },
+            }
+            start = start.saturating_add(len);
+            Ok(true)
+        })?;
         Ok(())
     }
 
@@ -237,7 +269,11 @@ impl<'f> Node<'f> {
             }
             Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
                 Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
-                _ => self.items(blob, scalar, dtype),
+                _ => self.items(blob, scalar, Some(Steps::ITEMS), dtype),
+            },
+            Tree::Items(blob, scalar, steps) => match self.dtype.storage()?.shape {
+                Shape::Struct(_) | Shape::Entry(_) => self.items(blob, scalar, steps.then(Some(k)), dtype),
+                _ => self.items(blob, scalar, steps.then(None), dtype),
             },
             _ => Ok(self.nothing(dtype)),
         }
