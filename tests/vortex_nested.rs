@@ -132,3 +132,33 @@ fn constant_maps() {
     assert_eq!(constant(ty.clone(), &entries), "[{\"a\",1},{\"b\",null}]");
     assert_eq!(constant(ty, &NULL), "null");
 }
+
+/// Rows of a masked array whose values come in chunks: texts of dictionaries, and lists.
+#[test]
+fn chunks_below_a_mask() {
+    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
+    let bits = |k| node(Encoding::Bool, &[], &[k], vec![]);
+    let offsets: Vec<u8> = [0u64, 3, 5].iter().flat_map(|row| row.to_le_bytes()).collect();
+    let text = |k| node(Encoding::VarBin, &[], &[k], vec![prim(k + 1)]);
+    let dict = |codes, k| node(Encoding::Dict, &[0x08, 2, 0x18, 0], &[], vec![prim(codes), text(k)]);
+    // Codes 1 0 1 into ("ab", "c"), and 0 1 into ("", "defg").
+    let chunked = node(Encoding::Chunked, &[], &[], vec![prim(0), dict(1, 3), dict(2, 5)]);
+    let root = node(Encoding::Masked, &[], &[], vec![chunked, bits(7)]);
+    let texts = blob(root, &[&offsets, &[1, 0, 1], &[0, 1], b"abc", &[0, 2, 3], b"defg", &[0, 0, 4], &[0b11101]]);
+    with(&texts, &dtype(utf8()), 5, |file, column| {
+        file.verify(&mut Scratch::new(&mut vec![0; 1 << 14])).unwrap();
+        assert_eq!(show(&column, 0..5).unwrap(), ["\"c\"", "null", "\"c\"", "\"\"", "\"defg\""]);
+        assert_eq!(show(&column, 2..4).unwrap(), ["\"c\"", "\"\""]);
+    });
+    // Lists of sequences 0, 1, ... and 10, 11, ...; offsets 0 1 1 4, and 0 2 3.
+    let count = |first: u8| node(Encoding::Sequence, &[0x0a, 2, 0x18, 2 * first, 0x12, 2, 0x18, 2], &[], vec![]);
+    let list_of = |len, first, offsets| node(Encoding::List, &[0x08, len], &[], vec![count(first), prim(offsets)]);
+    let chunked = node(Encoding::Chunked, &[], &[], vec![prim(0), list_of(4, 0, 1), list_of(3, 10, 2)]);
+    let root = node(Encoding::Masked, &[], &[], vec![chunked, bits(3)]);
+    let lists = blob(root, &[&offsets, &[0, 1, 1, 4], &[0, 2, 3], &[0b11101]]);
+    with(&lists, &dtype(list(long(false))), 5, |file, column| {
+        file.verify(&mut Scratch::new(&mut vec![0; 1 << 14])).unwrap();
+        assert_eq!(show(&column, 0..5).unwrap(), ["[0]", "null", "[1,2,3]", "[10,11]", "[12]"]);
+        assert_eq!(show(&column, 2..5).unwrap(), ["[1,2,3]", "[10,11]", "[12]"]);
+    });
+}

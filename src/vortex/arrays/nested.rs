@@ -182,6 +182,32 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
+    /// How many of `left` rows from `row` on lie in one chunk, whatever the chunks lie under.
+    pub(in crate::vortex) fn unbroken(
+        &self,
+        row: u64,
+        left: u64,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<u64> {
+        let (mut node, mut row, mut left) = (*self, row, left);
+        while left > 0 {
+            run.fuel.spend(node.at())?;
+            node = match node.encoding()? {
+                Some(Encoding::Masked) => node.child(0, node.dtype.required(), node.rows)?,
+                Some(Encoding::Ext) => node.child(0, node.dtype.storage()?, node.rows)?,
+                Some(Encoding::Chunked) => {
+                    let (chunk, first) = node.chunk(row, run, s)?;
+                    row = row.saturating_sub(first);
+                    left = left.min(chunk.rows.saturating_sub(row));
+                    chunk
+                }
+                _ => break,
+            };
+        }
+        Ok(left)
+    }
+
     /// The node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
     /// whatever else repeats nested rows.
     pub(in crate::vortex) fn concrete(
