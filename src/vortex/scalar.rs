@@ -137,8 +137,8 @@ impl Steps {
             None => Steps::INTO,
             Some(k) => u32::try_from(k).ok()?.checked_add(1).filter(|step| *step < Steps::INTO)?,
         };
-        let taken = (0..4).find(|k| self.0 >> (8 * k) & 0xff == 0)?;
-        Some(Steps(self.0 | step << (8 * taken)))
+        let place = [0, 8, 16, 24].into_iter().find(|place| self.0 >> place & 0xff == 0)?;
+        Some(Steps(self.0 | step << place))
     }
 }
 

@@ -4,6 +4,7 @@
 //! lie, which rows of the children a nested row has. Dictionaries, runs, patches and chunks treat all four
 //! alike, so each encoding is written once.
 
+use super::dtype::Shape;
 use super::node::{Blob, Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
@@ -238,19 +239,28 @@ impl<'f> Node<'f> {
         // All of the scalar is walked over, wherever the rows lie in it.
         let len = scalar.message().bytes().len() / ROWS_PER_NODE;
         run.fuel.spend_many(u32::try_from(len).unwrap_or(u32::MAX), self.at())?;
-        if ask == Ask::Ranges {
-            return self.item_ranges(scalar, steps, at, out);
+        let ranges = ask == Ask::Ranges;
+        if ranges && matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+            return self.strides(1, at, out);
         }
-        let (mut before, mut i) = (at, 0usize);
+        let (mut before, mut start, mut i) = (at, 0u64, 0usize);
         scalar.each(steps, &mut |item| {
+            // Items of items follow each other.
+            let len = if ranges { self.scalar_len(item)? } else { 0 };
             match before.checked_sub(1) {
                 Some(fewer) => before = fewer,
                 None if i < out.len() => {
-                    self.scalar(blob, item, ask, at, out.part(i, 1), run)?;
+                    let mut row = out.part(i, 1);
+                    if ranges {
+                        row.fill(&span_value(span(start, len)));
+                    } else {
+                        self.scalar(blob, item, ask, at, row, run)?;
+                    }
                     i = i.saturating_add(1);
                 }
                 None => return Ok(false),
             }
+            start = start.saturating_add(len);
             Ok(true)
         })?;
         Ok(())

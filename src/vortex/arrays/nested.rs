@@ -46,7 +46,7 @@ impl<'f> Node<'f> {
     }
 
     /// Rows of `size` rows of the child each.
-    fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         for (i, cell) in out.iter_mut().enumerate() {
             let row = at.saturating_add(i as u64);
@@ -75,7 +75,7 @@ impl<'f> Node<'f> {
     }
 
     /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
-    fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
+    pub(in crate::vortex) fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
         let len = scalar.items()?.len()?;
         match self.dtype.storage()?.shape {
             Shape::FixedList(_, size) if !scalar.is_null()? && len != u64::from(size) => {
@@ -83,34 +83,6 @@ impl<'f> Node<'f> {
             }
             _ => Ok(len),
         }
-    }
-
-    /// The ranges of rows that lie in a scalar: items of items follow each other.
-    pub(in crate::vortex) fn item_ranges(
-        &self,
-        scalar: Scalar<'f>,
-        steps: Steps,
-        at: u64,
-        out: Cells<'_>,
-    ) -> Result<()> {
-        if matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
-            return self.strides(1, at, out);
-        }
-        let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let (mut before, mut start, mut cells) = (at, 0u64, out.iter_mut());
-        scalar.each(steps, &mut |item| {
-            let len = self.scalar_len(item)?;
-            match before.checked_sub(1) {
-                Some(fewer) => before = fewer,
-                None => match cells.next() {
-                    Some(cell) => *cell = span_cell(span(start, len)),
-                    None => return Ok(false),
-                },
-            }
-            start = start.saturating_add(len);
-            Ok(true)
-        })?;
-        Ok(())
     }
 
     /// `vortex.list`: row `i` reaches from offset `i` to the next.
