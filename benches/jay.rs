@@ -13,7 +13,7 @@ use pilaster::column::{Batch, Column, Prim, Spans, Type, Validity, Values, VarBy
 use pilaster::jay::write::{Builder, WriteOptions, Writer};
 use pilaster::jay::{self, File, ReadOptions};
 
-const TRUST: ReadOptions = ReadOptions { trust_null_counts: true, ..ReadOptions::DEFAULT };
+const CHECK: ReadOptions = ReadOptions { check_null_counts: true, ..ReadOptions::DEFAULT };
 /// Values of a column of 8 bytes; of 4 bytes there are twice as many.
 const N: usize = 8 << 20;
 /// Strings.
@@ -122,7 +122,7 @@ fn main() {
     for (name, column, bytes, [sum, save]) in columns {
         let bytes_of_file = file(&column, 1, &mut room);
         heading(&format!("{name}: {} values", column.2));
-        for (way, options) in [("open and sum", ReadOptions::DEFAULT), ("the same, null count believed", TRUST)] {
+        for (way, options) in [("open and sum", ReadOptions::DEFAULT), ("the same, null count checked", CHECK)] {
             Work::new(way, column.2, bytes, || {
                 black_box(total(black_box(bytes_of_file), &options));
             })

@@ -82,16 +82,17 @@ fn delta() {
             };
             let (mut ours, mut theirs, mut work) = (vec![0; 1024], [0; 1024], deltas.clone());
             rival(&deltas, &bases, &mut theirs);
-            let wide = Cells::$cells(&mut bases);
-            lanes::undelta(&wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(&mut ours)).unwrap();
+            let mut wide = Cells::$cells(&mut bases);
+            lanes::undelta(&mut wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(&mut ours)).unwrap();
             assert_eq!(ours, theirs);
             let bases = noise($lanes);
             let mut bases2 = bases.clone();
-            let wide = Cells::$cells(&mut bases2);
+            let mut wide = Cells::$cells(&mut bases2);
             Work::new(stringify!($word), 1024, 1024 * size_of::<$word>(), || {
                 // The deltas are used up: a fresh copy is part of the work here.
                 work.copy_from_slice(&deltas);
-                lanes::undelta(&wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours))).unwrap();
+                lanes::undelta(&mut wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours)))
+                    .unwrap();
             })
             .rival("fastlanes", || rival(black_box(&deltas), &bases, black_box(&mut theirs)))
             .run();

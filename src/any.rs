@@ -241,7 +241,9 @@ impl<'a> File<'a> {
             Format::Bcolz => bcolz::chunk::Chunk::open(bytes).map(File::Bcolz),
             #[cfg(feature = "jay")]
             Format::Jay => {
-                let options = jay::ReadOptions { tolerant: hints.tolerant, ..jay::ReadOptions::DEFAULT };
+                // Who does not know the format does not know the writer either.
+                let options =
+                    jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
                 jay::File::open(bytes, &options, scratch).map(File::Jay)
             }
             #[cfg(feature = "vortex")]

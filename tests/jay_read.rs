@@ -128,16 +128,32 @@ fn counts_that_lie() {
     let opened = File::open(&misfit, &STRICT, &mut Scratch::new(&mut [])).unwrap();
     assert_eq!(opened.meta().field(0).unwrap().stats(), Ok(None), "of another type: as if there were none");
     assert_eq!(refusal(&file(column(9, None), &data)), (Kind::Invalid, What::JayNulls));
-    // A null count of 0 over a missing row: an error to read, unless it is believed.
+    // A null count of 0 over a missing row: an error to read where it is checked, else believed.
     let lie = file(column(0, None), &data);
     let open = |options| File::open(&lie, &options, &mut Scratch::new(&mut [])).unwrap().column(0).unwrap();
     let mut memory = [0; 64];
-    let e = open(STRICT).read(0..8, &mut Scratch::new(&mut memory)).unwrap_err();
+    let checked = open(ReadOptions { check_null_counts: true, ..STRICT });
+    let e = checked.read(0..8, &mut Scratch::new(&mut memory)).unwrap_err();
     assert_eq!(e.what(), What::JayNulls);
-    let believed = open(ReadOptions { trust_null_counts: true, ..STRICT });
-    assert!(believed.read(0..8, &mut Scratch::new(&mut [])).unwrap().validity.get(2));
+    assert!(open(STRICT).read(0..8, &mut Scratch::new(&mut [])).unwrap().validity.get(2));
     let batch = open(TOLERANT).read(0..8, &mut Scratch::new(&mut memory)).unwrap();
     assert!(!batch.validity.get(2) && batch.validity.get(3));
+}
+
+/// A flag of a missing string is seen wherever the file lies, though nothing is said to be missing.
+#[test]
+fn strings_that_lie() {
+    let mut bytes = golden("keyed_2");
+    // The end of string 18 of column `b`, whose offsets are at 88.
+    bytes[88 + 4 * 19 + 3] |= 0x80;
+    let moved = [&[0], &bytes[..]].concat();
+    for bytes in [&bytes[..], &moved[1..]] {
+        let mut memory = [0; 1 << 10];
+        let file = File::open(bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
+        let mut memory = [0; 1 << 10];
+        let e = file.column(1).unwrap().read(0..20, &mut Scratch::new(&mut memory)).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JayNulls));
+    }
 }
 
 /// A frame of no rows has a first offset all the same.

@@ -249,18 +249,33 @@ impl Views<'_> {
 
     fn union(&self, doc: &str, u: &Union) -> Result<String> {
         let name = &self.name;
+        // Tables are read in one place for all members.
+        let tables = u.variants.len() > 1 && u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::Table(_)));
         let (mut variants, mut members) = (String::new(), String::new());
         for (tag, (variant, of)) in (1..).zip(&u.variants) {
             let (doc, variant) = (names::doc(&of.docstrings, variant)?, names::of_variant(variant));
             variants += &format!("{doc}{variant}({}),\n", self.value(&of.type_)?);
             let read = match &of.type_.kind {
-                TypeKind::SimpleType(SimpleType::Struct(_)) => "flat.value(pos)",
-                TypeKind::Table(_) | TypeKind::String => "flat::Target::read(flat, pos)",
+                _ if tables => format!("{name}::{variant}(table.into())"),
+                TypeKind::SimpleType(SimpleType::Struct(_)) => format!("flat.value(pos).map({name}::{variant})"),
+                TypeKind::Table(_) | TypeKind::String => {
+                    format!("flat::Target::read(flat, pos).map({name}::{variant})")
+                }
                 _ => return Err(format!("{variant}: members of this type have no views")),
             };
-            members += &format!("{tag} => {read}.map({name}::{variant}),\n");
+            members += &format!("{tag} => {read},\n");
         }
         let lifetime = lifetime(u);
+        let member = if tables {
+            let last = u.variants.len();
+            format!(
+                "if !(1..={last}).contains(&tag) {{ return Ok({name}::Unknown(tag)); }}
+                let table: flat::Table<'a> = flat::Target::read(flat, pos)?;
+                Ok(match tag {{ {members}_ => {name}::Unknown(tag) }})"
+            )
+        } else {
+            format!("match tag {{ {members}tag => Ok({name}::Unknown(tag)) }}")
+        };
         Ok(format!(
             "{doc}#[derive(Clone, Copy, Debug)]
             pub enum {name}{lifetime} {{
@@ -271,7 +286,7 @@ impl Views<'_> {
             impl<'a> flat::Union<'a> for {name}{lifetime} {{
                 #[inline]
                 fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {{
-                    match tag {{ {members}tag => Ok({name}::Unknown(tag)) }}
+                    {member}
                 }}
             }}
             "

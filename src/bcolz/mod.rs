@@ -17,6 +17,7 @@
 //! | [`open_file`] | the chunk of a file | |
 //! | [`meta`], [`Dtype`] | the metadata files, out of their bytes | |
 //! | [`Column`] | decoded rows as a column | |
+//! | [`Items`] | the items of one chunk as a table | |
 //! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created or appended to | |
 #![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
 #![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
@@ -57,6 +58,7 @@ mod dtype;
 #[cfg(feature = "std")]
 mod failure;
 mod file;
+mod items;
 pub mod meta;
 #[cfg(feature = "std")]
 mod part;
@@ -72,6 +74,7 @@ pub use dtype::{Dtype, Field, Fields};
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
 pub use file::open_file;
+pub use items::{Items, ItemsPart};
 #[cfg(feature = "std")]
 pub use part::{Part, Table};
 pub use raw::{Compressor, Shuffle};

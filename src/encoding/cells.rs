@@ -310,9 +310,33 @@ macro_rules! widen {
     }};
 }
 
+/// Whether there is a loop for each type of numbers: code that only hosts have room for.
+const HOST: bool = cfg!(target_pointer_width = "64");
+
+/// Number `i` of those of `size` bytes at the end of `bytes`, which have room for as many of `of` bytes.
+fn narrow(bytes: &[u8], of: usize, size: usize, i: usize) -> u64 {
+    let count = bytes.len().checked_div(of).unwrap_or(0);
+    let at = bytes.len().saturating_sub(count.saturating_sub(i).saturating_mul(size));
+    let mut word = [0; 8];
+    let from = if cfg!(target_endian = "little") { 0 } else { 8usize.saturating_sub(size) };
+    for (to, byte) in word.iter_mut().skip(from).zip(bytes.iter().skip(at).take(size)) {
+        *to = *byte;
+    }
+    u64::from_ne_bytes(word)
+}
+
 /// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
 /// it makes words, sign-extended or not.
 pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
+    if !HOST {
+        let shift = 64usize.saturating_sub(size.saturating_mul(8)) & 63;
+        for i in 0..words.len() {
+            let word = narrow(bytemuck::cast_slice(words), 8, size, i) << shift;
+            let word = if signed { (word.cast_signed() >> shift).cast_unsigned() } else { word >> shift };
+            words.get_mut(i).into_iter().for_each(|to| *to = word);
+        }
+        return;
+    }
     match (size, signed) {
         (1, false) => widen!(words, u64, u8, u64::from),
         (2, false) => widen!(words, u64, u16, u64::from),
@@ -326,6 +350,13 @@ pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
 
 /// The same for cells of 4 bytes, without sign.
 pub fn widen4(words: &mut [u32], size: usize) {
+    if !HOST {
+        for i in 0..words.len() {
+            let word = super::low32(narrow(bytemuck::cast_slice(words), 4, size, i));
+            words.get_mut(i).into_iter().for_each(|to| *to = word);
+        }
+        return;
+    }
     match size {
         1 => widen!(words, u32, u8, u32::from),
         2 => widen!(words, u32, u16, u32::from),

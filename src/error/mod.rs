@@ -16,6 +16,7 @@ mod what;
 pub use what::What;
 
 use core::fmt;
+use core::num::NonZero;
 
 /// The result of everything that can fail here.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -56,6 +57,28 @@ pub enum Kind {
     Missing,
 }
 
+impl Kind {
+    /// The kind of that number.
+    const fn of(number: u8) -> Self {
+        match number {
+            0 => Kind::Truncated,
+            1 => Kind::Trailing,
+            2 => Kind::Invalid,
+            3 => Kind::Unsupported,
+            4 => Kind::WrongType,
+            5 => Kind::Checksum,
+            6 => Kind::Overflow,
+            7 => Kind::Limit,
+            8 => Kind::NoRoom,
+            9 => Kind::OutOfRange,
+            10 => Kind::Utf8,
+            11 => Kind::Lossy,
+            12 => Kind::Misuse,
+            _ => Kind::Missing,
+        }
+    }
+}
+
 /// An error: where, kind, field, and how much is needed.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -63,12 +86,30 @@ pub struct Error {
     // Two u32 and not one u64: that keeps the alignment at 4 and the size at 16.
     at: [u32; 2],
     need: u32,
-    what: What,
-    kind: Kind,
+    code: Code,
+}
+
+/// Field and kind in one word: passing an error on is four words, and the fourth says whether there is one.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct Code(NonZero<u32>);
+
+impl Code {
+    const fn new(kind: Kind, what: What) -> Self {
+        Code(NonZero::<u32>::MIN.saturating_add((what as u32) << 8 | kind as u32))
+    }
+
+    const fn kind(self) -> Kind {
+        let [kind, ..] = self.0.get().wrapping_sub(1).to_le_bytes();
+        Kind::of(kind)
+    }
+
+    const fn what(self) -> What {
+        What::of(self.0.get().wrapping_sub(1) >> 8)
+    }
 }
 
 const _: () = assert!(size_of::<Error>() == 16 && align_of::<Error>() == 4);
-// `Result<()>` has room for its tag inside the enums.
+// `Result<()>` has room for its tag inside the code.
 const _: () = assert!(size_of::<Result<()>>() == 16);
 
 impl Error {
@@ -77,7 +118,7 @@ impl Error {
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
     pub const fn new(kind: Kind, what: What, at: u64) -> Self {
-        Error { at: [at as u32, (at >> 32) as u32], need: 0, what, kind }
+        Error { at: [at as u32, (at >> 32) as u32], need: 0, code: Code::new(kind, what) }
     }
 
     /// The same error with [`need`](Self::need) set; a larger number is kept as `u32::MAX`.
@@ -104,13 +145,13 @@ impl Error {
     /// The field.
     #[must_use]
     pub const fn what(&self) -> What {
-        self.what
+        self.code.what()
     }
 
     /// What is wrong with it.
     #[must_use]
     pub const fn kind(&self) -> Kind {
-        self.kind
+        self.code.kind()
     }
 
     /// The same error with its offset moved by `by`: for a structure that was parsed on its own
@@ -118,16 +159,22 @@ impl Error {
     #[cold]
     #[must_use]
     pub const fn moved(self, by: u64) -> Self {
-        let Error { need, what, kind, .. } = self;
-        let moved = Error::new(kind, what, self.at().saturating_add(by));
-        Error { need, ..moved }
+        let moved = Error::new(Kind::Truncated, What::Input, self.at().saturating_add(by));
+        Error { at: moved.at, ..self }
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for Code {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::Format::format(&(self.kind(), self.what()), f);
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, at, need) = (self.what.name(), self.at(), self.need);
-        match self.kind {
+        let (name, at, need) = (self.what().name(), self.at(), self.need);
+        match self.kind() {
             Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
             Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
             Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
@@ -149,8 +196,8 @@ impl fmt::Display for Error {
 impl fmt::Debug for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Error")
-            .field("kind", &self.kind)
-            .field("what", &self.what)
+            .field("kind", &self.kind())
+            .field("what", &self.what())
             .field("at", &self.at())
             .field("need", &self.need)
             .finish()
@@ -169,6 +216,20 @@ mod tests {
         assert_eq!((e.at(), e.need()), (0x1_2345_6789_abcd, 7));
         assert_eq!(e.moved(3).at(), 0x1_2345_6789_abd0);
         assert_eq!(e.moved(3).need(), 7);
+    }
+
+    #[test]
+    fn field_and_kind_come_back() {
+        for kind in (0..=u8::MAX).map(Kind::of) {
+            for what in (0..).map(What::of).take_while(|what| *what != What::VtxZones).chain([What::VtxZones]) {
+                let e = Error::new(kind, what, 0);
+                assert_eq!((e.kind(), e.what()), (kind, what));
+            }
+        }
+        assert_eq!(
+            (0..14).map(|n| Kind::of(n) as u8).collect::<std::vec::Vec<_>>(),
+            (0..14).collect::<std::vec::Vec<_>>()
+        );
     }
 
     #[test]

@@ -16,6 +16,15 @@ macro_rules! fields {
         }
 
         impl What {
+            /// The field of that number.
+            pub(super) const fn of(number: u32) -> Self {
+                const ALL: &[What] = &[$(What::$id,)*];
+                match ALL.split_at_checked(number as usize) {
+                    Some((_, [what, ..])) => *what,
+                    _ => What::Input,
+                }
+            }
+
             /// The name as a message shows it, for instance `filo header word`.
             #[must_use]
             pub const fn name(self) -> &'static str {

@@ -1800,22 +1800,26 @@ pub enum Type<'a> {
 impl<'a> flat::Union<'a> for Type<'a> {
     #[inline]
     fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
-        match tag {
-            1 => flat::Target::read(flat, pos).map(Type::Null),
-            2 => flat::Target::read(flat, pos).map(Type::Bool),
-            3 => flat::Target::read(flat, pos).map(Type::Primitive),
-            4 => flat::Target::read(flat, pos).map(Type::Decimal),
-            5 => flat::Target::read(flat, pos).map(Type::Utf8),
-            6 => flat::Target::read(flat, pos).map(Type::Binary),
-            7 => flat::Target::read(flat, pos).map(Type::Struct),
-            8 => flat::Target::read(flat, pos).map(Type::List),
-            9 => flat::Target::read(flat, pos).map(Type::Extension),
-            10 => flat::Target::read(flat, pos).map(Type::FixedSizeList),
-            11 => flat::Target::read(flat, pos).map(Type::Variant),
-            12 => flat::Target::read(flat, pos).map(Type::Union),
-            13 => flat::Target::read(flat, pos).map(Type::Map),
-            tag => Ok(Type::Unknown(tag)),
+        if !(1..=13).contains(&tag) {
+            return Ok(Type::Unknown(tag));
         }
+        let table: flat::Table<'a> = flat::Target::read(flat, pos)?;
+        Ok(match tag {
+            1 => Type::Null(table.into()),
+            2 => Type::Bool(table.into()),
+            3 => Type::Primitive(table.into()),
+            4 => Type::Decimal(table.into()),
+            5 => Type::Utf8(table.into()),
+            6 => Type::Binary(table.into()),
+            7 => Type::Struct(table.into()),
+            8 => Type::List(table.into()),
+            9 => Type::Extension(table.into()),
+            10 => Type::FixedSizeList(table.into()),
+            11 => Type::Variant(table.into()),
+            12 => Type::Union(table.into()),
+            13 => Type::Map(table.into()),
+            _ => Type::Unknown(tag),
+        })
     }
 }
 

@@ -96,9 +96,13 @@ impl<'f> Column<'f> {
         let mut left = node.rows.saturating_sub(row);
         loop {
             run.fuel.spend(node.at())?;
-            node = match (node.layout()?, node.encoding()?) {
-                (Some(LayoutId::Flat), _) => node.flat()?,
-                (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
+            if (node.layout().is_some() || !path.is_empty() && left > 0)
+                && let Some(child) = node.wrapped()?
+            {
+                node = child;
+                continue;
+            }
+            node = match (node.layout(), node.encoding()) {
                 (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) if left > 0 => {
                     let (chunk, first) = node.chunk(row, run, s)?;
                     row = row.saturating_sub(first);
@@ -106,8 +110,6 @@ impl<'f> Column<'f> {
                     chunk
                 }
                 _ if left == 0 => return Ok((node, row, left)),
-                (_, Some(Encoding::Masked)) if !path.is_empty() => node.child(0, node.dtype.required(), node.rows)?,
-                (_, Some(Encoding::Ext)) if !path.is_empty() => node.child(0, node.dtype.storage()?, node.rows)?,
                 (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant(node.blob()?)?,
                 _ => match path.split_first() {
                     None => return Ok((node, row, left)),
@@ -226,7 +228,7 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(self.node.file.limits(), 1);
         let mut aside = [0; ASIDE];
         let (node, at, left) = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
-        let (codes, values) = match (node.layout()?, node.encoding()?) {
+        let (codes, values) = match (node.layout(), node.encoding()) {
             (Some(LayoutId::Dict), _) => node.dict_layout()?,
             (_, Some(Encoding::Dict)) => node.dict_array()?,
             _ => return Ok(None),

@@ -20,10 +20,13 @@ impl<'f> Node<'f> {
         let n = n.min(self.rows).max(1);
         // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
         let width = width.max(8);
+        if self.layout().is_some()
+            && let Some(child) = self.wrapped()?
+        {
+            return child.temporaries(n, width, run);
+        }
         match self.tree {
-            Tree::Layout(_) => match self.layout()? {
-                Some(LayoutId::Flat) => self.flat()?.temporaries(n, width, run),
-                Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.temporaries(n, width, run),
+            Tree::Layout(_) => match self.layout() {
                 Some(LayoutId::Dict) => {
                     let (codes, values) = self.dict_layout()?;
                     dictionary(&codes, &values, n, width, run)
@@ -47,7 +50,7 @@ impl<'f> Node<'f> {
     }
 
     fn array_temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
-        let Some(encoding) = self.encoding()? else { return Ok(0) };
+        let Some(encoding) = self.encoding() else { return Ok(0) };
         let block = BLOCK as u64;
         let piece = |count: u64, size: u64| count.saturating_mul(size).saturating_add(SLACK);
         let (mut own, mut rows) = (0, n);
@@ -68,7 +71,7 @@ impl<'f> Node<'f> {
             Encoding::AlpRd => own = piece(n, 2),
             Encoding::ListView | Encoding::DateTimeParts | Encoding::DecimalByteParts => own = piece(n, 8),
             Encoding::OnPair => {
-                let tokens = self.metadata()?.uint(3)?.unwrap_or(0).saturating_add(1);
+                let tokens = self.number(3)?.saturating_add(1);
                 // Codes are decoded in pieces, whatever memory is left.
                 own = piece(tokens, 4).saturating_add(piece(block, 4));
                 if SPREAD {

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::dtype::{DType, Shape};
+use super::dtype::{DType, Shape, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
@@ -11,7 +11,7 @@ use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
 use crate::limits::Depth;
-use crate::meta::flat::{Flat, Inline};
+use crate::meta::flat::{Flat, Inline, Linked, Table};
 use crate::meta::proto::Message;
 
 /// A place in the tree that yields rows of a type: small, `Copy`, and nothing below it looked at.
@@ -21,7 +21,9 @@ pub(super) struct Node<'f> {
     pub(super) tree: Tree<'f>,
     pub(super) dtype: DType<'f>,
     pub(super) rows: u64,
-    pub(super) depth: Depth,
+    depth: Depth,
+    layout: Option<LayoutId>,
+    encoding: Option<Encoding>,
 }
 
 /// What a node is made of.
@@ -116,14 +118,23 @@ impl<'f> Node<'f> {
         let depth = Depth::new(file.limits());
         let dtype = file.dtype();
         match file.root() {
-            Root::Layout(layout) => {
-                Ok(Node { file, tree: Tree::Layout(layout), dtype, rows: layout.row_count()?, depth })
-            }
+            Root::Layout(layout) => Node::new(file, Tree::Layout(layout), dtype, layout.row_count()?, depth),
             Root::Blob(bytes, rows) => {
                 let (blob, array) = Blob::open(bytes, 0, depth)?;
-                Ok(Node { file, tree: Tree::Array(blob, array), dtype, rows, depth })
+                Node::new(file, Tree::Array(blob, array), dtype, rows, depth)
             }
         }
+    }
+
+    #[inline(never)]
+    fn new(file: &'f File<'f>, tree: Tree<'f>, dtype: DType<'f>, rows: u64, depth: Depth) -> Result<Self> {
+        let (mut layout, mut encoding) = (None, None);
+        match &tree {
+            Tree::Layout(node) => layout = Some(file.layout(node.encoding()?)?),
+            Tree::Array(_, node) => encoding = Some(file.encoding(node.encoding()?)?),
+            _ => {}
+        }
+        Ok(Node { file, tree, dtype, rows, depth, layout, encoding })
     }
 
     /// Offset in the file, for errors.
@@ -142,13 +153,14 @@ impl<'f> Node<'f> {
         Error::new(kind, what, self.at()).with_need(need)
     }
 
-    fn with(self, tree: Tree<'f>, dtype: DType<'f>, rows: u64) -> Result<Self> {
-        Ok(Node { tree, dtype, rows, depth: self.depth.child(self.at())?, ..self })
+    #[inline(never)]
+    fn with(&self, tree: Tree<'f>, dtype: DType<'f>, rows: u64) -> Result<Self> {
+        Node::new(self.file, tree, dtype, rows, self.depth.child(self.at())?)
     }
 
     /// A node of this type without rows.
     pub(super) fn nothing(self, dtype: DType<'f>) -> Self {
-        Node { tree: Tree::Nothing, dtype, rows: 0, ..self }
+        Node { tree: Tree::Nothing, dtype, rows: 0, layout: None, encoding: None, ..self }
     }
 
     /// Every row the item `i` of this scalar.
@@ -183,11 +195,8 @@ impl<'f> Node<'f> {
     // Layouts.
 
     /// Which layout; `None` for other nodes.
-    pub(super) fn layout(&self) -> Result<Option<LayoutId>> {
-        match &self.tree {
-            Tree::Layout(layout) => self.file.layout(layout.encoding()?).map(Some),
-            _ => Ok(None),
-        }
+    pub(super) const fn layout(&self) -> Option<LayoutId> {
+        self.layout
     }
 
     /// The blob of a flat layout, as a node.
@@ -196,7 +205,7 @@ impl<'f> Node<'f> {
         let bytes = self.file.source().get(span, What::VtxSegment)?;
         let depth = self.depth.child(self.at())?;
         let (blob, array) = Blob::open(bytes, span.at, depth)?;
-        Ok(Node { tree: Tree::Array(blob, array), depth, ..self })
+        Node::new(self.file, Tree::Array(blob, array), self.dtype, self.rows, depth)
     }
 
     /// Where the segment of a flat layout lies.
@@ -229,29 +238,58 @@ impl<'f> Node<'f> {
         Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
     }
 
-    /// How many children.
-    pub(super) fn children(&self) -> Result<usize> {
+    /// Field `number` of the metadata, 0 where it is left out.
+    #[inline(never)]
+    pub(super) fn number(&self, number: u32) -> Result<u64> {
+        Ok(self.metadata()?.uint(number)?.unwrap_or(0))
+    }
+
+    /// The same of a number that has 32 bits.
+    #[inline(never)]
+    pub(super) fn number32(&self, number: u32) -> Result<u32> {
+        Ok(self.metadata()?.uint32(number)?.unwrap_or(0))
+    }
+
+    /// The integer type in field `number` of the metadata.
+    #[inline(never)]
+    pub(super) fn integer(&self, number: u32) -> Result<Prim> {
+        let metadata = self.metadata()?;
+        integer(metadata.uint(number)?, metadata.at())
+    }
+
+    /// Child `k` as `rows` integers of the type in field `number` of the metadata.
+    #[inline(never)]
+    pub(super) fn integers(&self, k: usize, number: u32, nullable: bool, rows: u64) -> Result<Node<'f>> {
+        self.child(k, DType::prim(self.integer(number)?, nullable), rows)
+    }
+
+    #[inline(never)]
+    fn links(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
         Ok(match &self.tree {
-            Tree::Layout(layout) => layout.children()?.map_or(0, |children| children.len()),
-            Tree::Array(_, array) => array.children()?.map_or(0, |children| children.len()),
-            _ => 0,
+            Tree::Layout(layout) => layout.children()?.map(Linked::as_other),
+            Tree::Array(_, array) => array.children()?.map(Linked::as_other),
+            _ => None,
         })
     }
 
+    /// How many children.
+    pub(super) fn children(&self) -> Result<usize> {
+        Ok(self.links()?.map_or(0, |links| links.len()))
+    }
+
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
+    #[inline(never)]
     pub(super) fn child(&self, k: usize, dtype: DType<'f>, rows: u64) -> Result<Node<'f>> {
         let none = || self.error(Kind::Invalid, What::VtxArray, k as u64);
-        match &self.tree {
-            Tree::Layout(layout) => {
-                let child = layout.children()?.filter(|children| k < children.len()).ok_or_else(none)?.get(k)?;
-                self.with(Tree::Layout(child), dtype, child.row_count()?)
+        let child = self.links()?.filter(|links| k < links.len()).ok_or_else(none)?.get(k)?;
+        let (tree, rows) = match self.tree {
+            Tree::Array(blob, _) => (Tree::Array(blob, child.into()), rows),
+            _ => {
+                let layout = flat::Layout::from(child);
+                (Tree::Layout(layout), layout.row_count()?)
             }
-            Tree::Array(blob, array) => {
-                let child = array.children()?.filter(|children| k < children.len()).ok_or_else(none)?.get(k)?;
-                self.with(Tree::Array(*blob, child), dtype, rows)
-            }
-            _ => Err(none()),
-        }
+        };
+        self.with(tree, dtype, rows)
     }
 
     /// Child `k` of a layout that must have as many rows as this one.
@@ -260,14 +298,38 @@ impl<'f> Node<'f> {
         if child.rows == self.rows { Ok(child) } else { Err(child.error(Kind::Invalid, What::VtxRows, child.rows)) }
     }
 
+    /// The child with the same rows, of a node that only wraps it. Of arrays those whose validity is their own
+    /// are among them.
+    #[inline(never)]
+    pub(super) fn wrapped(&self) -> Result<Option<Node<'f>>> {
+        let child = match (self.layout, self.encoding) {
+            (Some(LayoutId::Flat), _) => self.flat(),
+            (Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype),
+            (_, Some(Encoding::Ext)) => self.child(0, self.dtype.storage()?, self.rows),
+            (_, Some(Encoding::Map)) => self.child(0, self.dtype.entries()?, self.rows),
+            (_, Some(Encoding::Masked)) => self.child(0, self.dtype.required(), self.rows),
+            _ => return Ok(None),
+        };
+        child.map(Some)
+    }
+
+    /// The values that rows repeat or pick from, of a node of that kind.
+    #[inline(never)]
+    pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
+        Ok(Some(match (self.layout, self.encoding) {
+            (Some(LayoutId::Dict), _) => self.dict_layout()?.1,
+            (_, Some(Encoding::Dict)) => self.dict_array()?.1,
+            (_, Some(Encoding::RunEnd)) => self.run_ends()?.1,
+            (_, Some(Encoding::Sparse)) => self.child(1, self.dtype, self.sparse_patches()?.len())?,
+            _ => return Ok(None),
+        }))
+    }
+
     // Arrays.
 
     /// Which encoding; `None` for other nodes.
-    pub(super) fn encoding(&self) -> Result<Option<Encoding>> {
-        match &self.tree {
-            Tree::Array(_, array) => self.file.encoding(array.encoding()?).map(Some),
-            _ => Ok(None),
-        }
+    pub(super) const fn encoding(&self) -> Option<Encoding> {
+        self.encoding
     }
 
     /// The error of an array that is not decoded.

@@ -48,32 +48,24 @@ impl<'f> Node<'f> {
     /// How the texts of `len` rows from `at` on will be read.
     pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         run.fuel.spend(self.at())?;
-        let all = |node: &Node<'f>, run: &mut Run<'_>, s: &mut Scratch<'_>| {
-            node.plan(0, usize::try_from(node.rows).unwrap_or(usize::MAX), run, s)
-        };
-        match (self.tree, self.layout()?, self.encoding()?) {
-            (Tree::Scalar(blob, _) | Tree::Items(blob, ..), ..) => Ok(Plan::Borrowed(blob)),
-            (_, Some(LayoutId::Flat), _) => self.flat()?.plan(at, len, run, s),
-            (_, Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, self.dtype)?.plan(at, len, run, s),
-            (_, Some(LayoutId::Dict), _) => all(&self.dict_layout()?.1, run, s),
+        if let Some(child) = self.wrapped()? {
+            return child.plan(at, len, run, s);
+        }
+        if let Some(values) = self.repeated()? {
+            let plan = values.plan(0, usize::try_from(values.rows).unwrap_or(usize::MAX), run, s)?;
+            return match (plan, self.encoding()) {
+                (Plan::Copied(bound), Some(Encoding::Sparse)) => {
+                    Ok(Plan::Copied(bound.saturating_add(self.fill()?.bytes()?.bytes().len() as u64)))
+                }
+                _ => Ok(plan),
+            };
+        }
+        match (&self.tree, self.layout(), self.encoding()) {
+            (Tree::Scalar(blob, _) | Tree::Items(blob, ..), ..) => Ok(Plan::Borrowed(*blob)),
             (_, Some(LayoutId::Chunked), _) | (_, _, Some(Encoding::Chunked)) => self.plan_chunks(at, len, run, s),
             (_, Some(_), _) => Err(self.undecoded()),
             (_, _, Some(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant)) => {
                 Ok(Plan::Borrowed(self.blob()?))
-            }
-            (_, _, Some(Encoding::Ext)) => self.child(0, self.dtype.storage()?, self.rows)?.plan(at, len, run, s),
-            (_, _, Some(Encoding::Masked)) => self.child(0, self.dtype.required(), self.rows)?.plan(at, len, run, s),
-            (_, _, Some(Encoding::Dict)) => all(&self.dict_array()?.1, run, s),
-            (_, _, Some(Encoding::RunEnd)) => all(&self.run_ends()?.1, run, s),
-            (_, _, Some(Encoding::Sparse)) => {
-                let patches = self.sparse_patches()?;
-                let values = self.child(1, self.dtype, patches.len())?;
-                match all(&values, run, s)? {
-                    Plan::Copied(bound) => {
-                        Ok(Plan::Copied(bound.saturating_add(self.fill()?.bytes()?.bytes().len() as u64)))
-                    }
-                    borrowed => Ok(borrowed),
-                }
             }
             (_, _, Some(Encoding::Fsst)) => {
                 let parts = self.fsst_parts()?;
@@ -88,7 +80,7 @@ impl<'f> Node<'f> {
             (_, _, Some(Encoding::OnPair)) => {
                 let codes = match self.onpair_range(at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
-                    Err(e) if e.kind() == Kind::NoRoom => self.metadata()?.uint(4)?.unwrap_or(0),
+                    Err(e) if e.kind() == Kind::NoRoom => self.number(4)?,
                     Err(e) => return Err(e),
                 };
                 Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
@@ -133,11 +125,11 @@ impl<'f> Node<'f> {
 
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        let node = match self.layout()? {
+        let node = match self.layout() {
             Some(LayoutId::Flat) => self.flat()?,
             _ => *self,
         };
-        match (node.tree, node.encoding()?) {
+        match (node.tree, node.encoding()) {
             (_, Some(Encoding::VarBin)) => {
                 let offsets = node.var_bin_offsets()?;
                 let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];

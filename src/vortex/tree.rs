@@ -81,6 +81,10 @@ impl<'f> Node<'f> {
             out.fill(&ONE);
             return Ok(());
         }
+        let own = ask == Ask::Valid && self.encoding() == Some(Encoding::Masked);
+        if let (false, Some(child)) = (own, self.wrapped()?) {
+            return child.cells(ask, at, out, run, s);
+        }
         match self.tree {
             Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
             Tree::Array(..) => self.of_array(ask, at, out, run, s),
@@ -92,9 +96,7 @@ impl<'f> Node<'f> {
 
     #[inline(never)]
     fn of_layout(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        match self.layout()? {
-            Some(LayoutId::Flat) => self.flat()?.cells(ask, at, out, run, s),
-            Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.cells(ask, at, out, run, s),
+        match self.layout() {
             Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
             Some(LayoutId::Dict) => {
                 let (codes, values) = self.dict_layout()?;
@@ -107,7 +109,7 @@ impl<'f> Node<'f> {
 
     #[inline(never)]
     fn of_array(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let Some(encoding) = self.encoding()? else { return Err(self.mistyped()) };
+        let Some(encoding) = self.encoding() else { return Err(self.mistyped()) };
         // Where a row's validity is that of a child in a fixed place.
         if ask == Ask::Valid
             && let Some(k) = self.validity_place(encoding)?
@@ -121,8 +123,6 @@ impl<'f> Node<'f> {
             Encoding::ByteBool => self.byte_bools(at, out),
             Encoding::Decimal => self.decimals(at, out, run, s),
             Encoding::Constant => self.constant(self.blob()?)?.cells(ask, at, out, run, s),
-            Encoding::Ext => self.child(0, self.dtype.storage()?, self.rows)?.cells(ask, at, out, run, s),
-            Encoding::Masked => self.child(0, self.dtype.required(), self.rows)?.cells(ask, at, out, run, s),
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
             Encoding::Dict => {
@@ -152,7 +152,6 @@ impl<'f> Node<'f> {
             Encoding::ListView => self.list_view(at, out, run, s),
             Encoding::FixedSizeList => self.fixed_list(at, out),
             Encoding::Struct => self.structure(ask, at, out, run, s),
-            Encoding::Map => self.child(0, self.dtype.entries()?, self.rows)?.cells(ask, at, out, run, s),
 
             #[cfg(feature = "zstd")]
             Encoding::Zstd => self.zstd(ask, at, out, run, s),
@@ -163,7 +162,7 @@ impl<'f> Node<'f> {
             Encoding::Zstd => Err(self.undecoded()),
             #[cfg(not(feature = "pco"))]
             Encoding::Pco => Err(self.undecoded()),
-            Encoding::Unknown => Err(self.undecoded()),
+            Encoding::Ext | Encoding::Map | Encoding::Masked | Encoding::Unknown => Err(self.undecoded()),
         }
     }
 
@@ -195,7 +194,7 @@ impl<'f> Node<'f> {
         match self.validity(k)? {
             Some(child) => child.cells(Ask::Values, at, out, run, s),
             None => {
-                if self.encoding()? == Some(Encoding::Delta) {
+                if self.encoding() == Some(Encoding::Delta) {
                     self.no_nulls_in_deltas(run, s)?;
                 }
                 out.fill(&ONE);
@@ -284,14 +283,16 @@ impl<'f> Node<'f> {
     /// The chunk that holds `row`, and its first row.
     pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
         let count = self.children()?;
-        if matches!(self.tree, Tree::Layout(_)) {
+        if let Tree::Layout(layout) = self.tree {
             let mut first = 0u64;
-            for k in 0..count {
+            for (k, chunk) in layout.children()?.iter().flat_map(|chunks| chunks.iter()).enumerate() {
                 run.fuel.spend(self.at())?;
-                let chunk = self.child(k, self.dtype, 0)?;
-                let end = first.saturating_add(chunk.rows);
+                let end = first.saturating_add(chunk?.row_count()?);
+                if row < end && end <= self.rows {
+                    return Ok((self.child(k, self.dtype, 0)?, first));
+                }
                 if row < end {
-                    return if end <= self.rows { Ok((chunk, first)) } else { Err(self.rows_differ(end)) };
+                    return Err(self.rows_differ(end));
                 }
                 first = end;
             }

@@ -33,7 +33,7 @@ impl<'f> Node<'f> {
             Shape::Binary => self.texts(at, len, run, s).map(Values::Bytes),
             Shape::Other | Shape::Extension(_) => {
                 // Some array may say more about why it cannot be read.
-                Err(if self.encoding()?.is_some() { self.undecoded() } else { self.mistyped() })
+                Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() })
             }
             _ => self.nested(at, len, run, s),
         }
@@ -43,7 +43,7 @@ impl<'f> Node<'f> {
     where
         'f: 's,
     {
-        if self.encoding()? == Some(Encoding::Bool) {
+        if self.encoding() == Some(Encoding::Bool) {
             return self.bits(at, len).map(Values::Bool);
         }
         let bytes = s.take::<u8>(len.div_ceil(8))?;
@@ -80,7 +80,7 @@ impl<'f> Node<'f> {
     where
         'f: 's,
     {
-        if cfg!(target_endian = "little") && self.encoding()? == Some(Encoding::Primitive) {
+        if cfg!(target_endian = "little") && self.encoding() == Some(Encoding::Primitive) {
             let bytes = self.fixed(prim.size(), at, len)?;
             if let Some(values) = named(prim, bytes) {
                 return Ok(values);
@@ -157,8 +157,8 @@ impl<'f> Node<'f> {
         };
         let of = Column::new(concrete);
         let stride = |size: u64| Ranges::Stride { first: at.saturating_mul(size), size, count: len };
-        let same = matches!(self.layout()?, Some(LayoutId::Struct)) || matches!(self.tree, Tree::Array(..));
-        let rows = match (concrete.layout()?, concrete.encoding()?, self.encoding()?) {
+        let same = matches!(self.layout(), Some(LayoutId::Struct)) || matches!(self.tree, Tree::Array(..));
+        let rows = match (concrete.layout(), concrete.encoding(), self.encoding()) {
             (Some(LayoutId::Struct), ..) if same => stride(1),
             (_, Some(Encoding::Struct), Some(Encoding::Struct)) => stride(1),
             (_, Some(Encoding::FixedSizeList), Some(Encoding::FixedSizeList)) => match self.dtype.ty() {
@@ -193,12 +193,12 @@ impl<'f> Node<'f> {
             return Ok(Validity::All);
         }
         // Most validity is a bitmap, one constant, or missing: then nothing is decoded.
-        if let Some(encoding) = self.encoding()?
+        if let Some(encoding) = self.encoding()
             && let Some(k) = self.validity_place(encoding)?
             && encoding != Encoding::Delta
         {
             let Some(child) = self.validity(k)? else { return Ok(Validity::All) };
-            match child.encoding()? {
+            match child.encoding() {
                 Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
                     let valid = child.fill()?.cell(DType::BOOL)?;

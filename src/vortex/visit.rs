@@ -154,7 +154,7 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
-        let id = node.layout()?;
+        let id = node.layout();
         let segment = if id == Some(LayoutId::Flat) { node.segment()? } else { None };
         let dtype = if visit.in_zones { None } else { Some(node.dtype) };
         (self.show)(&Visit { rows: Some(node.rows), segment, dtype, ..visit })?;
@@ -225,7 +225,7 @@ impl<'f> Node<'f> {
         if rows.is_empty() {
             return Ok(());
         }
-        match self.layout()? {
+        match self.layout() {
             // An array lies in the segment of the layout above.
             None => Ok(()),
             Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),

@@ -43,7 +43,7 @@ impl<'f> Column<'f> {
     /// What is wrong with their layout.
     pub fn zones(&self) -> Result<Option<Zones<'f>>> {
         let Some(node) = self.whole() else { return Ok(None) };
-        let (zone_len, fields) = match node.layout()? {
+        let (zone_len, fields) = match node.layout() {
             Some(LayoutId::Zoned) => match zoned(node)? {
                 Some(found) => found,
                 None => return Ok(None),
@@ -59,13 +59,13 @@ impl<'f> Column<'f> {
         if zones != self.rows().div_ceil(zone_len) {
             return Err(table.error(Kind::Invalid, What::VtxZones, zones));
         }
-        let table = if table.layout()? == Some(LayoutId::Flat) { table.flat()? } else { table };
+        let table = if table.layout() == Some(LayoutId::Flat) { table.flat()? } else { table };
         // Where all zones are alike, the table is one constant struct.
-        let constant = match table.encoding()? {
+        let constant = match table.encoding() {
             Some(Encoding::Constant) => Some(table.constant(table.blob()?)?),
             _ => None,
         };
-        let count = match (constant.map(|node| node.tree), table.encoding()?) {
+        let count = match (constant.map(|node| node.tree), table.encoding()) {
             (Some(Tree::Scalar(_, scalar)), _) => scalar.items()?.len()?,
             (_, Some(Encoding::Struct)) => table.children()? as u64,
             _ => return Err(table.undecoded()),
@@ -97,7 +97,7 @@ impl<'f> Column<'f> {
 
 /// The bound in a struct of bound and "unknown", whose validity comes first where it is.
 fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
-    if node.encoding()? != Some(Encoding::Struct) {
+    if node.encoding() != Some(Encoding::Struct) {
         return Ok(None);
     }
     let Some(place) = node.children()?.checked_sub(2) else {

@@ -1,4 +1,4 @@
-//! Whole Jay files: strict, believing null counts, and with tolerance.
+//! Whole Jay files: strict, null counts checked too, and with tolerance.
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Values};
@@ -12,7 +12,7 @@ const ROWS: u64 = 200;
 const COLUMNS: usize = 16;
 
 pub const STRICT: ReadOptions = ReadOptions::DEFAULT;
-pub const TRUSTING: ReadOptions = ReadOptions { trust_null_counts: true, ..STRICT };
+pub const CHECKING: ReadOptions = ReadOptions { check_null_counts: true, ..STRICT };
 pub const TOLERANT: ReadOptions = ReadOptions { tolerant: true, ..STRICT };
 
 /// All of `data` is the file.
@@ -24,7 +24,7 @@ pub fn run(data: &[u8]) {
 pub fn read(bytes: &[u8]) -> usize {
     let mut memory = Memory::filled(0xa5);
     let mut opened = [false; 3];
-    for (opened, options) in opened.iter_mut().zip([STRICT, TRUSTING, TOLERANT]) {
+    for (opened, options) in opened.iter_mut().zip([STRICT, CHECKING, TOLERANT]) {
         let Ok(file) = File::open(bytes, &options, &mut Scratch::new(memory.odd(ROOMS[2]))) else { continue };
         *opened = true;
         let verified = file.verify(&mut Scratch::new(memory.odd(ROOMS[2]))).is_ok();
@@ -44,7 +44,7 @@ pub fn read(bytes: &[u8]) -> usize {
             walk(&column, &options, verified, 0);
         }
     }
-    assert_eq!(opened[0], opened[1], "to believe null counts is not to open more");
+    assert_eq!(opened[0], opened[1], "to check null counts is not to open less");
     assert!(!opened[0] || opened[2], "what is sound can be read with tolerance");
     opened.into_iter().filter(|opened| *opened).count()
 }
@@ -90,7 +90,7 @@ fn same<C>(column: &Column<'_>, options: &ReadOptions, row: u64, cell: Cell<'_>,
         // Nobody has looked at the text yet.
         (Cell::Bytes(a), Err(_)) => assert!(core::str::from_utf8(a).is_err() && !options.tolerant),
         // Where null counts are believed, what stands for missing is a value.
-        (_, Ok(None)) if options.trust_null_counts && column.field().null_count() == 0 => {}
+        (_, Ok(None)) if !options.check_null_counts && !options.tolerant && column.field().null_count() == 0 => {}
         (Cell::Missing, _) if options.tolerant => {}
         _ => panic!("row {row} is {cell:?} in a batch, and {got:?} alone"),
     }

@@ -103,8 +103,8 @@ fn deltas<T: Word>(bytes: &[u8], cells: impl Fn(&mut [T]) -> Cells<'_>) {
             sums[i] = before;
         }
     }
-    let bases = cells(&mut bases[..lanes]);
-    fastlanes::undelta(&bases, &mut cells(&mut deltas), &mut cells(&mut out)).expect("a whole block");
+    let mut bases = cells(&mut bases[..lanes]);
+    fastlanes::undelta(&mut bases, &mut cells(&mut deltas), &mut cells(&mut out)).expect("a whole block");
     for (i, sum) in sums.iter().enumerate() {
         assert_eq!(out[i % 16 * 64 + ORDER[i / 16 % 8] * 8 + i / 128], *sum, "sum {i}");
     }

@@ -1,5 +1,7 @@
 //! c-blosc, through its calls without global state, on one thread.
 
+#![allow(dead_code, reason = "each user takes a part of it")]
+
 use std::ffi::CString;
 
 use pilaster::bcolz::Shuffle;
@@ -29,6 +31,14 @@ pub fn encode(src: &[u8], params: &Params, dst: &mut [u8]) -> usize {
         )
     };
     usize::try_from(len).ok().filter(|len| *len > 0).unwrap_or_else(|| panic!("{params:?}: {len}"))
+}
+
+/// How many bytes a chunk decodes to, if c-blosc takes its header and length.
+pub fn claims(chunk: &[u8]) -> Option<usize> {
+    let mut nbytes = 0;
+    // SAFETY: the pointer is valid for the length beside it.
+    let bad = unsafe { blosc_src::blosc_cbuffer_validate(chunk.as_ptr().cast(), chunk.len(), &raw mut nbytes) };
+    (bad == 0).then_some(nbytes)
 }
 
 /// What c-blosc makes of a chunk; `None` is an error of it. It believes the chunk's own length, so that

@@ -21,7 +21,7 @@ pub struct Jay {
 
 impl Jay {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
-        let options = ReadOptions { tolerant: source.tolerant, ..ReadOptions::DEFAULT };
+        let options = ReadOptions { tolerant: source.tolerant, check_null_counts: true, ..ReadOptions::DEFAULT };
         let end = Tail::span(source.len)?;
         jay::check_head(pieces.get(jay::HEAD_SPAN, What::JayHead)?)?;
         let tail = Tail::of(pieces.get(end, What::JayTail)?, source.len, &options)?;

@@ -4,12 +4,23 @@ use core::ops::Range;
 
 use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, Shuffle, flag};
 use crate::bytes::{LittleEndian, Reader, Scratch};
+#[cfg(feature = "deflate")]
+use crate::codec::deflate;
 use crate::codec::{Codec, bitshuffle, blosclz, lz4, shuffle};
 use crate::error::{Error, Kind, Result, What};
 
 /// How a stream is decoded: codec, stream, destination, temporaries. [`Codec::decode`] knows all codecs
 /// of the build.
 pub type Streams = fn(Codec, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
+
+/// [`Streams`] of all codecs of the build, as the original takes them: what follows a zlib stream is ignored.
+fn every(codec: Codec, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    match codec {
+        #[cfg(feature = "deflate")]
+        Codec::Zlib => deflate::decode_front(src, dst, scratch).map(|(len, _)| len),
+        codec => codec.decode(src, dst, scratch),
+    }
+}
 
 /// [`Streams`] of blosclz and LZ4 alone: what fits into a small image. The others are
 /// [`Kind::Unsupported`].
@@ -180,7 +191,7 @@ impl<'a> Chunk<'a> {
     /// [`Kind::NoRoom`] for a shorter `dst` or too little scratch; what is wrong with a block, at its
     /// offset in the chunk.
     pub fn decode(&self, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-        self.decode_with(dst, scratch, Codec::decode)
+        self.decode_with(dst, scratch, every)
     }
 
     /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`].
@@ -238,11 +249,11 @@ impl<'a> Chunk<'a> {
             starts.take(number.saturating_mul(4), What::BloscStarts)?;
             let block_start = starts.u32(What::BloscStarts)?;
             if take == block {
-                self.block(block_start, out, scratch, Codec::decode)?;
+                self.block(block_start, out, scratch, every)?;
             } else {
                 let mut scratch = scratch.scope();
                 let all = scratch.take::<u8>(block)?;
-                self.block(block_start, all, &mut scratch, Codec::decode)?;
+                self.block(block_start, all, &mut scratch, every)?;
                 copy(all.get(skip..skip.wrapping_add(take)).unwrap_or_default(), out);
             }
             (rest, at) = (more, at.saturating_add(take));

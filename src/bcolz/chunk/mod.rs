@@ -16,8 +16,13 @@
 //! | plain copies, empty chunks | yes | yes |
 //! | some of the items, from the blocks that hold them | yes | |
 //!
-//! What the original refuses is refused. Two things are refused that it takes: bytes behind the chunk
-//! ([`Chunk::split_from`] allows for them), and a decoded size that is negative as an `i32`.
+//! What the original refuses is refused, and what it takes is taken, but for
+//!
+//! * bytes behind the chunk ([`Chunk::split_from`] allows for them), and a decoded size that is negative as an
+//!   `i32`, which it takes for success;
+//! * a distance of 0 in LZ4, for which it gives out whatever lay in the destination;
+//! * Zstandard literals that end before their bits do: RFC 8878 forbids them, and newer releases of the library
+//!   overlook it where they decode four streams at once.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len};

@@ -1,6 +1,8 @@
 use super::*;
 use crate::bcolz::{Compressor, Shuffle};
 use crate::bytes::Scratch;
+#[cfg(all(feature = "alloc", feature = "deflate"))]
+use crate::codec::Codec;
 use crate::codec::tests::{noise, text};
 use crate::error::{Kind, What};
 use std::vec;
@@ -152,4 +154,25 @@ fn codecs_by_choice() {
             assert_eq!((got, &dst), (Ok(1000), &src));
         }
     }
+}
+
+/// The original looks at no byte behind a zlib stream.
+#[test]
+#[cfg(all(feature = "alloc", feature = "deflate"))]
+fn bytes_behind_a_zlib_stream() {
+    let src = text(1000);
+    let params = Params { compressor: Compressor::Zlib, typesize: 1, ..Params::DEFAULT };
+    let mut bytes = encoded(&src, &params, 0);
+    let longer = |bytes: &mut [u8], at: usize| {
+        let field = bytes[at..].first_chunk_mut().unwrap();
+        *field = (u32::from_le_bytes(*field) + 1).to_le_bytes();
+    };
+    // One block of one stream: the sizes of the chunk and of the stream.
+    longer(&mut bytes, 12);
+    longer(&mut bytes, 20);
+    bytes.push(0);
+    assert_eq!(decoded(&bytes, 0x55).as_ref(), Ok(&src));
+    let (mut dst, mut memory) = (vec![0; 1000], vec![0; 20_000]);
+    let strict = Chunk::open(&bytes).unwrap().decode_with(&mut dst, &mut Scratch::new(&mut memory), Codec::decode);
+    assert_eq!(strict.map_err(|e| (e.kind(), e.what())), Err((Kind::Trailing, What::ZlibChecksum)));
 }

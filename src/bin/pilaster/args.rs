@@ -19,7 +19,7 @@ use crate::help::{CAT, COMMON, CONVERT, DUMP, HEAD, INFO, MAIN, RECOVER, RULES, 
 /// What a command line asks for.
 #[derive(Debug)]
 pub enum Call {
-    Run(Task),
+    Run(Box<Task>),
     /// Print a text and be done: help, version.
     Print(String),
 }
@@ -31,6 +31,8 @@ pub struct Task {
     pub source: Source,
     pub format: Option<Format>,
     pub element: Option<Element>,
+    /// What a Blosc chunk holds, as numpy spells it.
+    pub dtype: Option<String>,
     /// A DataSeries file is read from the front, without trailer and index.
     pub sequential: bool,
     /// Of a Jay file whatever can be read is read.
@@ -198,7 +200,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
         "help" => return Ok(Call::Print([MAIN, COMMON].concat())),
         other => return Err(format!("unknown command {other:?}").into()),
     };
-    let (mut source, mut format, mut element) = (None, None, None);
+    let (mut source, mut format, mut element, mut dtype) = (None, None, None, None);
     let (mut sequential, mut tolerant) = (false, false);
     while let Some(arg) = parser.next()? {
         match (arg, &mut command) {
@@ -215,6 +217,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
                         .parse_with(|name| name.parse::<Element>().map_err(|_| format!("--type is one of {all}")))?,
                 );
             }
+            (Long("dtype"), _) => dtype = Some(parser.value()?.string()?),
             (Long("no-index"), _) => sequential = true,
             (Long("tolerant"), _) => tolerant = true,
             (Short('n') | Long("rows"), Command::Cat(text)) => text.rows = parser.value()?.parse_with(rows)?,
@@ -300,7 +303,7 @@ fn read(parser: &mut lexopt::Parser) -> Result<Call, lexopt::Error> {
     {
         return Err("a TARGET is missing: the file to write".into());
     }
-    Ok(Call::Run(Task { command, source, format, element, sequential, tolerant }))
+    Ok(Call::Run(Box::new(Task { command, source, format, element, dtype, sequential, tolerant })))
 }
 
 impl Convert {
@@ -406,7 +409,7 @@ mod tests {
 
     fn task(line: &str) -> Task {
         match call(line) {
-            Ok(Call::Run(task)) => task,
+            Ok(Call::Run(task)) => *task,
             other => panic!("{line}: {other:?}"),
         }
     }

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use pilaster::any::Format;
 use pilaster::bcolz::chunk::Chunk;
-use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, Table, write};
+use pilaster::bcolz::{Array, Column, Dataset, Dtype, Items, Shuffle, Table, write};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _, Type};
 use serde_json::{Map, Value, json};
@@ -31,6 +31,9 @@ impl From<pilaster::bcolz::Failure> for Failure {
 pub fn run(task: &Task, dir: &Path, out: &mut impl Write) -> Result<(), Failure> {
     if task.element.is_some() || task.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", task.source)));
+    }
+    if task.dtype.is_some() {
+        return Err(Failure::Usage(format!("--dtype is for single chunks; {} says what it holds", task.source)));
     }
     if let Command::Recover(how) = &task.command {
         return recover(task, dir, how, out);
@@ -331,6 +334,22 @@ pub fn dump_chunk(chunk: &Chunk<'_>, out: &mut impl Write) -> Result<(), Failure
         "ctbytes": chunk.ctbytes(), "nblocks": chunk.blocks(),
     });
     Ok(write!(out, " \"header\": {header}")?)
+}
+
+/// The items of a chunk, of the `dtype` that was said; and the memory that their part takes.
+pub fn items<'c>(chunk: &Chunk<'c>, dtype: Option<&'c str>) -> Result<(Items<'c>, usize), Failure> {
+    let (items, text) = match dtype {
+        Some(text) => {
+            let dtype = Dtype::parse(text).map_err(|e| Failure::Usage(format!("--dtype {text}: {e}")))?;
+            (Items::new(*chunk, dtype), text.to_owned())
+        }
+        None => (Items::opaque(*chunk), format!("|V{}", chunk.typesize())),
+    };
+    let items = items.map_err(|e| {
+        Failure::Input(format!("{e}: no whole items of {text} (--dtype says what they are, uint8 always fits)"))
+    })?;
+    let need = items.need().saturating_add(64);
+    Ok((items, usize::try_from(need).map_err(|_| Failure::Input(format!("{need} bytes are needed")))?))
 }
 
 fn decoded(chunk: &Chunk<'_>) -> Result<Vec<u8>, Failure> {

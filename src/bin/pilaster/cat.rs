@@ -8,6 +8,7 @@ use pilaster::filo;
 
 use crate::Failure;
 use crate::args::{Text, To};
+use crate::bcolz;
 use crate::csv::Csv;
 use crate::dataseries;
 use crate::jay;
@@ -17,11 +18,12 @@ use crate::walk::{self, Choice};
 
 pub fn run(input: &Input, file: &File<'_>, how: &Text, out: &mut impl Write) -> Result<(), Failure> {
     match file {
-        File::Filo(_) | File::Jay(_) | File::Vortex(_) if how.table.is_some() => {
+        File::Bcolz(_) | File::Filo(_) | File::Jay(_) | File::Vortex(_) if how.table.is_some() => {
             Err(Failure::Usage("--table is for files with tables".to_owned()))
         }
-        File::Bcolz(_) => {
-            Err(Failure::Usage("a chunk does not say what its items are; `dump` shows its digest".to_owned()))
+        File::Bcolz(chunk) => {
+            let (mut items, room) = bcolz::items(chunk, input.dtype.as_deref())?;
+            table(&mut items, room, how, true, out)
         }
         File::Filo(vector) => table(&mut filo::Table::new(*vector), part_room(file)?, how, false, out),
         File::Vortex(vortex) => table(&mut vortex.table(), part_room(file)?, how, false, out),

@@ -1,12 +1,14 @@
 //! `convert` between formats: the rows of one table through the one loop of the library.
 
-use std::io::{BufWriter, Write};
+use std::cell::RefCell;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
+use std::rc::Rc;
 
 use pilaster::any::{File, Format};
 use pilaster::bcolz;
-use pilaster::bcolz::chunk::Params;
-use pilaster::bcolz::write::Missing;
+use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
+use pilaster::bcolz::write::{Builder, Disk, Missing};
 use pilaster::bytes::{BigEndian, Endian, IoSink, LittleEndian, Scratch, WriteError};
 use pilaster::column::{Column, Part, Table, Type, convert};
 use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Writer, describe};
@@ -29,13 +31,16 @@ const BATCH_ROOM: usize = 1 << 22;
 /// Rows of an extent of a DataSeries file.
 const EXTENT_ROWS: u64 = 1 << 14;
 
+/// The extension of a target that is one Blosc chunk.
+const CHUNK: &str = "blosc";
+
 /// The format to write: what was said, what the name says, or that of the source.
 pub fn target(source: Format, how: &Convert) -> Format {
     let by_name = || match how.target.extension()?.to_str()? {
         "jay" => Some(Format::Jay),
         "filo" => Some(Format::Filo),
         "ds" => Some(Format::DataSeries),
-        "bcolz" => Some(Format::Bcolz),
+        "bcolz" | CHUNK => Some(Format::Bcolz),
         _ => None,
     };
     how.to.or_else(by_name).unwrap_or(source)
@@ -50,8 +55,9 @@ pub fn run(input: &Input, file: &File<'_>, how: &Convert, to: Format, out: &mut 
             let name = crate::dataseries::table(series, how.table.as_deref())?;
             table(series.table(&name)?, how, to, room)?
         }
-        File::Bcolz(_) => {
-            return Err(Failure::Usage("a chunk does not say what its items are, so it has no rows".to_owned()));
+        File::Bcolz(chunk) => {
+            let (items, room) = crate::bcolz::items(chunk, input.dtype.as_deref())?;
+            table(items, how, to, room)?
         }
         File::Jay(frame) => {
             let readable = Readable::new(*frame, input)?;
@@ -71,7 +77,9 @@ pub fn run(input: &Input, file: &File<'_>, how: &Convert, to: Format, out: &mut 
 
 /// The rows of a table whose parts take `room` bytes; how many bytes are written.
 pub fn table<T: Table>(table: T, how: &Convert, to: Format, room: usize) -> Result<u64, Failure> {
-    let mut picked = Picked::new(table, how.columns.as_deref(), how.stored_times, room)?;
+    // An array of bcolz alone has no name, and no other format does without; Filo calls it so, too.
+    let unnamed = if to == Format::Bcolz { "" } else { "v" };
+    let mut picked = Picked::new(table, how.columns.as_deref(), how.stored_times, room)?.unnamed(unnamed);
     // A row may take more than any guess.
     let mut batch = BATCH_ROOM;
     loop {
@@ -313,16 +321,80 @@ fn to_bcolz<T: Table>(table: &mut Picked<T>, how: &Convert, scratch: &mut Scratc
         WriteError::Format(e) => e.into(),
         WriteError::Sink(failure) => Stop::Failure(failure.into()),
     };
-    let mut builder = if how.append {
-        bcolz::write::Builder::append(&how.target, &options).map_err(Failure::from)?
-    } else {
-        bcolz::write::Builder::create(&how.target, &options)
-    };
     table.restart()?;
+    if how.target.extension().is_some_and(|extension| extension == CHUNK) {
+        if how.append || how.chunklen.is_some() || table.width() != 1 {
+            let why = "a chunk holds all rows of one column (--columns chooses it), and none are appended".to_owned();
+            return Err(Stop::Failure(Failure::Usage(why)));
+        }
+        let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
+        let disk = Kept::default();
+        // A place where no dataset can be, as a file is replaced.
+        let mut builder = Builder::create_on(disk.clone(), how.target.join("chunk"), &options);
+        convert(table, &mut builder, scratch).map_err(failed)?;
+        builder.finish().map_err(Failure::from)?;
+        return disk.put(how);
+    }
+    let mut builder = if how.append {
+        Builder::append(&how.target, &options).map_err(Failure::from)?
+    } else {
+        Builder::create(&how.target, &options)
+    };
     convert(table, &mut builder, scratch).map_err(failed)?;
     builder.finish().map_err(Failure::from)?;
     let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
     Ok(crate::bcolz::stored(&dataset)?)
+}
+
+/// Of a dataset keeps the one file of its rows, as bytes.
+#[derive(Clone, Default)]
+struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Kept {
+    /// Writes the chunk in that file; of no rows there was none.
+    fn put(&self, how: &Convert) -> Result<u64, Stop> {
+        let kept = self.0.borrow();
+        let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
+        fill(how, |mut sink| {
+            use pilaster::bytes::Sink;
+            match chunk {
+                Ok(chunk) => sink.put(chunk),
+                Err(_) if kept.is_empty() => {
+                    let (mut empty, mut memory) = (vec![0; max_len(0)], vec![0; encode_scratch_len(&params(how), 0)]);
+                    encode(&[], &params(how), &mut empty, &mut Scratch::new(&mut memory))?;
+                    sink.put(&empty)
+                }
+                Err(e) => return Err(e.into()),
+            }
+            .map_err(WriteError::Sink)?;
+            Ok(sink)
+        })
+    }
+}
+
+impl Disk for Kept {
+    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if path.extension().is_some_and(|extension| extension == "blp") {
+            *self.0.borrow_mut() = bytes.to_vec();
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove_dir_all(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 type FileSink = IoSink<BufWriter<std::fs::File>>;

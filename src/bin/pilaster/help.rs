@@ -107,7 +107,8 @@ Usage: pilaster convert [OPTIONS] FILE TARGET
 
 Options:
       --to FORMAT      filo, dataseries, jay or bcolz (default: by the name of
-                       TARGET, .filo .ds .jay .bcolz, or the format of FILE)
+                       TARGET, .filo .ds .jay .bcolz, or the format of FILE);
+                       x.blosc is a single Blosc chunk of one column
       --columns A,B    these columns, in this order; of another format only
       --table NAME     which table, where the file has several; the name of the
                        one to write, where the target has names
@@ -155,6 +156,8 @@ What a file may not say about itself:
                        what can be read, and say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
+      --dtype DTYPE    what a single Blosc chunk holds, as numpy spells it: int32,
+                       '>f8', '|S5' (default: items of bytes, shown in hexadecimal)
 
   -h, --help           this text
   -V, --version        the version

@@ -22,6 +22,8 @@ pub struct Input {
     pub bytes: Vec<u8>,
     /// Whether what can be read is asked for.
     pub tolerant: bool,
+    /// What a Blosc chunk holds.
+    pub dtype: Option<String>,
     pub format: Format,
 }
 
@@ -36,7 +38,14 @@ impl Input {
             }
         };
         let format = format(task, &bytes, &name)?;
-        Ok(Input { path: task.source.to_string(), name, bytes, tolerant: task.tolerant, format })
+        Ok(Input {
+            path: task.source.to_string(),
+            name,
+            bytes,
+            tolerant: task.tolerant,
+            dtype: task.dtype.clone(),
+            format,
+        })
     }
 
     /// Opens it, in `memory` of as many bytes as [`room`](Self::room) says.
@@ -47,6 +56,9 @@ impl Input {
         if self.format != Format::DataSeries && task.sequential {
             let why = format!("--no-index is for DataSeries files; {} is {}", task.source, self.format);
             return Err(Failure::Usage(why));
+        }
+        if self.format != Format::Bcolz && task.dtype.is_some() {
+            return Err(Failure::Usage(format!("--dtype is for Blosc chunks; {} is {}", task.source, self.format)));
         }
         if self.format == Format::Filo && task.element.is_none() {
             let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";

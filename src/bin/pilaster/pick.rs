@@ -14,6 +14,7 @@ pub struct Picked<T> {
     table: T,
     columns: Vec<usize>,
     stored_times: bool,
+    unnamed: &'static str,
 }
 
 impl<T: Table> Picked<T> {
@@ -39,7 +40,12 @@ impl<T: Table> Picked<T> {
                 None => (0..part.width()).collect(),
             };
         }
-        Ok(Picked { table, columns: picked, stored_times })
+        Ok(Picked { table, columns: picked, stored_times, unnamed: "" })
+    }
+
+    /// What a column without a name is called.
+    pub fn unnamed(self, unnamed: &'static str) -> Self {
+        Picked { unnamed, ..self }
     }
 
     /// How many columns.
@@ -62,7 +68,7 @@ impl<T: Table> Table for Picked<T> {
         // The choice is small, and must live as long as the part.
         let columns = outer.take::<usize>(self.columns.len())?;
         columns.copy_from_slice(&self.columns);
-        Ok(Some(PickedPart { part, columns, stored_times: self.stored_times }))
+        Ok(Some(PickedPart { part, columns, stored_times: self.stored_times, unnamed: self.unnamed }))
     }
 
     fn restart(&mut self) -> Result<()> {
@@ -74,6 +80,7 @@ pub struct PickedPart<'c, P> {
     part: P,
     columns: &'c [usize],
     stored_times: bool,
+    unnamed: &'static str,
 }
 
 impl<P: Copy> Clone for PickedPart<'_, P> {
@@ -102,12 +109,10 @@ impl<P: Part> Part for PickedPart<'_, P> {
         self.columns.len()
     }
 
-    /// The one column of a file without tables gets the name that Filo's has.
+    /// The one column of a file without tables gets a name.
     fn name(&self, k: usize) -> Result<&str> {
-        match self.part.name(self.of(k)?)? {
-            "" if self.part.width() == 1 => Ok("v"),
-            name => Ok(name),
-        }
+        let name = self.part.name(self.of(k)?)?;
+        Ok(if name.is_empty() && self.part.width() == 1 { self.unnamed } else { name })
     }
 
     fn column(&self, k: usize) -> Result<Self::Col> {

@@ -63,7 +63,24 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
     decode_by::<FAST>(src, dst, scratch)
 }
 
+/// Decodes the stream in front of `src`, whatever follows it; gives back how many bytes it has, and how many
+/// of `src` it takes.
+///
+/// # Errors
+/// Those of [`decode`], but for bytes that are left over.
+pub fn decode_front(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<(usize, usize)> {
+    front_by::<FAST>(src, dst, scratch)
+}
+
 fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let (len, used) = front_by::<FAST>(src, dst, scratch)?;
+    match src.len().wrapping_sub(used) {
+        0 => Ok(len),
+        rest => Err(Error::new(Kind::Trailing, What::ZlibChecksum, used as u64).with_need(rest as u64)),
+    }
+}
+
+fn front_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<(usize, usize)> {
     let mut bits = Bits::new(src);
     header(&mut bits)?;
     let mut scratch = scratch.scope();
@@ -99,16 +116,13 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch
     let Some((stored, rest)) = rest.split_first_chunk() else {
         return Err(Error::new(Kind::Truncated, What::ZlibChecksum, at).with_need(4));
     };
-    if !rest.is_empty() {
-        return Err(Error::new(Kind::Trailing, What::ZlibChecksum, at.saturating_add(4)).with_need(rest.len() as u64));
-    }
     let stored = u32::from_be_bytes(*stored);
     let output = out.bytes.get(..out.at).unwrap_or_default();
     // A fuzzer would never get past it.
     if adler32(output) != stored && !cfg!(fuzzing) {
         return Err(Error::new(Kind::Checksum, What::ZlibChecksum, at).with_need(stored.into()));
     }
-    Ok(out.at)
+    Ok((out.at, src.len().wrapping_sub(rest.len())))
 }
 
 /// RFC 1950 section 2.2: method 8, a window of at most 32 KiB, a check, no preset dictionary.
@@ -384,7 +398,12 @@ mod tests {
         let stream = b"\x78\x01\x01\x05\0\xfa\xffhello\x06\x2c\x02\x16";
         assert_eq!(fails(stream, 9), (Kind::Checksum, What::ZlibChecksum, 12, 0x062c_0216));
         assert_eq!(fails(&stream[..14], 9), (Kind::Truncated, What::ZlibChecksum, 12, 4));
-        assert_eq!(fails(&[&stream[..], &[0]].concat(), 9), (Kind::Trailing, What::ZlibChecksum, 16, 1));
+        // What follows a sound stream is a matter of the caller; a wrong checksum comes first.
+        assert_eq!(fails(&[&stream[..], &[0]].concat(), 9).0, Kind::Checksum);
+        let stream = b"\x78\x01\x01\x05\0\xfa\xffhello\x06\x2c\x02\x15\0";
+        assert_eq!(fails(stream, 9), (Kind::Trailing, What::ZlibChecksum, 16, 1));
+        let mut memory = vec![0; WORKSPACE_LEN];
+        assert_eq!(decode_front(stream, &mut [0; 9], &mut Scratch::new(&mut memory)), Ok((5, 16)));
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Delta over FastLanes blocks: each lane is a running sum of its own, and values lie transposed.
 
-use super::{BLOCK, ORDER, row_start};
+use super::{BLOCK, ORDER, WIDE, row_start, small};
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
@@ -70,13 +70,14 @@ mod words {
     }
 }
 
-/// Makes the values of one block of its deltas, which it uses up, and the base of each lane.
+/// Makes the values of one block of its deltas and the base of each lane, both of which it uses up.
 ///
 /// # Errors
 /// [`Kind::Truncated`] if bases, deltas or `out` are fewer than a block has, or of different widths.
-pub fn undelta(bases: &Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
+pub fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
     let short = Error::new(Kind::Truncated, What::FastLanes, 0).with_need(BLOCK as u64);
-    words::any(bases, deltas, out).ok_or(short)
+    let done = if WIDE { words::any(bases, deltas, out) } else { small::undelta(bases, deltas, out) };
+    done.ok_or(short)
 }
 
 #[cfg(test)]
@@ -110,17 +111,20 @@ mod tests {
                 let bits = <$word>::BITS as usize;
                 let mut words: Vec<$word> = noise((1024 + 1024 / bits) * bits / 8)
                     .chunks_exact(bits / 8).map(bytemuck::pod_read_unaligned).collect();
-                let mut deltas = words.split_off(1024 / bits);
+                let deltas = words.split_off(1024 / bits);
                 let wide = |words: &[$word]| words.iter().map(|word| u64::from(*word)).collect::<Vec<_>>();
                 let expected = naive(bits, &wide(&words), &wide(&deltas));
-                let mut out = std::vec![0; 1024];
-                let mut short = words.clone();
-                let bases = Cells::$cells(&mut words);
-                undelta(&bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut out)).unwrap();
-                assert_eq!(wide(&out), expected, "u{bits}");
-                short.pop();
-                let bases = Cells::$cells(&mut short);
-                assert!(undelta(&bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut out)).is_err());
+                for kernel in [undelta, |bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>| {
+                    small::undelta(bases, deltas, out).ok_or(Error::new(Kind::Truncated, What::FastLanes, 0))
+                }] {
+                    let (mut bases, mut deltas, mut out) = (words.clone(), deltas.clone(), std::vec![0; 1024]);
+                    let mut bases = Cells::$cells(&mut bases);
+                    let [mut deltas, mut cells] = [&mut deltas, &mut out].map(|words| Cells::$cells(words));
+                    kernel(&mut bases, &mut deltas, &mut cells).unwrap();
+                    let mut short = bases.part(1, usize::MAX);
+                    assert!(kernel(&mut short, &mut deltas, &mut cells).is_err());
+                    assert_eq!(wide(&out), expected, "u{bits}");
+                }
             )*};
         }
         check! { u8, W1; u16, W2; u32, W4; u64, W8; }

@@ -27,10 +27,15 @@ mod delta;
 )]
 mod rows;
 
+mod small;
+
 pub use delta::{lanes, undelta};
 
 use super::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
+
+/// Whether there is a kernel for each type of words: code that only hosts have room for.
+const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// Values of a block.
 pub const BLOCK: usize = 1024;
@@ -163,7 +168,11 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     }
     // Inside the blocks that are there, or of width 0 anywhere.
     let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short)? };
-    let (rows, width) = (packed.as_chunks::<128>().0, width as usize);
+    let rows = packed.as_chunks::<128>().0;
+    if !WIDE {
+        return small::run(rows, width, first, out).ok_or(short);
+    }
+    let width = width as usize;
     match out {
         Cells::W1(words) => run(rows, width, first, words, words::of_u8::unpack, words::of_u8::get),
         Cells::W2(words) => run(rows, width, first, words, words::of_u16::unpack, words::of_u16::get),

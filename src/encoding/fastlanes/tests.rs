@@ -57,7 +57,11 @@ fn every_width_of_every_word() {
             for width in 0..=<$word>::BITS {
                 check(<$word>::BITS as usize, width as usize, |packed, first, len| {
                     let mut out = std::vec![1 as $word; len];
+                    let mut small = std::vec![1 as $word; len];
+                    let (rows, place) = (packed.as_chunks::<128>().0, if width == 0 { 0 } else { first as usize });
+                    small::run(rows, width, place, Cells::$cells(&mut small)).unwrap();
                     unpack(packed, width, first, Cells::$cells(&mut out)).unwrap();
+                    assert_eq!(out, small);
                     out.into_iter().map(u64::from).collect()
                 });
             }

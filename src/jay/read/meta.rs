@@ -54,7 +54,7 @@ impl<'a> Meta<'a> {
         });
         // The tolerant follow a buffer to wherever in the file it lies.
         let end = if options.tolerant { tail.file } else { tail.meta.at };
-        let rules = Rules { end, tolerant: options.tolerant, trust: options.trust_null_counts };
+        let rules = Rules { end, tolerant: options.tolerant, trust: !options.check_null_counts && !options.tolerant };
         let meta = Meta { columns, rows, keys, at: tail.meta.at, rules, max_nodes: limits.max_nodes, odd };
         if !options.tolerant {
             meta.frame()?;

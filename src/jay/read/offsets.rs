@@ -56,7 +56,7 @@ impl<'a> Column<'a> {
     {
         let data = self.data();
         let count = len.saturating_add(1);
-        let flagged = text.is_some() && self.bitmap().is_empty() && !self.is_trusted();
+        let flagged = text.is_some() && self.bitmap().is_empty();
         let tolerant = self.field().rules.tolerant;
         let (offsets, validity): (&'s [O], Validity<'s>) = match borrowed::<O>(data, first, count) {
             Some(offsets) if !flagged || !flags::any(offsets, O::is_flagged) => {

@@ -96,9 +96,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn linked<T: Target<'a>>(&self, field: u8) -> Result<Option<Linked<'a, T>>> {
-        let Some(pos) = self.reach(field)? else { return Ok(None) };
-        let run = self.flat.run(pos, 4, What::FlatVector)?;
-        Ok(Some(Linked::new(self.flat, pos, run)))
+        Ok(self.links(field)?.map(Linked::as_other))
     }
 
     /// The member of a union whose tag is `field` and whose value is the field after it; `None` if
@@ -136,6 +134,13 @@ impl<'a> Table<'a> {
             Some(pos) => self.flat.table(pos).map(Some),
             None => Ok(None),
         }
+    }
+
+    #[inline(never)]
+    fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
+        let Some(pos) = self.reach(field)? else { return Ok(None) };
+        let run = self.flat.run(pos, 4, What::FlatVector)?;
+        Ok(Some(Linked::new(self.flat, pos, run)))
     }
 
     #[inline(never)]

@@ -86,6 +86,14 @@ impl<T> Clone for Linked<'_, T> {
 
 impl<T> Copy for Linked<'_, T> {}
 
+impl<'a, T> Linked<'a, T> {
+    /// The same offsets, to something else.
+    #[inline]
+    pub(crate) fn as_other<U>(self) -> Linked<'a, U> {
+        Linked { flat: self.flat, start: self.start, len: self.len, of: PhantomData }
+    }
+}
+
 impl<'a, T: Target<'a>> Linked<'a, T> {
     /// The offsets are `run`, which was found at `pos`.
     #[inline]

@@ -40,7 +40,7 @@ impl<'f> Node<'f> {
     /// How many values are stored for the rows before `row`.
     pub(in crate::vortex) fn values_before(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
         let Some(validity) = self.validity(0)? else { return Ok(row) };
-        match validity.encoding()? {
+        match validity.encoding() {
             Some(Encoding::Bool) => {
                 run.fuel.spend_many(u32::try_from(row / ROWS_PER_NODE).unwrap_or(u32::MAX), self.at())?;
                 let rows = usize::try_from(row).unwrap_or(usize::MAX);

@@ -5,7 +5,7 @@ use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{BLOCK, block_of};
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, integer};
+use crate::vortex::dtype::DType;
 use crate::vortex::node::Node;
 use crate::vortex::tree::{Ask, Run, Text, take};
 
@@ -15,21 +15,21 @@ pub(in crate::vortex) const SMALL: u64 = 64;
 impl<'f> Node<'f> {
     /// Codes and values of a dict layout, whose children are values and codes.
     pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(1)?, metadata.at())?;
-        let nullable = metadata.uint(2)?.map_or(self.dtype.nullable, |nullable| nullable != 0);
+        let codes = DType::prim(self.integer(1)?, self.codes_nullable(2)?);
         let values = self.child(0, self.dtype, 0)?;
-        Ok((self.equal_child(1, DType::prim(prim, nullable))?, values))
+        Ok((self.equal_child(1, codes)?, values))
     }
 
     /// Codes and values of a `vortex.dict` array, whose children are codes and values.
     pub(in crate::vortex) fn dict_array(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let metadata = self.metadata()?;
-        let len = metadata.uint32(1)?.unwrap_or(0);
-        let prim = integer(metadata.uint(2)?, metadata.at())?;
-        let nullable = metadata.uint(3)?.map_or(self.dtype.nullable, |nullable| nullable != 0);
-        let codes = self.child(0, DType::prim(prim, nullable), self.rows)?;
+        let len = self.number32(1)?;
+        let codes = self.integers(0, 2, self.codes_nullable(3)?, self.rows)?;
         Ok((codes, self.child(1, self.dtype, len.into())?))
+    }
+
+    /// Whether codes may be null: as field `number` says, or as the type does.
+    fn codes_nullable(&self, number: u32) -> Result<bool> {
+        Ok(self.metadata()?.uint(number)?.map_or(self.dtype.nullable, |nullable| nullable != 0))
     }
 
     /// Row `i` is value `codes[i]`, and null where either is.
@@ -60,11 +60,8 @@ impl<'f> Node<'f> {
 
     /// Ends and values of a `vortex.runend`, and how many rows were cut off in front.
     pub(in crate::vortex) fn run_ends(&self) -> Result<(Node<'f>, Node<'f>, u64)> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(1)?, metadata.at())?;
-        let runs = metadata.uint(2)?.unwrap_or(0);
-        let offset = metadata.uint(3)?.unwrap_or(0);
-        Ok((self.child(0, DType::prim(prim, false), runs)?, self.child(1, self.dtype, runs)?, offset))
+        let runs = self.number(2)?;
+        Ok((self.integers(0, 1, false, runs)?, self.child(1, self.dtype, runs)?, self.number(3)?))
     }
 
     /// `vortex.runend`: row `i` has the value of the first run that ends behind it.
@@ -107,24 +104,18 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
         let bad = |need| self.error(Kind::Invalid, What::VtxMetadata, need);
-        let values_len = metadata.uint(1)?.unwrap_or(0);
-        let indices_len = metadata.uint(2)?.unwrap_or(0);
-        let index_type = integer(metadata.uint(3)?, metadata.at())?;
-        let starts_len = metadata.uint(4)?.unwrap_or(0);
-        let start_type = integer(metadata.uint(5)?, metadata.at())?;
-        let offset = metadata.uint(6)?.unwrap_or(0);
+        let (values_len, starts_len, offset) = (self.number(1)?, self.number(4)?, self.number(6)?);
         if offset >= BLOCK as u64 {
             return Err(bad(offset));
         }
-        let indices = self.child(1, DType::prim(index_type, self.dtype.nullable), indices_len)?;
+        let indices = self.integers(1, 3, self.dtype.nullable, self.number(2)?)?;
         let first = at.saturating_add(offset);
         if ask == Ask::Valid {
             return indices.cells(ask, first, out, run, s);
         }
         let values = self.child(0, self.dtype.required(), values_len)?;
-        let starts = self.child(2, DType::prim(start_type, false), starts_len)?;
+        let starts = self.integers(2, 5, false, starts_len)?;
         let origin = starts.index(0, run, s)?;
         let mut done = 0usize;
         while done < out.len() {

@@ -25,16 +25,14 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         self.integer_cells(&out)?;
-        let metadata = self.metadata()?;
-        let width = metadata.uint32(1)?.unwrap_or(0);
-        let offset = metadata.uint(2)?.unwrap_or(0);
+        let (width, offset) = (self.number32(1)?, self.number(2)?);
         if offset >= BLOCK as u64 {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
         }
         let packed = self.buffer(0)?;
         let first = at.saturating_add(offset);
         fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
-        match self.patches(metadata, 3)? {
+        match self.packed_patches()? {
             Some(patches) => self.patch(&patches, 0, self.dtype.required(), Ask::Values, at, out, run, s),
             None => Ok(()),
         }
@@ -66,7 +64,7 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         self.integer_cells(&out)?;
-        let (width, len, offset) = (out.width(), self.deltas_len()?, self.metadata()?.uint(2)?.unwrap_or(0));
+        let (width, len, offset) = (out.width(), self.deltas_len()?, self.number(2)?);
         if offset >= BLOCK as u64 || !len.is_multiple_of(BLOCK as u64) {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
         }
@@ -87,10 +85,10 @@ impl<'f> Node<'f> {
             let mut delta = take(&mut t, width, BLOCK)?;
             deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), delta.again(), run, &mut t)?;
             if len == BLOCK {
-                fastlanes::undelta(&base, &mut delta, &mut out.part(done, len))?;
+                fastlanes::undelta(&mut base, &mut delta, &mut out.part(done, len))?;
             } else {
                 let mut values = take(&mut t, width, BLOCK)?;
-                fastlanes::undelta(&base, &mut delta, &mut values)?;
+                fastlanes::undelta(&mut base, &mut delta, &mut values)?;
                 out.part(done, len).bytes_mut().copy_from(values.part(skip, len).bytes_mut());
             }
             done = done.saturating_add(len);
@@ -99,7 +97,7 @@ impl<'f> Node<'f> {
     }
 
     fn deltas_len(&self) -> Result<u64> {
-        Ok(self.metadata()?.uint(1)?.unwrap_or(0))
+        self.number(1)
     }
 
     /// Releases up to 0.75 had no validity child but nullable deltas: those can be read only if no row is

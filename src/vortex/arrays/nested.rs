@@ -3,7 +3,7 @@
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, Shape, integer};
+use crate::vortex::dtype::{DType, Shape};
 use crate::vortex::node::{Node, Tree};
 use crate::vortex::raw::{Encoding, LayoutId};
 use crate::vortex::scalar::{Scalar, Steps};
@@ -93,10 +93,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(2)?, metadata.at())?;
-        let offsets = self.child(1, DType::prim(prim, false), self.rows.saturating_add(1))?;
-        self.between(&offsets, metadata.uint(1)?.unwrap_or(0), at, out, run, s)
+        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1))?;
+        self.between(&offsets, self.number(1)?, at, out, run, s)
     }
 
     /// Spans between offsets that follow each other, none beyond `end`.
@@ -135,15 +133,11 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let metadata = self.metadata()?;
-        let end = metadata.uint(1)?.unwrap_or(0);
-        let part = |k: usize, number: u32| -> Result<Node<'f>> {
-            self.child(k, DType::prim(integer(metadata.uint(number)?, metadata.at())?, false), self.rows)
-        };
-        part(1, 2)?.indices(at, out, run, s)?;
+        let end = self.number(1)?;
+        self.integers(1, 2, false, self.rows)?.indices(at, out, run, s)?;
         let mut t = s.scope();
         let sizes = t.take::<u64>(out.len())?;
-        part(2, 3)?.indices(at, sizes, run, &mut t)?;
+        self.integers(2, 3, false, self.rows)?.indices(at, sizes, run, &mut t)?;
         for (i, (cell, size)) in out.iter_mut().zip(sizes).enumerate() {
             let inside = cell.checked_add(*size).is_some_and(|stop| stop <= end);
             if !inside && self.is_valid(at.saturating_add(i as u64), run, &mut t)? {
@@ -165,10 +159,9 @@ impl<'f> Node<'f> {
         let (mut node, mut row, mut left) = (*self, row, left);
         while left > 0 {
             run.fuel.spend(node.at())?;
-            node = match node.encoding()? {
-                Some(Encoding::Masked) => node.child(0, node.dtype.required(), node.rows)?,
-                Some(Encoding::Ext) => node.child(0, node.dtype.storage()?, node.rows)?,
-                Some(Encoding::Chunked) => {
+            node = match (node.wrapped()?, node.encoding()) {
+                (Some(child), _) => child,
+                (None, Some(Encoding::Chunked)) => {
                     let (chunk, first) = node.chunk(row, run, s)?;
                     row = row.saturating_sub(first);
                     left = left.min(chunk.rows.saturating_sub(row));
@@ -193,13 +186,16 @@ impl<'f> Node<'f> {
         let mut row = Some(at);
         loop {
             run.fuel.spend(node.at())?;
-            node = match (node.layout()?, node.encoding()?) {
-                (Some(LayoutId::Flat), _) => node.flat()?,
-                (Some(LayoutId::Zoned | LayoutId::Stats), _) => node.equal_child(0, node.dtype)?,
-                (Some(LayoutId::Dict), _) => {
-                    row = None;
-                    node.dict_layout()?.1
-                }
+            if let Some(child) = node.wrapped()? {
+                node = child;
+                continue;
+            }
+            if let Some(values) = node.repeated()? {
+                row = None;
+                node = values;
+                continue;
+            }
+            node = match (node.layout(), node.encoding()) {
                 (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) => {
                     // Rows of several chunks count different children.
                     let whole = node.rows;
@@ -216,22 +212,6 @@ impl<'f> Node<'f> {
                 (Some(LayoutId::Struct), _) => return Ok(node),
                 (Some(_), _) => return Err(node.undecoded()),
                 (None, Some(encoding)) => match encoding {
-                    Encoding::Dict => {
-                        row = None;
-                        node.dict_array()?.1
-                    }
-                    Encoding::RunEnd => {
-                        row = None;
-                        node.run_ends()?.1
-                    }
-                    Encoding::Sparse => {
-                        row = None;
-                        let patches = node.sparse_patches()?;
-                        node.child(1, node.dtype, patches.len())?
-                    }
-                    Encoding::Masked => node.child(0, node.dtype.required(), node.rows)?,
-                    Encoding::Ext => node.child(0, node.dtype.storage()?, node.rows)?,
-                    Encoding::Map => node.child(0, node.dtype.entries()?, node.rows)?,
                     Encoding::Constant => return node.constant(node.blob()?),
                     Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct => {
                         return Ok(node);
@@ -248,23 +228,20 @@ impl<'f> Node<'f> {
         let dtype = self.dtype.child(k)?;
         let place = || Ok(self.fields_from()?.saturating_add(k));
         match self.tree {
-            Tree::Layout(_) if self.layout()? == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
-            Tree::Array(..) => {
-                let len = |number: u32| Ok(self.metadata()?.uint(number)?.unwrap_or(0));
-                match self.encoding()? {
-                    Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
-                    Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, len(1)?),
-                    Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
-                        Shape::FixedList(_, size) => {
-                            let rows = self.rows.checked_mul(size.into());
-                            let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
-                            self.child(0, dtype, rows)
-                        }
-                        _ => Err(self.mistyped()),
-                    },
-                    _ => Ok(self.nothing(dtype)),
-                }
-            }
+            Tree::Layout(_) if self.layout() == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
+            Tree::Array(..) => match self.encoding() {
+                Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
+                Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
+                Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
+                    Shape::FixedList(_, size) => {
+                        let rows = self.rows.checked_mul(size.into());
+                        let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
+                        self.child(0, dtype, rows)
+                    }
+                    _ => Err(self.mistyped()),
+                },
+                _ => Ok(self.nothing(dtype)),
+            },
             Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
                 Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
                 _ => self.items(blob, scalar, Some(Steps::ITEMS), dtype),

@@ -6,7 +6,7 @@ use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::{alp, integers};
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, integer, signed};
+use crate::vortex::dtype::{DType, signed};
 use crate::vortex::node::Node;
 use crate::vortex::scalar::{Scalar, wide};
 use crate::vortex::tree::{Ask, ONE, Run};
@@ -79,9 +79,7 @@ impl<'f> Node<'f> {
         if ask == Ask::Valid {
             return Ok(());
         }
-        let metadata = self.metadata()?;
-        let (e, f) = (metadata.uint32(1)?.unwrap_or(0), metadata.uint32(2)?.unwrap_or(0));
-        alp::decode(e, f, out.again()).map_err(|e| e.moved(self.at()))?;
+        alp::decode(self.number32(1)?, self.number32(2)?, out.again()).map_err(|e| e.moved(self.at()))?;
         match self.float_patches(3)? {
             Some(patches) => self.patch(&patches, 1, self.dtype.required(), ask, at, out, run, s),
             None => Ok(()),
@@ -97,9 +95,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
         let bad = |need| self.error(Kind::Invalid, What::AlpRd, need);
-        let left_type = integer(metadata.uint(4)?, metadata.at())?;
+        let left_type = self.integer(4)?;
         let right_type = match self.prim()? {
             Prim::F32 => Prim::U32,
             Prim::F64 => Prim::U64,
@@ -112,15 +109,15 @@ impl<'f> Node<'f> {
         if ask == Ask::Valid {
             return lefts.cells(ask, at, out, run, s);
         }
-        let width = metadata.uint32(1)?.unwrap_or(0);
+        let width = self.number32(1)?;
         let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
-        metadata.uints(3, |left| {
+        self.metadata()?.uints(3, |left| {
             let entry = dictionary.get_mut(len).ok_or_else(|| bad(left))?;
             *entry = u16::try_from(left).map_err(|_| bad(left))?;
             len = len.saturating_add(1);
             Ok(())
         })?;
-        if metadata.uint(2)?.unwrap_or(0) != len as u64 {
+        if self.number(2)? != len as u64 {
             return Err(bad(len as u64));
         }
         self.child(1, DType::prim(right_type, false), self.rows)?.cells(ask, at, out.again(), run, s)?;
@@ -153,13 +150,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
-        let part = |k: usize, nullable: bool| -> Result<Node<'f>> {
-            let number = u32::try_from(k).unwrap_or(0).saturating_add(1);
-            let prim = integer(metadata.uint(number)?, metadata.at())?;
-            self.child(k, DType::prim(prim, nullable), self.rows)
-        };
-        let days = part(0, self.dtype.nullable)?;
+        let days = self.integers(0, 1, self.dtype.nullable, self.rows)?;
         if ask == Ask::Valid {
             return days.cells(ask, at, out, run, s);
         }
@@ -169,10 +160,10 @@ impl<'f> Node<'f> {
         for word in out.iter_mut() {
             *word = word.wrapping_mul(day);
         }
-        for (k, unit) in [(1, second), (2, 1)] {
+        for (k, number, unit) in [(1, 2, second), (2, 3, 1)] {
             let mut t = s.scope();
             let parts = t.take::<u64>(out.len())?;
-            part(k, false)?.indices(at, parts, run, &mut t)?;
+            self.integers(k, number, false, self.rows)?.indices(at, parts, run, &mut t)?;
             for (word, part) in out.iter_mut().zip(parts) {
                 *word = word.wrapping_add(part.wrapping_mul(unit));
             }
@@ -189,9 +180,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(1)?, metadata.at())?;
-        if !signed(prim) || metadata.uint(2)?.unwrap_or(0) != 0 {
+        let prim = self.integer(1)?;
+        if !signed(prim) || self.number(2)? != 0 {
             return Err(self.undecoded());
         }
         let parts = self.child(0, DType::prim(prim, self.dtype.nullable), self.rows)?;

@@ -36,7 +36,7 @@ impl<'f> Node<'f> {
 
     /// The bits of a `vortex.bool`.
     pub(in crate::vortex) fn bits(&self, at: u64, len: usize) -> Result<Bits<'f>> {
-        let offset = self.metadata()?.uint(1)?.unwrap_or(0);
+        let offset = self.number(1)?;
         if offset > 7 {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
         }
@@ -97,7 +97,7 @@ impl<'f> Node<'f> {
 
     /// Bytes of the stored integers of a `vortex.decimal`.
     pub(in crate::vortex) fn decimal_width(&self) -> Result<usize> {
-        match self.metadata()?.uint(1)?.unwrap_or(0) {
+        match self.number(1)? {
             kind @ 0..=5 => Ok(1usize << kind),
             other => Err(self.error(Kind::Invalid, What::VtxMetadata, other)),
         }

@@ -5,7 +5,7 @@ use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::{fsst, onpair};
 use crate::error::{Error, Kind, Result, What};
-use crate::vortex::dtype::{DType, Shape, integer};
+use crate::vortex::dtype::{DType, Shape};
 use crate::vortex::node::{Buffer, Node};
 use crate::vortex::text;
 use crate::vortex::tree::{Ask, NOWHERE, Run, Text, span, span_cell};
@@ -52,29 +52,24 @@ impl<'f> Node<'f> {
 
     /// The offsets of a `vortex.varbin`.
     pub(in crate::vortex) fn var_bin_offsets(&self) -> Result<Node<'f>> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(1)?, metadata.at())?;
-        self.child(0, DType::prim(prim, false), self.rows.saturating_add(1))
+        self.integers(0, 1, false, self.rows.saturating_add(1))
     }
 
     /// The parts of a `vortex.fsst`: lengths, offsets of codes, and the code bytes.
     pub(in crate::vortex) fn fsst_parts(&self) -> Result<FsstParts<'f>> {
-        let metadata = self.metadata()?;
-        let lengths = DType::prim(integer(metadata.uint(1)?, metadata.at())?, false);
         if self.buffers()? == 2 {
             // The old form has its codes as a varbin array.
             let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
             let codes = self.child(0, binary, self.rows)?;
-            if codes.encoding()? != Some(crate::vortex::raw::Encoding::VarBin) {
+            if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
                 return Err(codes.undecoded());
             }
-            let lengths = self.child(1, lengths, self.rows)?;
+            let lengths = self.integers(1, 1, false, self.rows)?;
             return Ok(FsstParts { lengths, offsets: codes.var_bin_offsets()?, codes: codes.buffer(0)? });
         }
-        let offsets = DType::prim(integer(metadata.uint(2)?, metadata.at())?, false);
         Ok(FsstParts {
-            lengths: self.child(0, lengths, self.rows)?,
-            offsets: self.child(1, offsets, self.rows.saturating_add(1))?,
+            lengths: self.integers(0, 1, false, self.rows)?,
+            offsets: self.integers(1, 2, false, self.rows.saturating_add(1))?,
             codes: self.buffer(2)?,
         })
     }
@@ -114,28 +109,23 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let metadata = self.metadata()?;
-        let tokens = metadata.uint(3)?.unwrap_or(0);
-        let codes_len = metadata.uint(4)?.unwrap_or(0);
-        let part = |k: usize, number: u32, rows: u64| -> Result<Node<'f>> {
-            self.child(k, DType::prim(integer(metadata.uint(number)?, metadata.at())?, false), rows)
-        };
+        let (tokens, codes_len) = (self.number(3)?, self.number(4)?);
         if tokens > 1 << 16 {
             return Err(self.error(Kind::Invalid, What::OnPairToken, tokens));
         }
         let mut t = s.scope();
         let tokens_len = usize::try_from(tokens).unwrap_or(0);
         let offsets = t.take::<u32>(tokens_len.saturating_add(1))?;
-        part(0, 5, tokens.saturating_add(1))?.indices32(0, offsets, run, &mut t)?;
+        self.integers(0, 5, false, tokens.saturating_add(1))?.indices32(0, offsets, run, &mut t)?;
         let tokens = onpair::Tokens::new(self.buffer(0)?.bytes, offsets).map_err(|e| e.moved(self.at()))?;
 
         let range = self.onpair_range(at, out.len(), run, &mut t)?;
         if range.1 > codes_len {
             return Err(self.error(Kind::Invalid, What::VtxOffsets, range.1));
         }
-        part(3, 1, self.rows)?.indices(at, out, run, &mut t)?;
+        self.integers(3, 1, false, self.rows)?.indices(at, out, run, &mut t)?;
         let total = self.cut(out, run)?;
-        let codes = part(1, 6, codes_len)?;
+        let codes = self.integers(1, 6, false, codes_len)?;
         let count = usize::try_from(range.1.saturating_sub(range.0)).unwrap_or(usize::MAX);
         let narrow = codes.prim()?.size() == 2;
         let piece = if narrow { BLOCK } else { CODES };
@@ -178,9 +168,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(u64, u64)> {
-        let metadata = self.metadata()?;
-        let prim = integer(metadata.uint(7)?, metadata.at())?;
-        let offsets = self.child(2, DType::prim(prim, false), self.rows.saturating_add(1))?;
+        let offsets = self.integers(2, 7, false, self.rows.saturating_add(1))?;
         let (from, to) = (offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?);
         if from > to { Err(self.error(Kind::Invalid, What::VtxOffsets, from)) } else { Ok((from, to)) }
     }

@@ -157,4 +157,15 @@ test('every control has a name', async () => {
   assert.deepEqual(nameless, [])
 })
 
+test('the picture of the README, where one is asked for', { skip: !process.env.PICTURE }, async () => {
+  await page.setViewportSize({ width: 860, height: 400 })
+  await page.locator('#url').fill('')
+  await show('trades.ds', trades)
+  await page.locator('#verify').click()
+  for (const name of ['time', 'price', 'size', 'who']) await card(name).scrollIntoViewIfNeeded()
+  await card('who').locator('dl dd').waitFor()
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.screenshot({ path: process.env.PICTURE, fullPage: true })
+})
+
 test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))

@@ -1,0 +1,54 @@
+//! Any bytes as a chunk: what we take c-blosc takes, with the same result; what it takes and we refuse is on the
+//! list of the module page of `bcolz::chunk`.
+#![no_main]
+
+#[path = "../../src/original.rs"]
+mod original;
+
+use libfuzzer_sys::fuzz_target;
+use pilaster::bcolz::chunk::Chunk;
+use pilaster::bytes::Scratch;
+use pilaster::error::{Error, Kind, What};
+
+/// A larger output costs time and shows nothing new.
+const MOST: usize = 1 << 18;
+
+fuzz_target!(|data: &[u8]| {
+    // The size of a chunk is the first thing that both look at: fixed here, so that there is a second.
+    let mut chunk = data.to_vec();
+    let len = chunk.len() as u32;
+    if let Some(size) = chunk.get_mut(12..16) {
+        size.copy_from_slice(&len.to_le_bytes());
+    }
+    let Some(nbytes) = original::claims(&chunk) else {
+        assert!(Chunk::open(&chunk).is_err(), "taken by us alone");
+        return;
+    };
+    if nbytes > MOST {
+        return;
+    }
+    let mut theirs = vec![0xee; nbytes];
+    let theirs = original::decode(&chunk, &mut theirs).map(|len| (len, theirs));
+    match (ours(&chunk), theirs) {
+        (Ok(ours), Some((len, theirs))) => assert!(ours.len() == len && ours == theirs, "other bytes"),
+        (Ok(_), None) => panic!("taken by us alone"),
+        (Err(e), Some(_)) => assert!(known(&e), "refused by us alone: {e:?}"),
+        (Err(_), None) => {}
+    }
+});
+
+fn ours(chunk: &[u8]) -> pilaster::Result<Vec<u8>> {
+    let chunk = Chunk::open(chunk)?;
+    let (mut bytes, mut memory) = (vec![0x55; chunk.nbytes()], vec![0xee; chunk.scratch_len()]);
+    chunk.decode(&mut bytes, &mut Scratch::new(&mut memory))?;
+    Ok(bytes)
+}
+
+fn known(e: &Error) -> bool {
+    match (e.kind(), e.what()) {
+        // It shows what was in the destination before.
+        (Kind::Invalid, What::Lz4Distance) => e.need() == 0,
+        (Kind::Invalid, What::ZstdLiterals) => true,
+        _ => false,
+    }
+}

@@ -1,0 +1,130 @@
+//! The kernels with one body for all words, where code is dearer than speed: the lanes of a row lie side by
+//! side in words of 64 bits, and masks keep them apart.
+
+use super::{BLOCK, ORDER, place, row_start};
+use crate::encoding::cells::Cells;
+
+/// `lane` in each lane of `bits` bits.
+const fn lanes(lane: u64, bits: u32) -> u64 {
+    lane.wrapping_mul(match bits {
+        8 => 0x0101_0101_0101_0101,
+        16 => 0x0001_0001_0001_0001,
+        32 => 0x0000_0001_0000_0001,
+        _ => 1,
+    })
+}
+
+/// The lowest `bits` bits, of which there are at most 64.
+const fn low(bits: u32) -> u64 {
+    match u64::MAX.checked_shr(64u32.saturating_sub(bits)) {
+        Some(mask) => mask,
+        None => 0,
+    }
+}
+
+/// Where the bits of row `r` begin: which row of words, and the shift in each. `bits` is a power of two.
+const fn start(r: usize, width: u32, bits: u32) -> (usize, u32) {
+    let first = (r as u64).wrapping_mul(width as u64);
+    #[allow(clippy::cast_possible_truncation, reason = "rows and widths are at most 64")]
+    const fn narrow(first: u64) -> u32 {
+        first as u32
+    }
+    let first = narrow(first);
+    ((first >> bits.trailing_zeros()) as usize, first & bits.wrapping_sub(1))
+}
+
+/// Decodes values from `first` on, whole blocks row by row and parts of blocks value by value.
+pub(super) fn run(packed: &[[u8; 128]], width: u32, mut first: usize, mut out: Cells<'_>) -> Option<()> {
+    let bits = u32::try_from(out.width()).ok()?.wrapping_mul(8);
+    let mut done = 0usize;
+    while done < out.len() {
+        let block = packed.get((first / BLOCK).checked_mul(width as usize)?..)?;
+        let (skip, left) = (first % BLOCK, out.len().saturating_sub(done));
+        let len = BLOCK.saturating_sub(skip).min(left);
+        if len == BLOCK {
+            unpack(block, width, bits, out.part(done, len))?;
+        } else {
+            for i in 0..len {
+                out.put(done.saturating_add(i), &[get(block, width, bits, skip.saturating_add(i))?]);
+            }
+        }
+        first = first.saturating_add(len);
+        done = done.saturating_add(len);
+    }
+    Some(())
+}
+
+/// One block.
+#[inline(never)]
+fn unpack(packed: &[[u8; 128]], width: u32, bits: u32, mut out: Cells<'_>) -> Option<()> {
+    for r in 0..bits as usize {
+        let (k, shift) = start(r, width, bits);
+        let up = bits.wrapping_sub(shift);
+        // What of a value lies in this word, and what in the next.
+        let below = lanes(low(width) & low(up), bits);
+        let above = lanes(low(width) & !low(up), bits);
+        let zero = [0; 128];
+        let row = if width == 0 { &zero } else { packed.get(k)? };
+        let next = if above == 0 { row } else { packed.get(k.wrapping_add(1))? };
+        let mut made = [[0; 8]; 16];
+        for ((to, word), next) in made.iter_mut().zip(row.as_chunks().0).zip(next.as_chunks().0) {
+            let (word, next) = (u64::from_le_bytes(*word), u64::from_le_bytes(*next));
+            *to = (word >> (shift & 63) & below | next << (up & 63) & above).to_le_bytes();
+        }
+        let row_len = super::lanes(out.width());
+        out.part(row_start(r), row_len).load(made.as_flattened()).ok()?;
+    }
+    Some(())
+}
+
+/// Value `i` of a block.
+#[inline(never)]
+fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
+    if width == 0 {
+        return Some(0);
+    }
+    let (r, lane) = place(i, bits as usize);
+    let (k, shift) = start(r, width, bits);
+    let at = lane.wrapping_mul(bits as usize);
+    let word = |k: usize| {
+        let words = packed.get(k)?.as_chunks().0;
+        Some(u64::from_le_bytes(*words.get(at >> 6)?) >> (at & 63) & low(bits))
+    };
+    let mut value = word(k)? >> shift;
+    if shift.wrapping_add(width) > bits {
+        value |= word(k.wrapping_add(1))? << (bits.wrapping_sub(shift) & 63);
+    }
+    Some(value & low(width))
+}
+
+/// Makes the values of one block of deltas, and the base of each lane.
+pub(super) fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Option<()> {
+    let size = deltas.width();
+    let bits = u32::try_from(size).ok()?.wrapping_mul(8);
+    if bits > 64 || bases.width() != size || out.width() != size || out.len() < BLOCK || deltas.len() < BLOCK {
+        return None;
+    }
+    let sums = bases.bytes_mut().first_chunk_mut::<128>()?;
+    // Sums of the bits below the highest of a lane cannot leave it; the highest is that of a sum without carry.
+    let highest = lanes(low(bits) ^ low(bits.wrapping_sub(1)), bits);
+    for r in 0..bits as usize {
+        let row = deltas.bytes_mut().get_mut(row_start(r).checked_mul(size)?..)?.first_chunk_mut::<128>()?;
+        for (sum, delta) in sums.as_chunks_mut().0.iter_mut().zip(row.as_chunks_mut().0) {
+            let (a, b) = (u64::from_ne_bytes(*sum), u64::from_ne_bytes(*delta));
+            *sum = ((a & !highest).wrapping_add(b & !highest) ^ (a ^ b) & highest).to_ne_bytes();
+            *delta = *sum;
+        }
+    }
+    // Value t(i) of section 9, as in `delta`: eight rows of 128, of which each run of the output is a column.
+    for lane in 0..16u32 {
+        for (q, from) in ORDER.iter().zip(0u32..) {
+            let column = from << 4 | lane;
+            let codes = [0u32, 1, 2, 3, 4, 5, 6, 7].map(|row| row << 7 | column);
+            let first = (lane as usize) << 6 | *q << 3;
+            if out.part(first, 8).gather(deltas, &codes).is_some() {
+                return None;
+            }
+        }
+    }
+    Some(())
+}
