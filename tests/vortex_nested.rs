@@ -112,7 +112,7 @@ fn constants_of_nested_values() {
     assert_eq!(constant(list(pair()), &structs), "[{-5,\"five\"},null,{null,\"\"}]");
     let lists = items(&[items(&[number(1), number(2)]), NULL.to_vec(), items(&[]), items(&[number(3)])]);
     assert_eq!(constant(list(list(long(false))), &lists), "[[1,2],null,[],[3]]");
-    let deep = items(&[items(&[one.clone(), two.clone()]), items(&[one.clone()])]);
+    let deep = items(&[items(&[one.clone(), two.clone()]), items(std::slice::from_ref(&one))]);
     assert_eq!(constant(list(list(pair())), &deep), "[[{-5,\"five\"},{null,\"\"}],[{-5,\"five\"}]]");
     let inner = record(vec![("x", list(long(false))), ("p", pair())]);
     let value = items(&[items(&[items(&[number(7), number(8)]), one.clone()]), items(&[items(&[]), NULL.to_vec()])]);
