@@ -69,8 +69,8 @@ fn deltas_that_fastlanes_made() {
             Transpose::transpose(&values, &mut transposed);
             let mut bases: [$word; $lanes] = *transposed.first_chunk().unwrap();
             Delta::delta::<$lanes>(&transposed, &bases, &mut deltas);
-            let bases = Cells::$cells(&mut bases);
-            lanes::undelta(&bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut ours)).unwrap();
+            let mut bases = Cells::$cells(&mut bases);
+            lanes::undelta(&mut bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut ours)).unwrap();
             assert!(ours == values, "{}", stringify!($word));
         )*};
     }
