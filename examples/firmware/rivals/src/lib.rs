@@ -14,7 +14,7 @@ use pilaster::dataseries::write::{
 use pilaster::encoding::line::Line;
 use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::raw::Packing;
-use pilaster::filo::write::append::{Booleans, Doubles, Ints, Lines};
+use pilaster::filo::write::append::{Booleans, Ints, Lines};
 
 record! {
     /// A reading of a weather station, one a second.
@@ -191,7 +191,7 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     // A vector of each field, in as much memory as 256 rows can take.
     let memory = lent.rows.as_mut_slice();
     let (a, memory) = part(memory, Lines::max_len(Packing::U2, ROWS));
-    let (b, memory) = part(memory, Doubles::max_len(Packing::I16, false, ROWS));
+    let (b, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
     let (c, memory) = part(memory, Ints::max_len(Packing::I8, false, ROWS));
     let (d, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
     let (e, _) = part(memory, Booleans::max_len(ROWS));
@@ -199,7 +199,7 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     while from < readings {
         let line = Line { base: START + i64::from(from) * EVERY, slope: EVERY as i32 };
         let mut time = Lines::new(a, line, Packing::U2)?;
-        let mut temp = Doubles::new(b, Packing::I16)?;
+        let mut temp = Ints::new(b, Packing::I16)?;
         let mut humidity = Ints::new(c, Packing::I8)?;
         let mut millivolts = Ints::new(d, Packing::I16)?;
         let mut charging = Booleans::new(e);
@@ -207,7 +207,6 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
         for n in from..until {
             let reading = reading(n);
             time.push(reading.time)?;
-            // Tenths of a degree.
             temp.push(tenths(reading.temp))?;
             humidity.push(reading.humidity)?;
             millivolts.push(reading.millivolts)?;
@@ -222,8 +221,8 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
 }
 
 /// In whole tenths.
-fn tenths(value: f64) -> f64 {
-    f64::from((value * 10.0 + 0.5) as i32)
+fn tenths(value: f64) -> i32 {
+    (value * 10.0 + 0.5) as i32
 }
 
 fn part(bytes: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {
