@@ -168,8 +168,10 @@ impl Lookup2 {
         }
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block;
         // The lowest byte of the third word is the length's, so its bytes move up by one.
-        self.state.c = self.state.c.wrapping_add(low_word(self.len));
-        self.state.take(&[a0, a1, a2, a3, b0, b1, b2, b3, 0, c0, c1, c2]);
+        let third = u32::from_le_bytes([0, c0, c1, c2]);
+        self.state.c = self.state.c.wrapping_add(third).wrapping_add(low_word(self.len));
+        self.block = [a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0];
+        self.state.take(&self.block);
         (self.state.a, self.state.b) = (State::START.a, State::START.b);
         (self.waiting, self.len) = (0, 0);
         self.state.c

@@ -73,12 +73,6 @@ pub struct Page {
 impl Page {
     /// An empty one.
     pub const NEW: Page = Page { bytes: [0; 256], at: 0, written: 0 };
-
-    /// What is in it.
-    #[must_use]
-    pub const fn bytes(&self) -> &[u8; 256] {
-        &self.bytes
-    }
 }
 
 impl Sink for Page {
@@ -274,12 +268,10 @@ mod tests {
         let bytes = |write: Write| {
             let (mut page, mut lent) = (Page::NEW, Lent::NEW);
             write(&mut page, &mut lent, 1024).unwrap();
-            std::println!("{}", page.written);
             page.written
         };
         let postcard = bytes(postcard);
         assert!(postcard < bytes(minicbor));
-        bytes(dataseries_stored);
         for write in [dataseries_lzf, dataseries_lz4, filo] {
             assert!(bytes(write) * 3 <= postcard);
         }
