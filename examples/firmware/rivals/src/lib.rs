@@ -56,7 +56,7 @@ pub fn reading(n: u32) -> Reading {
         time: START + i64::from(n) * EVERY,
         temp: f64::from(183 + wave(1800, 60)) * 0.1,
         humidity: 41 + wave(3600, 25),
-        millivolts: 3912 - wave(7200, 300) + i32::from(noise % 8 == 0),
+        millivolts: 3912 - wave(7200, 300) + i32::from(noise.is_multiple_of(8)),
         charging: n % 1200 > 500,
     }
 }
