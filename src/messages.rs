@@ -36,6 +36,7 @@ as_in_debug! {
     [] crate::encoding::Out<'_>;
     [] crate::encoding::fsst::Table<'_>;
     [] crate::encoding::line::Line;
+    [] crate::encoding::onpair::Rows<'_>;
     [] crate::encoding::onpair::Tokens<'_>;
     [T: Debug] crate::encoding::range::Extent<T>;
     [T: Debug] crate::encoding::range::Range<T>;
@@ -79,6 +80,8 @@ as_in_debug! {
     [] crate::bcolz::Column<'_>;
     [] crate::bcolz::Field<'_>;
     [] crate::bcolz::Fields<'_>;
+    [] crate::bcolz::Items<'_>;
+    [] crate::bcolz::ItemsPart<'_>;
 }
 
 #[cfg(all(feature = "bcolz", feature = "std"))]
@@ -89,6 +92,12 @@ as_in_debug! {
     [] crate::bcolz::Failure;
     [] crate::bcolz::Part<'_>;
     [] crate::bcolz::Table<'_>;
+    [D: crate::bcolz::write::Disk + Debug] crate::bcolz::write::Builder<D>;
+    [] crate::bcolz::write::FileSystem;
+    [] crate::bcolz::write::Missing;
+    [] crate::bcolz::write::Spec<'_>;
+    [] crate::bcolz::write::WriteOptions;
+    [D: crate::bcolz::write::Disk + Debug] crate::bcolz::write::Writer<D>;
 }
 
 #[cfg(feature = "dataseries")]
@@ -186,6 +195,15 @@ as_in_debug! {
 #[cfg(all(feature = "filo", feature = "alloc"))]
 as_in_debug! {
     [F: Debug] crate::filo::Builder<F>;
+}
+
+#[cfg(feature = "pco")]
+as_in_debug! {
+    [] crate::encoding::pco::Chunk<'_>;
+    [] crate::encoding::pco::Number;
+    [] crate::encoding::pco::Page<'_, '_>;
+    [] crate::encoding::pco::Tables<'_>;
+    [] crate::encoding::pco::Version;
 }
 
 #[cfg(feature = "jay")]

@@ -6,11 +6,11 @@
 
 use core::{ptr, slice};
 
+use embedded_hal::digital::OutputPin;
 use logger::flash::{Buffers, log};
 use nrf52840_hal::gpio::{Level, p0};
 use nrf52840_hal::nvmc::Nvmc;
 use nrf52840_hal::pac::Peripherals;
-use nrf52840_hal::prelude::*;
 use pilaster::dataseries::flash::Ring;
 
 /// Four pages of the flash a segment.
