@@ -69,25 +69,9 @@ impl Tape {
 
     fn batch<'s, C: Column + 's>(&mut self, batch: &Batch<'s, C>, scratch: &mut Scratch<'s>) -> Result<()> {
         // What follows is the same code for the columns of all formats.
-        let values: Values<'s, ()> = match batch.values {
+        let values = match batch.values {
             Values::Nested { rows, of } => return self.nested(batch, &rows, &of, scratch),
-            Values::Null => Values::Null,
-            Values::Bool(v) => Values::Bool(v),
-            Values::I8(v) => Values::I8(v),
-            Values::I16(v) => Values::I16(v),
-            Values::I32(v) => Values::I32(v),
-            Values::I64(v) => Values::I64(v),
-            Values::I128(v) => Values::I128(v),
-            Values::I256(v) => Values::I256(v),
-            Values::U8(v) => Values::U8(v),
-            Values::U16(v) => Values::U16(v),
-            Values::U32(v) => Values::U32(v),
-            Values::U64(v) => Values::U64(v),
-            Values::F16(v) => Values::F16(v),
-            Values::F32(v) => Values::F32(v),
-            Values::F64(v) => Values::F64(v),
-            Values::Bytes(v) => Values::Bytes(v),
-            Values::Utf8(v) => Values::Utf8(v),
+            values => values.map(drop),
         };
         self.flat(values, batch.len, &batch.validity, scratch)
     }
