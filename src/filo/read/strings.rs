@@ -207,6 +207,14 @@ impl<'a> Strings<'a> {
     #[inline(never)]
     fn packed_words(&self, base: u32, first: usize, out: &mut [Span]) -> Option<bool> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
+        // Behind 1 MiB of text all are of the long form.
+        let long = u32::from_le_bytes(*stored.first()?) & UTF8_NA == 0;
+        if long
+            && let (Some(full), Some(out)) = (stored.first_chunk(), out.first_chunk_mut())
+            && let Some(all) = self.long_words(base, full, out)
+        {
+            return Some(all);
+        }
         let words = match stored.first_chunk::<BLOCK>() {
             Some(full) => full.map(u32::from_le_bytes),
             None => {
@@ -218,31 +226,27 @@ impl<'a> Strings<'a> {
                 words
             }
         };
-        // Behind 1 MiB of text all are of the long form.
-        let packed = words.first().is_some_and(|word| word & UTF8_NA != 0);
-        let done =
-            if packed { packed_spans(base, self.chunk.len(), &words, out) } else { self.long_words(base, &words, out) };
+        let done = if long { None } else { packed_spans(base, self.chunk.len(), &words, out) };
         done.or_else(|| self.long_spans(base, &words, out))
     }
 
     /// Spans of words of the long form, whose lengths stand in front of the strings; `None` if one is
     /// of the packed form or wrong.
-    fn long_words(&self, base: u32, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
+    #[inline(never)]
+    fn long_words(&self, base: u32, words: &[[u8; 4]; BLOCK], out: &mut [Span; BLOCK]) -> Option<bool> {
         let text = self.chunk.get(base as usize..)?;
-        let mut lens = [0; BLOCK];
-        // Nothing but loads first, so that many of them are under way at a time.
-        for (len, word) in lens.iter_mut().zip(words) {
-            let at = *word as usize;
-            *len = u32::from_le_bytes(*text.get(at..at.wrapping_add(4))?.first_chunk()?);
+        // Chunks are shorter than 2 GiB, so a word of the packed form leads behind any.
+        let limit = i64::from(i32::try_from(text.len()).ok()?).checked_sub(4)?;
+        let (start, mut left) = (base.wrapping_add(4), 0);
+        for (span, word) in out.iter_mut().zip(words) {
+            let word = u32::from_le_bytes(*word);
+            let at = word as usize;
+            let len = u32::from_le_bytes(*text.get(at..at.wrapping_add(4))?.first_chunk()?);
+            *span = Span { at: start.wrapping_add(word), len };
+            // One sign for the whole block: no branch for each, and no number here is near its limits.
+            left |= limit.wrapping_sub(word.into()).wrapping_sub(len.into());
         }
-        // A word of the packed form is a negative number, or leads behind any chunk.
-        let (start, limit) = (base.wrapping_add(4), i32::try_from(self.chunk.len()).ok()?.cast_unsigned());
-        let mut wrong = 0;
-        for ((span, word), len) in out.iter_mut().zip(words).zip(&lens) {
-            *span = Span { at: start.wrapping_add(*word), len: *len };
-            wrong |= word | len | limit.wrapping_sub(span.at.wrapping_add(*len));
-        }
-        (wrong >> 31 == 0).then_some(true)
+        (left >= 0).then_some(true)
     }
 
     /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
