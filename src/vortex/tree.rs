@@ -378,26 +378,14 @@ impl<'f> Node<'f> {
 fn narrow(bytes: &mut [u8], size: usize, of: usize) -> Option<Cells<'_>> {
     let count = bytes.len().checked_div(of)?;
     let start = count.checked_mul(of.checked_sub(size)?)?;
-    let bytes = bytes.get_mut(start..)?;
-    Some(match size {
-        1 => Cells::W1(bytes),
-        2 => Cells::W2(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        4 => Cells::W4(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        8 => Cells::W8(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        _ => return None,
-    })
+    Cells::of(bytes.get_mut(start..)?, size)
 }
 
 /// Takes cells of a width from scratch memory.
 pub(super) fn take<'s>(s: &mut Scratch<'s>, width: usize, len: usize) -> Result<Cells<'s>> {
-    Ok(match width {
-        1 => Cells::W1(s.take(len)?),
-        2 => Cells::W2(s.take(len)?),
-        4 => Cells::W4(s.take(len)?),
-        8 => Cells::W8(s.take(len)?),
-        16 => Cells::W16(s.take(len)?),
-        _ => Cells::W32(s.take(len)?),
-    })
+    let bytes = s.cut(len, width, width.min(align_of::<u128>()))?;
+    // There is no other width, and the bytes are cut to fit.
+    Ok(Cells::of(bytes, width).unwrap_or(Cells::W1(&mut [])))
 }
 
 /// The cell of "valid".
