@@ -29,26 +29,27 @@ impl<'f> Node<'f> {
         // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
         let width = width.max(8);
         if self.layout().is_some()
-            && let Some(child) = self.wrapped()?
+            && let Some(child) = self.wrapped().as_ref()?
         {
             return child.temporaries(n, width, run);
         }
         match self.tree {
             Tree::Layout(_) => match self.layout() {
                 Some(LayoutId::Dict) => {
-                    let (codes, values) = self.dict_layout()?;
-                    dictionary(&codes, &values, n, width, run)
+                    let parts = self.dict_layout();
+                    let (codes, values) = parts.as_ref()?;
+                    dictionary(codes, values, n, width, run)
                 }
                 Some(LayoutId::Chunked) => {
                     let mut most = 0;
                     for k in 0..self.children()? {
-                        most = self.child(k, self.dtype, 0)?.temporaries(n, width, run)?.max(most);
+                        most = self.child(k, &self.dtype, 0).as_ref()?.temporaries(n, width, run)?.max(most);
                     }
                     Ok(most)
                 }
                 Some(LayoutId::Struct) => match self.fields_from()? {
                     0 => Ok(0),
-                    _ => self.child(0, super::DType::BOOL, self.rows)?.temporaries(n, width, run),
+                    _ => self.child(0, &super::DType::BOOL, self.rows).as_ref()?.temporaries(n, width, run),
                 },
                 _ => Ok(0),
             },
@@ -63,8 +64,9 @@ impl<'f> Node<'f> {
         let (mut own, mut rows) = (0, n);
         match encoding {
             Encoding::Dict => {
-                let (codes, values) = self.dict_array()?;
-                return dictionary(&codes, &values, n, width, run);
+                let parts = self.dict_array();
+                let (codes, values) = parts.as_ref()?;
+                return dictionary(codes, values, n, width, run);
             }
             Encoding::RunEnd => own = piece(n, width.wrapping_add(8)).wrapping_add(SLACK),
             Encoding::Sparse => {
@@ -72,7 +74,7 @@ impl<'f> Node<'f> {
             }
             Encoding::Rle => own = piece(block.min(n), 4).wrapping_add(piece(block.max(SMALL), width)),
             Encoding::Delta => {
-                own = piece(2 * BLOCK as u64 + 128, width).wrapping_add(2 * SLACK);
+                own = piece(block.wrapping_mul(2).wrapping_add(128), width).wrapping_add(2 * SLACK);
                 rows = n.max(block);
             }
             Encoding::AlpRd => own = piece(n, 2),
@@ -111,13 +113,13 @@ impl<'f> Node<'f> {
         }
         for k in 0..self.children()? {
             // Elements and fields are not read with the rows that hold them.
-            let (dtype, rows) = match encoding {
+            let rows = match encoding {
                 Encoding::Struct if k >= self.fields_from()? => break,
                 Encoding::List | Encoding::ListView | Encoding::FixedSizeList if k == 0 => continue,
-                _ => (self.dtype, rows),
+                _ => rows,
             };
             // What the child means does not matter here, only what it is made of.
-            own = own.saturating_add(self.child(k, dtype, u64::MAX)?.temporaries(rows, width, run)?);
+            own = own.saturating_add(self.child(k, &self.dtype, u64::MAX).as_ref()?.temporaries(rows, width, run)?);
         }
         Ok(own)
     }
