@@ -40,18 +40,21 @@ impl<'s> Scratch<'s> {
     /// # Errors
     /// [`Kind::NoRoom`] with the bytes needed; then nothing is cut off.
     pub fn take<T: Pod>(&mut self, n: usize) -> Result<&'s mut [T]> {
-        if n == 0 {
+        let bytes = self.cut(n, size_of::<T>(), align_of::<T>())?;
+        if bytes.is_empty() {
             return Ok(&mut []);
         }
-        let bytes = self.cut(n, size_of::<T>(), align_of::<T>())?;
         // Cannot fail, as the bytes are cut to fit.
         bytemuck::try_cast_slice_mut(bytes).map_err(|_| no_room(n, size_of::<T>(), align_of::<T>()))
     }
 
-    /// One body for all types.
+    /// Cuts off `n` values of `size` bytes: one body for all types.
     #[inline(never)]
-    fn cut(&mut self, n: usize, size: usize, align: usize) -> Result<&'s mut [u8]> {
+    pub(crate) fn cut(&mut self, n: usize, size: usize, align: usize) -> Result<&'s mut [u8]> {
         let Some(len) = n.checked_mul(size) else { return Err(no_room(n, size, align)) };
+        if len == 0 {
+            return Ok(&mut []);
+        }
         let free = core::mem::take(&mut self.free);
         let pad = (free.as_ptr() as usize).wrapping_neg() & align.wrapping_sub(1);
         if len > free.len().saturating_sub(pad) {

@@ -108,6 +108,13 @@ impl Code {
     }
 }
 
+impl From<&Error> for Error {
+    /// For `?` on a result that is only looked at, so that what is in it need not move.
+    fn from(e: &Error) -> Self {
+        *e
+    }
+}
+
 const _: () = assert!(size_of::<Error>() == 16 && align_of::<Error>() == 4);
 // `Result<()>` has room for its tag inside the code.
 const _: () = assert!(size_of::<Result<()>>() == 16);

@@ -75,7 +75,7 @@ impl<'f> Column<'f> {
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
         let dtype = self.dtype.child(k)?;
-        let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(dtype) };
+        let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(&dtype) };
         if !matches!(node.tree, Tree::Nothing) {
             return Ok(Column::new(node));
         }
@@ -110,7 +110,7 @@ impl<'f> Column<'f> {
                     chunk
                 }
                 _ if left == 0 => return Ok((node, row, left)),
-                (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant(node.blob()?)?,
+                (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant()?,
                 _ => match path.split_first() {
                     None => return Ok((node, row, left)),
                     Some((k, rest)) => {
@@ -177,7 +177,7 @@ impl<'f> column::Column for Column<'f> {
         let dtype = self.dtype.child(k)?;
         match self.steps {
             0 => self.node.nested_child(k).map(Column::new),
-            _ => Ok(Column::new(self.node.nothing(dtype))),
+            _ => Ok(Column::new(self.node.nothing(&dtype))),
         }
     }
 

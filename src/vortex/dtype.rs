@@ -67,50 +67,48 @@ impl<'a> DType<'a> {
     pub(super) fn of(dtype: flat::DType<'a>) -> Result<Self> {
         let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, dtype.at()).with_need(need);
         let ty = dtype.type_()?.ok_or_else(|| bad(0))?;
+        // One way out for all that may be null.
         let (shape, nullable) = match ty {
-            flat::Type::Null(_) => (Shape::Null, true),
-            flat::Type::Bool(ty) => (Shape::Bool, ty.nullable()?),
-            flat::Type::Primitive(ty) => (Shape::Prim(prim_of(ty.ptype()?, dtype.at())?), ty.nullable()?),
+            flat::Type::Null(_) => (Shape::Null, Ok(true)),
+            flat::Type::Bool(ty) => (Shape::Bool, ty.nullable()),
+            flat::Type::Primitive(ty) => (Shape::Prim(prim_of(ty.ptype()?, dtype.at())?), ty.nullable()),
             flat::Type::Decimal(ty) => {
                 let (precision, scale) = (ty.precision()?, ty.scale()?);
                 if !(1..=76).contains(&precision) || scale > 76 {
                     return Err(bad(precision.into()));
                 }
-                (Shape::Decimal { precision, scale }, ty.nullable()?)
+                (Shape::Decimal { precision, scale }, ty.nullable())
             }
-            flat::Type::Utf8(ty) => (Shape::Utf8, ty.nullable()?),
-            flat::Type::Binary(ty) => (Shape::Binary, ty.nullable()?),
+            flat::Type::Utf8(ty) => (Shape::Utf8, ty.nullable()),
+            flat::Type::Binary(ty) => (Shape::Binary, ty.nullable()),
             flat::Type::Struct(ty) => {
                 let [names, dtypes] = [ty.names()?.map_or(0, |v| v.len()), ty.dtypes()?.map_or(0, |v| v.len())];
                 if names != dtypes {
                     return Err(bad(names as u64));
                 }
-                (Shape::Struct(ty), ty.nullable()?)
+                (Shape::Struct(ty), ty.nullable())
             }
-            flat::Type::List(ty) => (Shape::List(ty.element_type()?.ok_or_else(|| bad(0))?), ty.nullable()?),
+            flat::Type::List(ty) => (Shape::List(ty.element_type()?.ok_or_else(|| bad(0))?), ty.nullable()),
             flat::Type::FixedSizeList(ty) => {
-                (Shape::FixedList(ty.element_type()?.ok_or_else(|| bad(0))?, ty.size()?), ty.nullable()?)
+                (Shape::FixedList(ty.element_type()?.ok_or_else(|| bad(0))?, ty.size()?), ty.nullable())
             }
-            flat::Type::Extension(ty) => {
-                let storage = DType::of(ty.storage_dtype()?.ok_or_else(|| bad(0))?)?;
-                (Shape::Extension(ty), storage.nullable)
-            }
-            flat::Type::Map(ty) => (Shape::Map(ty), ty.nullable()?),
-            flat::Type::Variant(ty) => (Shape::Other, ty.nullable()?),
-            flat::Type::Union(ty) => (Shape::Other, ty.nullable()?),
+            flat::Type::Extension(ty) => (Shape::Extension(ty), storage_of(&ty).map(|storage| storage.nullable)),
+            flat::Type::Map(ty) => (Shape::Map(ty), ty.nullable()),
+            flat::Type::Variant(ty) => (Shape::Other, ty.nullable()),
+            flat::Type::Union(ty) => (Shape::Other, ty.nullable()),
             flat::Type::Unknown(tag) => return Err(bad(tag.into())),
         };
-        Ok(DType { shape, nullable })
+        Ok(DType { shape, nullable: nullable? })
     }
 
     /// The same without nulls.
-    pub(super) const fn required(self) -> Self {
-        DType { nullable: false, ..self }
+    pub(super) const fn required(&self) -> Self {
+        DType { nullable: false, ..*self }
     }
 
     /// The type that values are stored as: that of an extension, of an extension of one, and so on.
-    pub(super) fn storage(self) -> Result<Self> {
-        let mut dtype = self;
+    pub(super) fn storage(&self) -> Result<Self> {
+        let mut dtype = *self;
         while let Shape::Extension(ty) = dtype.shape {
             dtype = storage_of(&ty)?;
         }
@@ -118,7 +116,7 @@ impl<'a> DType<'a> {
     }
 
     /// The list that a map is stored as.
-    pub(super) fn entries(self) -> Result<Self> {
+    pub(super) fn entries(&self) -> Result<Self> {
         match self.storage()?.shape {
             Shape::Map(map) => Ok(DType { shape: Shape::Entries(map), nullable: self.nullable }),
             _ => Err(Error::new(Kind::Invalid, What::VtxDType, 0)),
@@ -126,7 +124,7 @@ impl<'a> DType<'a> {
     }
 
     /// Bytes of a cell, where values are cells: numbers, bools, decimals by their precision.
-    pub(super) fn cell(self) -> Result<Option<usize>> {
+    pub(super) fn cell(&self) -> Result<Option<usize>> {
         Ok(match self.storage()?.shape {
             Shape::Null | Shape::Bool => Some(1),
             Shape::Prim(prim) => Some(prim.size()),
@@ -139,14 +137,14 @@ impl<'a> DType<'a> {
     ///
     /// # Errors
     /// What is wrong with its table.
-    pub fn extension(self) -> Result<Option<(&'a [u8], &'a [u8])>> {
+    pub fn extension(&self) -> Result<Option<(&'a [u8], &'a [u8])>> {
         let Shape::Extension(ty) = self.shape else { return Ok(None) };
         let id = ty.id()?.map_or(&[][..], |id| id.bytes());
         Ok(Some((id, ty.metadata()?.map_or(&[][..], |bytes| bytes.bytes()))))
     }
 
     /// Unit and zone of a standard date, time or timestamp.
-    fn calendar(self) -> Option<(Calendar, Unit, &'a [u8])> {
+    fn calendar(&self) -> Option<(Calendar, Unit, &'a [u8])> {
         let (id, metadata) = self.extension().ok()??;
         let calendar = match id {
             b"vortex.date" => Calendar::Date,
@@ -173,12 +171,12 @@ impl<'a> DType<'a> {
     }
 
     /// Unit and zone of a standard date, time or timestamp; the zone may be empty.
-    pub(super) fn calendar_unit(self) -> Option<(Unit, &'a [u8])> {
+    pub(super) fn calendar_unit(&self) -> Option<(Unit, &'a [u8])> {
         self.calendar().map(|(_, unit, zone)| (unit, zone))
     }
 
     /// The zone of a timestamp that has one.
-    pub(super) fn zone(self) -> Result<Option<&'a str>> {
+    pub(super) fn zone(&self) -> Result<Option<&'a str>> {
         match self.calendar() {
             Some((_, _, zone)) if !zone.is_empty() => {
                 core::str::from_utf8(zone).map(Some).map_err(|_| Error::new(Kind::Utf8, What::VtxDType, 0))
@@ -188,7 +186,7 @@ impl<'a> DType<'a> {
     }
 
     /// Units of the type per second, for timestamps.
-    pub(super) fn per_second(self) -> Option<u64> {
+    pub(super) fn per_second(&self) -> Option<u64> {
         match self.calendar()? {
             (Calendar::Timestamp, Unit::Nano, _) => Some(1_000_000_000),
             (Calendar::Timestamp, Unit::Micro, _) => Some(1_000_000),
@@ -201,7 +199,7 @@ impl<'a> DType<'a> {
     /// The type in the words of all formats. An extension that is not known, and one that does not store
     /// what it should, is what it stores.
     #[must_use]
-    pub fn ty(self) -> Type {
+    pub fn ty(&self) -> Type {
         let storage = self.storage().map_or(Shape::Other, |dtype| dtype.shape);
         if let Some((calendar, unit, _)) = self.calendar() {
             // What the names of these types promise about their width, storage must keep.
@@ -237,13 +235,13 @@ impl<'a> DType<'a> {
 
     /// Whether values may be missing.
     #[must_use]
-    pub const fn nullable(self) -> bool {
+    pub const fn nullable(&self) -> bool {
         self.nullable
     }
 
     /// How many children the type has.
     #[must_use]
-    pub fn children(self) -> usize {
+    pub fn children(&self) -> usize {
         self.ty().children()
     }
 
@@ -251,7 +249,7 @@ impl<'a> DType<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
-    pub fn child(self, k: usize) -> Result<Self> {
+    pub fn child(&self, k: usize) -> Result<Self> {
         let none = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64);
         match self.storage()?.shape {
             Shape::List(of) | Shape::FixedList(of, _) if k == 0 => DType::of(of),
@@ -276,7 +274,7 @@ impl<'a> DType<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, [`Kind::Utf8`] if it is not text.
-    pub fn name(self, k: usize) -> Result<&'a str> {
+    pub fn name(&self, k: usize) -> Result<&'a str> {
         match (self.storage()?.shape, k) {
             (Shape::Entry(_), 0) => Ok("key"),
             (Shape::Entry(_), 1) => Ok("value"),
@@ -291,7 +289,7 @@ impl<'a> DType<'a> {
 
 impl DType<'_> {
     /// Looks at the types of all children: a small file may describe a tree without end.
-    pub(super) fn walk(self, fuel: &mut Fuel) -> Result<()> {
+    pub(super) fn walk(&self, fuel: &mut Fuel) -> Result<()> {
         let at = match self.shape {
             Shape::List(ty) | Shape::FixedList(ty, _) => ty.at(),
             Shape::Struct(ty) => ty.at(),

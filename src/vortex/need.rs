@@ -12,35 +12,44 @@ use crate::error::Result;
 /// What alignment may cost with each piece taken.
 const SLACK: u64 = 64;
 
+/// Larger counts are taken for this one: no memory holds as many, and sums of some pieces do not overflow.
+const MOST: u64 = 1 << 48;
+
+/// Bytes of `count` values of up to 40 bytes, wherever they begin.
+fn piece(count: u64, size: u64) -> u64 {
+    count.min(MOST).wrapping_mul(size).wrapping_add(SLACK)
+}
+
 impl<'f> Node<'f> {
     /// Bytes that reading `n` rows in cells of `width` bytes takes on the way, the cells not counted.
     /// `run` says whether texts are copied.
     pub(super) fn temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
         run.fuel.spend(self.at())?;
-        let n = n.min(self.rows).max(1);
+        let n = n.min(self.rows).clamp(1, MOST);
         // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
         let width = width.max(8);
         if self.layout().is_some()
-            && let Some(child) = self.wrapped()?
+            && let Some(child) = self.wrapped().as_ref()?
         {
             return child.temporaries(n, width, run);
         }
         match self.tree {
             Tree::Layout(_) => match self.layout() {
                 Some(LayoutId::Dict) => {
-                    let (codes, values) = self.dict_layout()?;
-                    dictionary(&codes, &values, n, width, run)
+                    let parts = self.dict_layout();
+                    let (codes, values) = parts.as_ref()?;
+                    dictionary(codes, values, n, width, run)
                 }
                 Some(LayoutId::Chunked) => {
                     let mut most = 0;
                     for k in 0..self.children()? {
-                        most = self.child(k, self.dtype, 0)?.temporaries(n, width, run)?.max(most);
+                        most = self.child(k, &self.dtype, 0).as_ref()?.temporaries(n, width, run)?.max(most);
                     }
                     Ok(most)
                 }
                 Some(LayoutId::Struct) => match self.fields_from()? {
                     0 => Ok(0),
-                    _ => self.child(0, super::DType::BOOL, self.rows)?.temporaries(n, width, run),
+                    _ => self.child(0, &super::DType::BOOL, self.rows).as_ref()?.temporaries(n, width, run),
                 },
                 _ => Ok(0),
             },
@@ -52,30 +61,30 @@ impl<'f> Node<'f> {
     fn array_temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
         let Some(encoding) = self.encoding() else { return Ok(0) };
         let block = BLOCK as u64;
-        let piece = |count: u64, size: u64| count.saturating_mul(size).saturating_add(SLACK);
         let (mut own, mut rows) = (0, n);
         match encoding {
             Encoding::Dict => {
-                let (codes, values) = self.dict_array()?;
-                return dictionary(&codes, &values, n, width, run);
+                let parts = self.dict_array();
+                let (codes, values) = parts.as_ref()?;
+                return dictionary(codes, values, n, width, run);
             }
-            Encoding::RunEnd => own = piece(n, width.saturating_add(8)).saturating_add(SLACK),
+            Encoding::RunEnd => own = piece(n, width.wrapping_add(8)).wrapping_add(SLACK),
             Encoding::Sparse => {
-                own = piece(n.min(self.sparse_patches()?.len()), width.saturating_add(8)).saturating_add(SLACK);
+                own = piece(n.min(self.sparse_patches()?.len()), width.wrapping_add(8)).wrapping_add(SLACK);
             }
-            Encoding::Rle => own = piece(block.min(n), 4).saturating_add(piece(block.max(SMALL), width)),
+            Encoding::Rle => own = piece(block.min(n), 4).wrapping_add(piece(block.max(SMALL), width)),
             Encoding::Delta => {
-                own = piece(block.saturating_mul(2).saturating_add(128), width).saturating_add(SLACK.saturating_mul(2));
+                own = piece(block.wrapping_mul(2).wrapping_add(128), width).wrapping_add(2 * SLACK);
                 rows = n.max(block);
             }
             Encoding::AlpRd => own = piece(n, 2),
             Encoding::ListView | Encoding::DateTimeParts | Encoding::DecimalByteParts => own = piece(n, 8),
             Encoding::OnPair => {
-                let tokens = self.number(3)?.saturating_add(1);
+                let tokens = self.number(3)?.min(MOST).wrapping_add(1);
                 // Codes are decoded in pieces, whatever memory is left.
-                own = piece(tokens, 4).saturating_add(piece(block, 4));
+                own = piece(tokens, 4).wrapping_add(piece(block, 4));
                 if SPREAD {
-                    own = own.saturating_add(piece(tokens.min(1 << 16), 17)).saturating_add(SLACK);
+                    own = own.wrapping_add(piece(tokens.min(1 << 16), 17)).wrapping_add(SLACK);
                 }
                 rows = n.max(tokens).max(block);
             }
@@ -100,17 +109,17 @@ impl<'f> Node<'f> {
             _ => None,
         };
         if let Some(patches) = patches {
-            own = own.saturating_add(piece(n.min(patches.len()), width.saturating_add(8))).saturating_add(SLACK);
+            own = own.saturating_add(piece(n.min(patches.len()), width.wrapping_add(8))).saturating_add(SLACK);
         }
         for k in 0..self.children()? {
             // Elements and fields are not read with the rows that hold them.
-            let (dtype, rows) = match encoding {
+            let rows = match encoding {
                 Encoding::Struct if k >= self.fields_from()? => break,
                 Encoding::List | Encoding::ListView | Encoding::FixedSizeList if k == 0 => continue,
-                _ => (self.dtype, rows),
+                _ => rows,
             };
             // What the child means does not matter here, only what it is made of.
-            own = own.saturating_add(self.child(k, dtype, u64::MAX)?.temporaries(rows, width, run)?);
+            own = own.saturating_add(self.child(k, &self.dtype, u64::MAX).as_ref()?.temporaries(rows, width, run)?);
         }
         Ok(own)
     }
@@ -120,7 +129,7 @@ impl<'f> Node<'f> {
 fn dictionary(codes: &Node<'_>, values: &Node<'_>, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
     let copied = matches!(run.text, Text::Copied { .. });
     let whole = if copied { values.rows } else { values.rows.min(n.max(SMALL)) };
-    let own = n.saturating_mul(5).saturating_add(whole.saturating_mul(width)).saturating_add(SLACK.saturating_mul(4));
+    let own = piece(n, 5).wrapping_add(piece(whole, width)).wrapping_add(2 * SLACK);
     let codes = codes.temporaries(n, width, run)?;
     Ok(own.saturating_add(codes).saturating_add(values.temporaries(whole.max(1), width, run)?))
 }

@@ -34,8 +34,10 @@ macro_rules! ids {
             /// By its id in the footer.
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
-                const IDS: &[(&[u8], $name)] = &[$(($id.as_bytes(), $name::$variant),)*];
-                IDS.iter().find(|(known, _)| *known == id).map_or($name::Unknown, |(_, found)| *found)
+                // One text is smaller than a table of texts.
+                const IDS: &[u8] = concat!($($id, " ",)*).as_bytes();
+                let found = IDS.split(|byte| *byte == b' ').zip($name::ALL).find(|(known, _)| *known == id);
+                found.map_or($name::Unknown, |(_, found)| *found)
             }
 
             /// The id.

@@ -70,7 +70,7 @@ impl<'a> Scalar<'a> {
     ///
     /// # Errors
     /// [`Kind::Invalid`] if it is not of the type.
-    pub(super) fn cell(&self, dtype: DType<'_>) -> Result<cells::Value> {
+    pub(super) fn cell(&self, dtype: &DType<'_>) -> Result<cells::Value> {
         let mut cell = [0; 32];
         let mut put = |bits: u64| {
             if let Some(low) = cell.first_chunk_mut() {
@@ -239,7 +239,7 @@ mod tests {
 
     #[test]
     fn examples_of_the_text() {
-        let cell = |bytes, p| scalar(bytes).cell(prim(p)).map(|cell| u64::from_le_bytes(*cell.first_chunk().unwrap()));
+        let cell = |bytes, p| scalar(bytes).cell(&prim(p)).map(|cell| u64::from_le_bytes(*cell.first_chunk().unwrap()));
         assert_eq!(cell(&[0x18, 0x0d], Prim::I32), Ok(-7i64 as u64));
         assert_eq!(cell(&[0x20, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], Prim::U64), Ok(u64::MAX));
         assert_eq!(cell(&[0x2d, 0, 0, 0xc0, 0x3f], Prim::F32), Ok(1.5f32.to_bits().into()));

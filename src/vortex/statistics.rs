@@ -125,7 +125,7 @@ impl<'f> Limit<'f> {
             return Ok(Limit::None);
         }
         let low = || -> Result<i128> {
-            let cell = scalar.cell(dtype)?;
+            let cell = scalar.cell(&dtype)?;
             let low = cell.first_chunk::<16>().copied().unwrap_or_default();
             Ok(i128::from_le_bytes(low))
         };

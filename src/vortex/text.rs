@@ -48,10 +48,10 @@ impl<'f> Node<'f> {
     /// How the texts of `len` rows from `at` on will be read.
     pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         run.fuel.spend(self.at())?;
-        if let Some(child) = self.wrapped()? {
+        if let Some(child) = self.wrapped().as_ref()? {
             return child.plan(at, len, run, s);
         }
-        if let Some(values) = self.repeated()? {
+        if let Some(values) = self.repeated().as_ref()? {
             let plan = values.plan(0, usize::try_from(values.rows).unwrap_or(usize::MAX), run, s)?;
             return match (plan, self.encoding()) {
                 (Plan::Copied(bound), Some(Encoding::Sparse)) => {
@@ -68,7 +68,8 @@ impl<'f> Node<'f> {
                 Ok(Plan::Borrowed(self.blob()?))
             }
             (_, _, Some(Encoding::Fsst)) => {
-                let parts = self.fsst_parts()?;
+                let parts = self.fsst_parts();
+                let parts = parts.as_ref()?;
                 let codes = match parts.range(at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
                     // Offsets that take more memory than there is here.
@@ -96,8 +97,9 @@ impl<'f> Node<'f> {
         let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
         while done < len {
             let row = at.saturating_add(done as u64);
-            let (chunk, first) = self.chunk(row, run, s)?;
-            let within = row.saturating_sub(first);
+            let chunk = self.chunk(row, run, s);
+            let (chunk, first) = chunk.as_ref()?;
+            let within = row.saturating_sub(*first);
             let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
             let part = len.saturating_sub(done).min(left);
             let plan = chunk.plan(within, part, run, s)?;
@@ -131,7 +133,8 @@ impl<'f> Node<'f> {
         };
         match (node.tree, node.encoding()) {
             (_, Some(Encoding::VarBin)) => {
-                let offsets = node.var_bin_offsets()?;
+                let offsets = node.var_bin_offsets();
+                let offsets = offsets.as_ref()?;
                 let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
                 Ok(to.saturating_sub(from))
             }

@@ -82,14 +82,14 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         let own = ask == Ask::Valid && self.encoding() == Some(Encoding::Masked);
-        if let (false, Some(child)) = (own, self.wrapped()?) {
+        if !own && let Some(child) = self.wrapped().as_ref()? {
             return child.cells(ask, at, out, run, s);
         }
-        match self.tree {
+        match &self.tree {
             Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
             Tree::Array(..) => self.of_array(ask, at, out, run, s),
-            Tree::Scalar(blob, scalar) => self.scalar(&blob, scalar, ask, at, out, run),
-            Tree::Items(blob, scalar, steps) => self.of_items(&blob, (scalar, steps), ask, at, out, run),
+            Tree::Scalar(blob, scalar) => self.scalar(blob, *scalar, ask, at, out, run),
+            Tree::Items(blob, scalar, steps) => self.of_items(blob, (*scalar, *steps), ask, at, out, run),
             Tree::Nothing => Ok(()),
         }
     }
@@ -99,8 +99,9 @@ impl<'f> Node<'f> {
         match self.layout() {
             Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
             Some(LayoutId::Dict) => {
-                let (codes, values) = self.dict_layout()?;
-                self.dictionary(&codes, &values, ask, at, out, run, s)
+                let parts = self.dict_layout();
+                let (codes, values) = parts.as_ref()?;
+                self.dictionary(codes, values, ask, at, out, run, s)
             }
             Some(LayoutId::Struct) => self.structure(ask, at, out, run, s),
             _ => Err(self.undecoded()),
@@ -122,12 +123,13 @@ impl<'f> Node<'f> {
             Encoding::Bool => self.bools(at, out),
             Encoding::ByteBool => self.byte_bools(at, out),
             Encoding::Decimal => self.decimals(at, out, run, s),
-            Encoding::Constant => self.constant(self.blob()?)?.cells(ask, at, out, run, s),
+            Encoding::Constant => self.constant().as_ref()?.cells(ask, at, out, run, s),
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
             Encoding::Dict => {
-                let (codes, values) = self.dict_array()?;
-                self.dictionary(&codes, &values, ask, at, out, run, s)
+                let parts = self.dict_array();
+                let (codes, values) = parts.as_ref()?;
+                self.dictionary(codes, values, ask, at, out, run, s)
             }
             Encoding::RunEnd => self.runs(ask, at, out, run, s),
             Encoding::Sparse => self.sparse(ask, at, out, run, s),
@@ -191,7 +193,7 @@ impl<'f> Node<'f> {
 
     /// The validity child `k`, or all valid where there is none.
     fn valid(&self, k: usize, at: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        match self.validity(k)? {
+        match self.validity(k).as_ref()? {
             Some(child) => child.cells(Ask::Values, at, out, run, s),
             None => {
                 if self.encoding() == Some(Encoding::Delta) {
@@ -214,7 +216,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
     ) -> Result<()> {
         match ask {
-            Ask::Values => out.fill(&scalar.cell(self.dtype)?),
+            Ask::Values => out.fill(&scalar.cell(&self.dtype)?),
             Ask::Valid => out.fill(if scalar.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Spans => {
                 let span = text::of_scalar(blob, scalar, run)?;
@@ -270,8 +272,9 @@ impl<'f> Node<'f> {
         let mut done = 0usize;
         while done < out.len() {
             let row = at.saturating_add(done as u64);
-            let (chunk, first) = self.chunk(row, run, s)?;
-            let within = row.saturating_sub(first);
+            let chunk = self.chunk(row, run, s);
+            let (chunk, first) = chunk.as_ref()?;
+            let within = row.saturating_sub(*first);
             let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
             let len = out.len().saturating_sub(done).min(left);
             chunk.cells(ask, within, out.part(done, len), run, s)?;
@@ -289,7 +292,7 @@ impl<'f> Node<'f> {
                 run.fuel.spend(self.at())?;
                 let end = first.saturating_add(chunk?.row_count()?);
                 if row < end && end <= self.rows {
-                    return Ok((self.child(k, self.dtype, 0)?, first));
+                    return Ok((self.child(k, &self.dtype, 0)?, first));
                 }
                 if row < end {
                     return Err(self.rows_differ(end));
@@ -299,7 +302,8 @@ impl<'f> Node<'f> {
             return Err(self.rows_differ(first));
         }
         // An array knows the first rows of its chunks: chunk k is child k + 1.
-        let offsets = self.child(0, super::arrays::ROWS, count as u64)?;
+        let offsets = self.child(0, &super::arrays::ROWS, count as u64);
+        let offsets = offsets.as_ref()?;
         let bad = |need| self.error(Kind::Invalid, What::VtxChunks, need);
         let k = offsets.first_above(row, run, s)?;
         let before = k.checked_sub(1).ok_or_else(|| bad(0))?;
@@ -309,7 +313,7 @@ impl<'f> Node<'f> {
         let (first, end) = (offsets.index(before, run, s)?, offsets.index(k, run, s)?);
         let rows = end.checked_sub(first).filter(|_| end <= self.rows).ok_or_else(|| bad(end))?;
         let k = usize::try_from(k).map_err(|_| bad(k))?;
-        Ok((self.child(k, self.dtype, rows)?, first))
+        Ok((self.child(k, &self.dtype, rows)?, first))
     }
 
     #[cold]
@@ -378,26 +382,14 @@ impl<'f> Node<'f> {
 fn narrow(bytes: &mut [u8], size: usize, of: usize) -> Option<Cells<'_>> {
     let count = bytes.len().checked_div(of)?;
     let start = count.checked_mul(of.checked_sub(size)?)?;
-    let bytes = bytes.get_mut(start..)?;
-    Some(match size {
-        1 => Cells::W1(bytes),
-        2 => Cells::W2(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        4 => Cells::W4(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        8 => Cells::W8(bytemuck::try_cast_slice_mut(bytes).ok()?),
-        _ => return None,
-    })
+    Cells::of(bytes.get_mut(start..)?, size)
 }
 
 /// Takes cells of a width from scratch memory.
 pub(super) fn take<'s>(s: &mut Scratch<'s>, width: usize, len: usize) -> Result<Cells<'s>> {
-    Ok(match width {
-        1 => Cells::W1(s.take(len)?),
-        2 => Cells::W2(s.take(len)?),
-        4 => Cells::W4(s.take(len)?),
-        8 => Cells::W8(s.take(len)?),
-        16 => Cells::W16(s.take(len)?),
-        _ => Cells::W32(s.take(len)?),
-    })
+    let bytes = s.cut(len, width, width.min(align_of::<u128>()))?;
+    // There is no other width, and the bytes are cut to fit.
+    Ok(Cells::of(bytes, width).unwrap_or(Cells::W1(&mut [])))
 }
 
 /// The cell of "valid".

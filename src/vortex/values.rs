@@ -197,11 +197,12 @@ impl<'f> Node<'f> {
             && let Some(k) = self.validity_place(encoding)?
             && encoding != Encoding::Delta
         {
-            let Some(child) = self.validity(k)? else { return Ok(Validity::All) };
+            let child = self.validity(k);
+            let Some(child) = child.as_ref()? else { return Ok(Validity::All) };
             match child.encoding() {
                 Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
-                    let valid = child.fill()?.cell(DType::BOOL)?;
+                    let valid = child.fill()?.cell(&DType::BOOL)?;
                     return Ok(if valid.first() == Some(&1) { Validity::All } else { Validity::None });
                 }
                 _ => {}

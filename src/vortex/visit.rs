@@ -183,7 +183,7 @@ impl<'f> Walk<'_, 'f> {
                 _ => {}
             }
             let in_zones = below.in_zones || role == Role::Zones;
-            self.node(&node.child(k, dtype, 0)?, At { role, column, in_zones, ..below })?;
+            self.node(&node.child(k, &dtype, 0)?, At { role, column, in_zones, ..below })?;
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ impl<'f> Walk<'_, 'f> {
         }
         (self.show)(&Visit { bytes, ..visit })?;
         for k in 0..node.children()? {
-            self.node(&node.child(k, node.dtype, 0)?, At { role: Role::Child(k), ..below })?;
+            self.node(&node.child(k, &node.dtype, 0)?, At { role: Role::Child(k), ..below })?;
         }
         Ok(())
     }
@@ -229,11 +229,13 @@ impl<'f> Node<'f> {
             // An array lies in the segment of the layout above.
             None => Ok(()),
             Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
-            Some(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, self.dtype)?.segments(path, rows, run, show),
+            Some(LayoutId::Zoned | LayoutId::Stats) => {
+                self.equal_child(0, &self.dtype)?.segments(path, rows, run, show)
+            }
             Some(LayoutId::Chunked) => {
                 let mut first = 0u64;
                 for k in 0..self.children()? {
-                    let chunk = self.child(k, self.dtype, 0)?;
+                    let chunk = self.child(k, &self.dtype, 0)?;
                     let end = first.saturating_add(chunk.rows);
                     let within = |row: u64| row.clamp(first, end).saturating_sub(first);
                     chunk.segments(path, within(rows.start)..within(rows.end), run, show)?;
@@ -249,13 +251,13 @@ impl<'f> Node<'f> {
             Some(LayoutId::Struct) => {
                 let first = self.fields_from()?;
                 if let Some((k, rest)) = path.split_first() {
-                    let field = self.equal_child(first.saturating_add((*k).into()), self.dtype.child((*k).into())?)?;
+                    let field = self.equal_child(first.saturating_add((*k).into()), &self.dtype.child((*k).into())?)?;
                     return field.segments(rest, rows, run, show);
                 }
                 for k in 0..self.children()? {
                     let field = k.checked_sub(first);
                     let dtype = field.map_or(Ok(DType::BOOL), |field| self.dtype.child(field))?;
-                    self.equal_child(k, dtype)?.segments(&[], rows.clone(), run, show)?;
+                    self.equal_child(k, &dtype)?.segments(&[], rows.clone(), run, show)?;
                 }
                 Ok(())
             }

@@ -54,7 +54,7 @@ impl<'f> Column<'f> {
         if zone_len == 0 {
             return Ok(None);
         }
-        let table = node.child(1, DType::BOOL, 0)?;
+        let table = node.child(1, &DType::BOOL, 0)?;
         let zones = table.rows;
         if zones != self.rows().div_ceil(zone_len) {
             return Err(table.error(Kind::Invalid, What::VtxZones, zones));
@@ -62,7 +62,7 @@ impl<'f> Column<'f> {
         let table = if table.layout() == Some(LayoutId::Flat) { table.flat()? } else { table };
         // Where all zones are alike, the table is one constant struct.
         let constant = match table.encoding() {
-            Some(Encoding::Constant) => Some(table.constant(table.blob()?)?),
+            Some(Encoding::Constant) => Some(table.constant()?),
             _ => None,
         };
         let count = match (constant.map(|node| node.tree), table.encoding()) {
@@ -74,8 +74,8 @@ impl<'f> Column<'f> {
             return Err(table.error(Kind::Invalid, What::VtxZones, count));
         }
         let child = |k: usize, dtype: DType<'f>| match constant.map(|node| (node, node.tree)) {
-            Some((node, Tree::Scalar(blob, scalar))) => node.item(blob, scalar, k as u64, dtype),
-            _ => table.child(k, dtype, zones),
+            Some((node, Tree::Scalar(blob, scalar))) => node.item(&blob, scalar, k as u64, &dtype),
+            _ => table.child(k, &dtype, zones),
         };
         let dtype = DType { nullable: true, ..self.dtype() };
         let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
@@ -103,7 +103,7 @@ fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
     let Some(place) = node.children()?.checked_sub(2) else {
         return Err(node.error(Kind::Invalid, What::VtxZones, 0));
     };
-    Ok(Some(Column::new(node.child(place, node.dtype, node.rows)?)))
+    Ok(Some(Column::new(node.child(place, &node.dtype, node.rows)?)))
 }
 
 /// The fields that a table of zones has, in order.

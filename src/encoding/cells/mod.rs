@@ -81,6 +81,24 @@ impl Cell for [u64; 4] {
 }
 
 impl<'o> Cells<'o> {
+    /// `bytes` as cells of `width` bytes; `None` if there are none of that width, or the bytes are not aligned.
+    #[must_use]
+    pub fn of(bytes: &'o mut [u8], width: usize) -> Option<Self> {
+        /// No bytes are aligned for anything.
+        fn words<T: Cell>(bytes: &mut [u8]) -> Option<&mut [T]> {
+            if bytes.is_empty() { Some(&mut []) } else { bytemuck::try_cast_slice_mut(bytes).ok() }
+        }
+        Some(match width {
+            1 => Cells::W1(bytes),
+            2 => Cells::W2(words(bytes)?),
+            4 => Cells::W4(words(bytes)?),
+            8 => Cells::W8(words(bytes)?),
+            16 => Cells::W16(words(bytes)?),
+            32 => Cells::W32(words(bytes)?),
+            _ => return None,
+        })
+    }
+
     /// How many cells.
     #[must_use]
     pub const fn len(&self) -> usize {

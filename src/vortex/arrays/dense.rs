@@ -25,7 +25,8 @@ impl<'f> Node<'f> {
         fill: impl FnOnce(u64, Cells<'_>, &mut Run<'r>, &mut Scratch<'_>) -> Result<()>,
     ) -> Result<()> {
         let first = self.values_before(at, run, s)?;
-        let Some(validity) = self.validity(0)? else { return fill(first, out, run, s) };
+        let validity = self.validity(0);
+        let Some(validity) = validity.as_ref()? else { return fill(first, out, run, s) };
         let mut t = s.scope();
         let valid = t.take::<u8>(out.len())?;
         validity.cells(Ask::Values, at, Cells::W1(valid), run, &mut t)?;
@@ -39,7 +40,8 @@ impl<'f> Node<'f> {
 
     /// How many values are stored for the rows before `row`.
     pub(in crate::vortex) fn values_before(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        let Some(validity) = self.validity(0)? else { return Ok(row) };
+        let validity = self.validity(0);
+        let Some(validity) = validity.as_ref()? else { return Ok(row) };
         match validity.encoding() {
             Some(Encoding::Bool) => {
                 run.fuel.spend_many(u32::try_from(row / ROWS_PER_NODE).unwrap_or(u32::MAX), self.at())?;
@@ -47,7 +49,7 @@ impl<'f> Node<'f> {
                 return Ok(validity.bits(0, rows)?.count_ones() as u64);
             }
             Some(Encoding::Constant) => {
-                return Ok(if validity.fill()?.cell(validity.dtype)?.first() == Some(&1) { row } else { 0 });
+                return Ok(if validity.fill()?.cell(&validity.dtype)?.first() == Some(&1) { row } else { 0 });
             }
             _ => {}
         }

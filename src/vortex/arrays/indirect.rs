@@ -16,15 +16,15 @@ impl<'f> Node<'f> {
     /// Codes and values of a dict layout, whose children are values and codes.
     pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
         let codes = DType::prim(self.integer(1)?, self.codes_nullable(2)?);
-        let values = self.child(0, self.dtype, 0)?;
-        Ok((self.equal_child(1, codes)?, values))
+        let values = self.child(0, &self.dtype, 0)?;
+        Ok((self.equal_child(1, &codes)?, values))
     }
 
     /// Codes and values of a `vortex.dict` array, whose children are codes and values.
     pub(in crate::vortex) fn dict_array(&self) -> Result<(Node<'f>, Node<'f>)> {
         let len = self.number32(1)?;
         let codes = self.integers(0, 2, self.codes_nullable(3)?, self.rows)?;
-        Ok((codes, self.child(1, self.dtype, len.into())?))
+        Ok((codes, self.child(1, &self.dtype, len.into())?))
     }
 
     /// Whether codes may be null: as field `number` says, or as the type does.
@@ -61,7 +61,7 @@ impl<'f> Node<'f> {
     /// Ends and values of a `vortex.runend`, and how many rows were cut off in front.
     pub(in crate::vortex) fn run_ends(&self) -> Result<(Node<'f>, Node<'f>, u64)> {
         let runs = self.number(2)?;
-        Ok((self.integers(0, 1, false, runs)?, self.child(1, self.dtype, runs)?, self.number(3)?))
+        Ok((self.integers(0, 1, false, runs)?, self.child(1, &self.dtype, runs)?, self.number(3)?))
     }
 
     /// `vortex.runend`: row `i` has the value of the first run that ends behind it.
@@ -77,9 +77,10 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         let bad = |need| self.error(Kind::Invalid, What::Runs, need);
-        let (ends, values, offset) = self.run_ends()?;
-        let start = at.checked_add(offset).ok_or_else(|| bad(offset))?;
-        let last = start.checked_add(out.len() as u64).ok_or_else(|| bad(offset))?.saturating_sub(1);
+        let parts = self.run_ends();
+        let (ends, values, offset) = parts.as_ref()?;
+        let start = at.checked_add(*offset).ok_or_else(|| bad(*offset))?;
+        let last = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?.saturating_sub(1);
         // Runs from that of the first row to that of the last.
         let (first, behind) = (ends.first_above(start, run, s)?, ends.first_above(last, run, s)?.saturating_add(1));
         let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
@@ -109,13 +110,15 @@ impl<'f> Node<'f> {
         if offset >= BLOCK as u64 {
             return Err(bad(offset));
         }
-        let indices = self.integers(1, 3, self.dtype.nullable, self.number(2)?)?;
+        let indices = self.integers(1, 3, self.dtype.nullable, self.number(2)?);
+        let indices = indices.as_ref()?;
         let first = at.saturating_add(offset);
         if ask == Ask::Valid {
             return indices.cells(ask, first, out, run, s);
         }
-        let values = self.child(0, self.dtype.required(), values_len)?;
-        let starts = self.integers(2, 5, false, starts_len)?;
+        let values = self.child(0, &self.dtype.required(), values_len);
+        let starts = self.integers(2, 5, false, starts_len);
+        let (values, starts) = (values.as_ref()?, starts.as_ref()?);
         let origin = starts.index(0, run, s)?;
         let mut done = 0usize;
         while done < out.len() {
@@ -137,7 +140,7 @@ impl<'f> Node<'f> {
             if count == 1 {
                 numbers.fill(0);
             }
-            lookup(&indices, row, &values, start, count, ask, numbers, out.part(done, len), run, &mut t)?;
+            lookup(indices, row, values, start, count, ask, numbers, out.part(done, len), run, &mut t)?;
             done = done.saturating_add(len);
         }
         Ok(())

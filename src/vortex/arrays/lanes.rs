@@ -32,8 +32,8 @@ impl<'f> Node<'f> {
         let packed = self.buffer(0)?;
         let first = at.saturating_add(offset);
         fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
-        match self.packed_patches()? {
-            Some(patches) => self.patch(&patches, 0, self.dtype.required(), Ask::Values, at, out, run, s),
+        match self.packed_patches().as_ref()? {
+            Some(patches) => self.patch(patches, 0, &self.dtype.required(), Ask::Values, at, out, run, s),
             None => Ok(()),
         }
     }
@@ -47,7 +47,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        self.child(0, self.dtype, self.rows)?.cells(ask, at, out.again(), run, s)?;
+        self.child(0, &self.dtype, self.rows).as_ref()?.cells(ask, at, out.again(), run, s)?;
         if ask == Ask::Values {
             self.integer_cells(&out)?;
             integers::add(Scalar::new(self.metadata()?).integer(self.prim()?)?, out);
@@ -71,8 +71,9 @@ impl<'f> Node<'f> {
         let lanes = fastlanes::lanes(width);
         let bases_len = fastlanes::block_of(len).0.saturating_mul(lanes as u64);
         // Old forms have nullable children; whether a null is in them is asked elsewhere.
-        let bases = self.child(0, self.dtype.required(), bases_len)?;
-        let deltas = self.child(1, self.dtype.required(), len)?;
+        let dtype = self.dtype.required();
+        let (bases, deltas) = (self.child(0, &dtype, bases_len), self.child(1, &dtype, len));
+        let (bases, deltas) = (bases.as_ref()?, deltas.as_ref()?);
         let first = at.saturating_add(offset);
         let mut done = 0usize;
         while done < out.len() {
@@ -105,7 +106,8 @@ impl<'f> Node<'f> {
     #[cold]
     pub(in crate::vortex) fn no_nulls_in_deltas(&self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let len = self.deltas_len()?;
-        let deltas = self.child(1, self.dtype, len)?;
+        let deltas = self.child(1, &self.dtype, len);
+        let deltas = deltas.as_ref()?;
         let mut row = 0u64;
         let mut valid = [0; 64];
         while row < len {

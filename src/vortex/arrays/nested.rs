@@ -33,11 +33,7 @@ impl<'f> Node<'f> {
             // A nullable struct of 0.36 has no validity child: all rows are there.
             Ask::Valid if self.fields_from()? == 0 => out.fill(&ONE),
             Ask::Valid => {
-                let valid = self.child(0, DType::BOOL, self.rows)?;
-                if valid.rows != self.rows {
-                    return Err(valid.error(Kind::Invalid, What::VtxRows, valid.rows));
-                }
-                return valid.cells(Ask::Values, at, out, run, s);
+                return self.equal_child(0, &DType::BOOL).as_ref()?.cells(Ask::Values, at, out, run, s);
             }
             Ask::Ranges => self.strides(1, at, out)?,
             Ask::Values | Ask::Spans => return Err(self.mistyped()),
@@ -93,8 +89,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1))?;
-        self.between(&offsets, self.number(1)?, at, out, run, s)
+        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1));
+        self.between(offsets.as_ref()?, self.number(1)?, at, out, run, s)
     }
 
     /// Spans between offsets that follow each other, none beyond `end`.
@@ -134,10 +130,10 @@ impl<'f> Node<'f> {
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         let end = self.number(1)?;
-        self.integers(1, 2, false, self.rows)?.indices(at, out, run, s)?;
+        self.integers(1, 2, false, self.rows).as_ref()?.indices(at, out, run, s)?;
         let mut t = s.scope();
         let sizes = t.take::<u64>(out.len())?;
-        self.integers(2, 3, false, self.rows)?.indices(at, sizes, run, &mut t)?;
+        self.integers(2, 3, false, self.rows).as_ref()?.indices(at, sizes, run, &mut t)?;
         for (i, (cell, size)) in out.iter_mut().zip(sizes).enumerate() {
             let inside = cell.checked_add(*size).is_some_and(|stop| stop <= end);
             if !inside && self.is_valid(at.saturating_add(i as u64), run, &mut t)? {
@@ -212,7 +208,7 @@ impl<'f> Node<'f> {
                 (Some(LayoutId::Struct), _) => return Ok(node),
                 (Some(_), _) => return Err(node.undecoded()),
                 (None, Some(encoding)) => match encoding {
-                    Encoding::Constant => return node.constant(node.blob()?),
+                    Encoding::Constant => return node.constant(),
                     Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct => {
                         return Ok(node);
                     }
@@ -225,9 +221,10 @@ impl<'f> Node<'f> {
 
     /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
     pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
-        let dtype = self.dtype.child(k)?;
-        let place = || Ok(self.fields_from()?.saturating_add(k));
-        match self.tree {
+        let dtype = self.dtype.child(k);
+        let dtype = dtype.as_ref()?;
+        let place = || self.fields_from().map(|first| first.saturating_add(k));
+        match &self.tree {
             Tree::Layout(_) if self.layout() == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
             Tree::Array(..) => match self.encoding() {
                 Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
@@ -243,12 +240,12 @@ impl<'f> Node<'f> {
                 _ => Ok(self.nothing(dtype)),
             },
             Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
-                Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
-                _ => self.items(blob, scalar, Some(Steps::ITEMS), dtype),
+                Shape::Struct(_) | Shape::Entry(_) => self.item(blob, *scalar, k as u64, dtype),
+                _ => self.items(blob, *scalar, Some(Steps::ITEMS), dtype),
             },
             Tree::Items(blob, scalar, steps) => match self.dtype.storage()?.shape {
-                Shape::Struct(_) | Shape::Entry(_) => self.items(blob, scalar, steps.then(Some(k)), dtype),
-                _ => self.items(blob, scalar, steps.then(None), dtype),
+                Shape::Struct(_) | Shape::Entry(_) => self.items(blob, *scalar, steps.then(Some(k)), dtype),
+                _ => self.items(blob, *scalar, steps.then(None), dtype),
             },
             _ => Ok(self.nothing(dtype)),
         }

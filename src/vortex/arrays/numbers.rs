@@ -47,8 +47,8 @@ impl<'f> Node<'f> {
             Prim::I64 => Prim::U64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, DType::prim(unsigned, self.dtype.nullable), self.rows)?;
-        child.cells(ask, at, out.again(), run, s)?;
+        let child = self.child(0, &DType::prim(unsigned, self.dtype.nullable), self.rows);
+        child.as_ref()?.cells(ask, at, out.again(), run, s)?;
         if ask == Ask::Values {
             integers::unzigzag(out);
         }
@@ -74,14 +74,14 @@ impl<'f> Node<'f> {
             Prim::F64 => Prim::I64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, DType::prim(encoded, self.dtype.nullable), self.rows)?;
-        child.cells(ask, at, out.again(), run, s)?;
+        let child = self.child(0, &DType::prim(encoded, self.dtype.nullable), self.rows);
+        child.as_ref()?.cells(ask, at, out.again(), run, s)?;
         if ask == Ask::Valid {
             return Ok(());
         }
         alp::decode(self.number32(1)?, self.number32(2)?, out.again()).map_err(|e| e.moved(self.at()))?;
-        match self.float_patches(3)? {
-            Some(patches) => self.patch(&patches, 1, self.dtype.required(), ask, at, out, run, s),
+        match self.float_patches(3).as_ref()? {
+            Some(patches) => self.patch(patches, 1, &self.dtype.required(), ask, at, out, run, s),
             None => Ok(()),
         }
     }
@@ -105,7 +105,8 @@ impl<'f> Node<'f> {
         if left_type != Prim::U16 {
             return Err(bad(0));
         }
-        let lefts = self.child(0, DType::prim(left_type, self.dtype.nullable), self.rows)?;
+        let lefts = self.child(0, &DType::prim(left_type, self.dtype.nullable), self.rows);
+        let lefts = lefts.as_ref()?;
         if ask == Ask::Valid {
             return lefts.cells(ask, at, out, run, s);
         }
@@ -120,7 +121,7 @@ impl<'f> Node<'f> {
         if self.number(2)? != len as u64 {
             return Err(bad(len as u64));
         }
-        self.child(1, DType::prim(right_type, false), self.rows)?.cells(ask, at, out.again(), run, s)?;
+        self.child(1, &DType::prim(right_type, false), self.rows).as_ref()?.cells(ask, at, out.again(), run, s)?;
         let mut t = s.scope();
         let parts = t.take::<u16>(out.len())?;
         lefts.cells(ask, at, Cells::W2(parts), run, &mut t)?;
@@ -134,9 +135,9 @@ impl<'f> Node<'f> {
         }
         // Nothing is left to fail but an empty dictionary, and then all rows are null.
         let _ = alp::lefts(dictionary, parts);
-        if let Some(patches) = self.float_patches(5)? {
+        if let Some(patches) = self.float_patches(5).as_ref()? {
             let dtype = DType::prim(left_type, false);
-            self.patch(&patches, 2, dtype, ask, at, Cells::W2(parts), run, &mut t)?;
+            self.patch(patches, 2, &dtype, ask, at, Cells::W2(parts), run, &mut t)?;
         }
         alp::join(parts, width, out).map_err(|e| e.moved(self.at()))
     }
@@ -150,7 +151,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let days = self.integers(0, 1, self.dtype.nullable, self.rows)?;
+        let days = self.integers(0, 1, self.dtype.nullable, self.rows);
+        let days = days.as_ref()?;
         if ask == Ask::Valid {
             return days.cells(ask, at, out, run, s);
         }
@@ -163,7 +165,7 @@ impl<'f> Node<'f> {
         for (k, number, unit) in [(1, 2, second), (2, 3, 1)] {
             let mut t = s.scope();
             let parts = t.take::<u64>(out.len())?;
-            self.integers(k, number, false, self.rows)?.indices(at, parts, run, &mut t)?;
+            self.integers(k, number, false, self.rows).as_ref()?.indices(at, parts, run, &mut t)?;
             for (word, part) in out.iter_mut().zip(parts) {
                 *word = word.wrapping_add(part.wrapping_mul(unit));
             }
@@ -184,7 +186,8 @@ impl<'f> Node<'f> {
         if !signed(prim) || self.number(2)? != 0 {
             return Err(self.undecoded());
         }
-        let parts = self.child(0, DType::prim(prim, self.dtype.nullable), self.rows)?;
+        let parts = self.child(0, &DType::prim(prim, self.dtype.nullable), self.rows);
+        let parts = parts.as_ref()?;
         if ask == Ask::Valid || out.width() == prim.size() {
             return parts.cells(ask, at, out, run, s);
         }

@@ -53,7 +53,7 @@ impl<'f> Node<'f> {
         &self,
         patches: &Patches<'f>,
         k: usize,
-        dtype: DType<'f>,
+        dtype: &DType<'f>,
         ask: Ask,
         at: u64,
         mut out: Cells<'_>,
@@ -61,8 +61,9 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let bad = |need| self.error(Kind::Invalid, What::Patches, need);
-        let indices = self.child(k, patches.indices, patches.len)?;
-        let values = self.child(k.saturating_add(1), dtype, patches.len)?;
+        let indices = self.child(k, &patches.indices, patches.len);
+        let values = self.child(k.saturating_add(1), dtype, patches.len);
+        let (indices, values) = (indices.as_ref()?, values.as_ref()?);
         let first = at.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
         let end = first.saturating_add(out.len() as u64);
         let from = match first.checked_sub(1) {
@@ -118,14 +119,15 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let patches = self.sparse_patches()?;
+        let patches = self.sparse_patches();
+        let patches = patches.as_ref()?;
         let fill = self.fill()?;
         match ask {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
             Ask::Ranges => return Err(self.undecoded()),
-            Ask::Values | Ask::Spans => self.constant(self.blob()?)?.cells(ask, at, out.again(), run, s)?,
+            Ask::Values | Ask::Spans => self.constant().as_ref()?.cells(ask, at, out.again(), run, s)?,
         }
-        self.patch(&patches, 0, self.dtype, ask, at, out, run, s)
+        self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
 }

@@ -40,7 +40,7 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let (buffer, blob) = (self.buffer(0)?, self.blob()?);
-        self.between(&self.var_bin_offsets()?, buffer.bytes.len() as u64, at, out.again(), run, s)?;
+        self.between(self.var_bin_offsets().as_ref()?, buffer.bytes.len() as u64, at, out.again(), run, s)?;
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         for cell in out {
             let inside: crate::column::Span = bytemuck::cast(*cell);
@@ -60,7 +60,8 @@ impl<'f> Node<'f> {
         if self.buffers()? == 2 {
             // The old form has its codes as a varbin array.
             let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
-            let codes = self.child(0, binary, self.rows)?;
+            let codes = self.child(0, &binary, self.rows);
+            let codes = codes.as_ref()?;
             if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
                 return Err(codes.undecoded());
             }
@@ -86,10 +87,11 @@ impl<'f> Node<'f> {
         if ask == Ask::Valid {
             // Only the old form comes here: validity is that of the codes.
             let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
-            return self.child(0, binary, self.rows)?.cells(ask, at, out, run, s);
+            return self.child(0, &binary, self.rows).as_ref()?.cells(ask, at, out, run, s);
         }
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let parts = self.fsst_parts()?;
+        let parts = self.fsst_parts();
+        let parts = parts.as_ref()?;
         let codes = parts.range(at, out.len(), run, s)?;
         let table = fsst::Table::new(self.buffer(0)?.bytes, self.buffer(1)?.bytes).map_err(|e| e.moved(self.at()))?;
         let codes = parts.codes.bytes.get(codes.0..codes.1).unwrap_or_default();
@@ -116,16 +118,17 @@ impl<'f> Node<'f> {
         let mut t = s.scope();
         let tokens_len = usize::try_from(tokens).unwrap_or(0);
         let offsets = t.take::<u32>(tokens_len.saturating_add(1))?;
-        self.integers(0, 5, false, tokens.saturating_add(1))?.indices32(0, offsets, run, &mut t)?;
+        self.integers(0, 5, false, tokens.saturating_add(1)).as_ref()?.indices32(0, offsets, run, &mut t)?;
         let tokens = onpair::Tokens::new(self.buffer(0)?.bytes, offsets).map_err(|e| e.moved(self.at()))?;
 
         let range = self.onpair_range(at, out.len(), run, &mut t)?;
         if range.1 > codes_len {
             return Err(self.error(Kind::Invalid, What::VtxOffsets, range.1));
         }
-        self.integers(3, 1, false, self.rows)?.indices(at, out, run, &mut t)?;
+        self.integers(3, 1, false, self.rows).as_ref()?.indices(at, out, run, &mut t)?;
         let total = self.cut(out, run)?;
-        let codes = self.integers(1, 6, false, codes_len)?;
+        let codes = self.integers(1, 6, false, codes_len);
+        let codes = codes.as_ref()?;
         let count = usize::try_from(range.1.saturating_sub(range.0)).unwrap_or(usize::MAX);
         let narrow = codes.prim()?.size() == 2;
         let piece = if narrow { BLOCK } else { CODES };
@@ -168,7 +171,8 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(u64, u64)> {
-        let offsets = self.integers(2, 7, false, self.rows.saturating_add(1))?;
+        let offsets = self.integers(2, 7, false, self.rows.saturating_add(1));
+        let offsets = offsets.as_ref()?;
         let (from, to) = (offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?);
         if from > to { Err(self.error(Kind::Invalid, What::VtxOffsets, from)) } else { Ok((from, to)) }
     }
