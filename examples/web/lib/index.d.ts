@@ -1,3 +1,5 @@
+/// <reference lib="esnext.disposable" />
+
 /** The element types of Filo vectors: no byte of a vector says which one it has. */
 export type FiloType =
   | 'boolean' | 'int' | 'long' | 'float' | 'double' | 'string' | 'utf8' | 'blob' | 'timestamp' | 'datetime'
@@ -148,6 +150,8 @@ export class File {
   info(options?: CallOptions): Promise<Record<string, unknown>>
   /** Gives all memory back. */
   free(): void
+  /** The same, where a `using` declaration ends. */
+  [Symbol.dispose](): void
 }
 
 export type ErrorKind =
@@ -176,9 +180,10 @@ type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
 
 /**
  * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Not needed where
- * `pilaster.wasm` and `pilaster-write.wasm` lie beside the package. The second one is loaded only by who writes.
+ * `pilaster.wasm`, `pilaster-check.wasm` and `pilaster-write.wasm` lie beside the package. The second one can do all that the
+ * first one does, and is loaded for `verify` and `info` unless it was given as the reader, too; the third one for who writes.
  */
-export function init(reader?: ModuleSource, writer?: ModuleSource): Promise<void>
+export function init(reader?: ModuleSource, writer?: ModuleSource, checker?: ModuleSource): Promise<void>
 
 /**
  * Values to be written: a typed array, an array with null where there is none (of booleans, numbers as doubles, bigints,

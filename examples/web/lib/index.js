@@ -18,7 +18,7 @@ async function open(from, options = {}) {
   const module = await Module.create(source, directory, options)
   const flags = (directory ? 1 : 0) | (sequential ? 2 : 0) | (tolerant ? 4 : 0)
   module.file(source.byteLength, name ?? source.name ?? '', flags, element)
-  const facts = await module.call((exports) => exports.open(), (reply) => reply, options)
+  const facts = await module.open(options)
   return new File(module, facts, name ?? source.name ?? '')
 }
 
@@ -56,12 +56,14 @@ class File {
 
   /** Walks everything; throws what is wrong first. */
   async verify(options = {}) {
-    await this.#live().call((exports) => exports.verify(), (reply) => reply, options)
+    const module = await this.#live().checker(options.signal)
+    await module.call((exports) => exports.verify(), (reply) => reply, options)
   }
 
   /** How the file is stored. */
-  info(options = {}) {
-    return this.#live().call((exports) => exports.info(), (reply) => reply, options)
+  async info(options = {}) {
+    const module = await this.#live().checker(options.signal)
+    return module.call((exports) => exports.info(), (reply) => reply, options)
   }
 
   /** Gives all memory back. */

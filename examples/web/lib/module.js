@@ -17,12 +17,14 @@ const compiled = {}
 
 /**
  * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Without this call they
- * are `pilaster.wasm` and, for who writes, `pilaster-write.wasm` beside this package.
+ * are `pilaster.wasm`, for who verifies `pilaster-check.wasm`, and for who writes `pilaster-write.wasm`, beside this
+ * package.
  */
-export async function init(reader, writer) {
+export async function init(reader, writer, checker) {
   if (reader !== undefined) compiled.reader = compile(reader)
   if (writer !== undefined) compiled.writer = compile(writer)
-  await Promise.all([compiled.reader, compiled.writer])
+  if (checker !== undefined) compiled.checker = compile(checker)
+  await Promise.all([compiled.reader, compiled.writer, compiled.checker])
 }
 
 async function compile(module) {
@@ -54,10 +56,25 @@ export class Module {
     return new Module(await WebAssembly.instantiate(await compiled.reader), source, directory, options)
   }
 
+  /** An instance over the same source that can verify and describe: this one if it can, else one of a larger module. */
+  async checker(signal) {
+    if (this.#exports.verify) return this
+    compiled.checker ??= compile(new URL('../pilaster-check.wasm', import.meta.url))
+    const instance = await WebAssembly.instantiate(await compiled.checker)
+    const module = new Module(instance, remembering(this.#source, this.#opening), this.#directory, this.#options)
+    module.file(...this.#said)
+    await module.open({ signal })
+    return module
+  }
+
   #exports
   #source
   #directory
   #options
+  #said
+  /** What was fetched to open the file: whoever verifies opens it again. */
+  #opening = []
+  #opened = false
   #queue = Promise.resolve()
 
   constructor(instance, source, directory, options) {
@@ -79,8 +96,16 @@ export class Module {
 
   /** Says what the file is. */
   file(length, name, flags, element) {
+    this.#said = [length, name, flags, element]
     this.input(new TextEncoder().encode(name))
     this.#exports.file(BigInt(length), flags, element)
+  }
+
+  /** Opens the file. */
+  async open(options) {
+    const facts = await this.call((exports) => exports.open(), (reply) => reply, options)
+    this.#opened = true
+    return facts
   }
 
   /**
@@ -135,6 +160,7 @@ export class Module {
         if (!this.#directory && bytes.length !== one.len) {
           throw sourceError(`the source gave ${bytes.length} bytes instead of ${one.len} at ${one.at}`)
         }
+        if (!this.#opened && this.#source.far) this.#opening.push({ at: one.at, bytes })
         this.input(bytes)
         this.#exports.give(one.number, BigInt(one.at))
       }
@@ -185,6 +211,15 @@ class Writer {
 export async function writer() {
   compiled.writer ??= compile(new URL('../pilaster-write.wasm', import.meta.url))
   return new Writer(await WebAssembly.instantiate(await compiled.writer))
+}
+
+/** The same source, of which some ranges are there already. */
+function remembering(source, ranges) {
+  const slice = async (start, end, signal) => {
+    const known = ranges.find(({ at, bytes }) => at <= start && end <= at + bytes.length)
+    return known ? known.bytes.subarray(start - known.at, end - known.at) : source.slice(start, end, signal)
+  }
+  return { byteLength: source.byteLength, far: source.far, slice }
 }
 
 /** The ranges to ask for: neighbours together, and a small near file whole. */

@@ -1,5 +1,8 @@
 //! bcolz: one Blosc chunk, or a dataset of many files.
 
+#[cfg(feature = "check")]
+mod check;
+
 use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -7,7 +10,7 @@ use alloc::vec::Vec;
 use pilaster::Result;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
-use pilaster::bcolz::{Column, Dtype, Shuffle, open_file};
+use pilaster::bcolz::{Column, Dtype, open_file};
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
@@ -16,11 +19,9 @@ use crate::describe;
 use crate::heap::memory;
 use crate::json::Json;
 use crate::pieces::Pieces;
-use crate::session::{Call, Progress, Source, no_column};
+use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
-/// Chunks that one step of [`Bcolz::verify`] decodes, and that are asked for at once.
-const STEP: u64 = 16;
 /// Objects, a file each, that one call reads.
 const OBJECTS: u64 = 256;
 
@@ -139,67 +140,6 @@ impl Bcolz {
         }
         Ok(len)
     }
-
-    /// Decodes some chunks, of one column after the other.
-    pub fn verify(
-        &self,
-        pieces: &Pieces,
-        source: &Source,
-        walk: &mut u64,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<Option<Progress>> {
-        let arrays = match self {
-            Bcolz::Chunk => return decode(&chunk(pieces, source)?, scratch).map(|()| None),
-            Bcolz::Dataset(arrays) => arrays,
-        };
-        let of = arrays.iter().fold(0u64, |sum, array| sum.saturating_add(array.chunks()));
-        let end = of.min(walk.saturating_add(STEP));
-        let place = |mut n: u64| {
-            arrays.iter().find_map(|array| match n.checked_sub(array.chunks()) {
-                Some(rest) => {
-                    n = rest;
-                    None
-                }
-                None => Some((array, n)),
-            })
-        };
-        let mut missing = None;
-        for (array, number) in (*walk..end).filter_map(place) {
-            missing = array.chunk(number, pieces).err().filter(|e| e.kind() == Kind::Missing).or(missing);
-        }
-        missing.map_or(Ok(()), Err)?;
-        for (array, number) in (*walk..end).filter_map(place) {
-            decode(&array.chunk(number, pieces)?, &mut scratch.scope())?;
-        }
-        *walk = end;
-        Ok((end < of).then_some(Progress { done: end, of }))
-    }
-
-    pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        match self {
-            Bcolz::Chunk => {
-                let chunk = chunk(pieces, source)?;
-                json.name("codec", chunk.compressor().map_or("unknown", |compressor| compressor.name()));
-                json.name("shuffle", shuffle(chunk.shuffle())).key("copy").bool(chunk.is_copy());
-                json.count("typesize", chunk.typesize() as u64).count("blocks", chunk.blocks().into());
-                json.count("blocksize", chunk.blocksize() as u64).count("size", chunk.ctbytes() as u64);
-                json.count("unpacked", chunk.nbytes() as u64);
-            }
-            Bcolz::Dataset(arrays) => {
-                json.key("arrays").open(b'[');
-                for array in arrays {
-                    let params = array.storage.params;
-                    json.open(b'{').name("name", array.name).name("dtype", array.storage.dtype_text);
-                    json.count("chunks", array.chunks()).count("chunklen", array.storage.chunklen);
-                    json.name("codec", params.compressor.name()).count("level", params.level.into());
-                    json.name("shuffle", shuffle(params.shuffle));
-                    json.count("size", array.sizes.cbytes).count("unpacked", array.sizes.nbytes).close(b'}');
-                }
-                json.close(b']');
-            }
-        }
-        Ok(())
-    }
 }
 
 impl Array {
@@ -231,10 +171,6 @@ impl Array {
 
     fn inner(&self) -> &[u64] {
         self.sizes.shape.inner()
-    }
-
-    fn chunks(&self) -> u64 {
-        self.rows().div_ceil(self.storage.chunklen.max(1))
     }
 
     /// The chunk that holds a row.
@@ -335,18 +271,6 @@ fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) 
     Ok(to)
 }
 
-fn decode(chunk: &Chunk<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
-    range(chunk, 0, chunk.nbytes() as u64, scratch).map(drop)
-}
-
 fn path(dir: &str, file: &str) -> String {
     if dir.is_empty() { file.into() } else { [dir, "/", file].concat() }
-}
-
-const fn shuffle(shuffle: Shuffle) -> &'static str {
-    match shuffle {
-        Shuffle::None => "none",
-        Shuffle::Byte => "bytes",
-        Shuffle::Bit => "bits",
-    }
 }

@@ -1,5 +1,8 @@
 //! A DataSeries file: types and headers of all extents once, then the extents that hold the rows asked for.
 
+#[cfg(feature = "check")]
+mod check;
+
 use alloc::vec::Vec;
 
 use pilaster::Result;
@@ -7,7 +10,7 @@ use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
 use pilaster::dataseries::{
-    End, Extent, ExtentType, FieldType, Header, Index, Mode, Next, Order, Part, ReadOptions, Trailer, Types,
+    End, Extent, ExtentType, FieldType, Header, Index, Next, Order, Part, ReadOptions, Trailer, Types,
 };
 use pilaster::error::{Error, Kind, What};
 
@@ -22,8 +25,6 @@ use crate::tape::Tape;
 const HEADERS: usize = 256;
 /// Bytes of extents that are asked for ahead, within the rows wanted.
 const AHEAD: u64 = 8 << 20;
-/// Extents that one step of [`Series::verify`] unpacks.
-const STEP: usize = 16;
 
 /// An open file.
 pub struct Series {
@@ -226,103 +227,7 @@ impl Series {
         let ty: ExtentType<'s> = self.types.find(extent.type_name()).ok_or(unknown)?;
         extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
     }
-
-    /// Unpacks some extents, with all checks on.
-    pub fn verify(
-        &self,
-        pieces: &Pieces,
-        source: &Source,
-        walk: &mut u64,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<Option<Progress>> {
-        let first = *walk as usize;
-        let mut missing = None;
-        let mut bytes = 0u64;
-        let mut end = first;
-        for header in self.headers.iter().skip(first).take(STEP) {
-            bytes = bytes.saturating_add(header.span().len);
-            if bytes > AHEAD && end > first {
-                break;
-            }
-            end = end.saturating_add(1);
-            missing = pieces.get(header.span(), What::DsExtent).err().or(missing);
-        }
-        missing.map_or(Ok(()), Err)?;
-        for header in self.headers.get(first..end).unwrap_or_default() {
-            self.unpack(header, pieces, &mut scratch.scope())?;
-        }
-        *walk = end as u64;
-        match self.headers.get(end) {
-            Some(header) => Ok(Some(Progress { done: header.at, of: source.len })),
-            None => Ok(None),
-        }
-    }
-
-    pub fn info(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        json.name("order", self.order.name()).key("index").bool(self.index.is_some());
-        json.count("end", self.end.unwrap_or(source.len));
-        json.key("types").open(b'[');
-        for ty in self.types.iter() {
-            let (major, minor) = ty.version();
-            json.open(b'{').name("name", ty.name()).name("namespace", ty.namespace());
-            json.key("version").open(b'[').signed(major.into()).signed(minor.into()).close(b']');
-            json.count("record", ty.record_len() as u64).key("xml").text(ty.xml()).close(b'}');
-        }
-        json.close(b']');
-        self.extents(json);
-        Ok(())
-    }
-
-    /// What extents that are stored alike add up to, and where each lies: offset, size, rows, number of its type.
-    fn extents(&self, json: &mut Json) {
-        let mut of = Vec::new();
-        of.resize(self.headers.len(), None);
-        for (t, table) in self.tables.iter().enumerate() {
-            for (_, number) in &table.extents {
-                if let Some(of) = of.get_mut(*number as usize) {
-                    *of = Some(t);
-                }
-            }
-        }
-        let mut sums: Vec<Sum> = Vec::new();
-        json.key("extents").open(b'[');
-        for (header, t) in self.headers.iter().zip(&of) {
-            let span = header.span();
-            json.open(b'[').number(span.at).number(span.len).number(header.rows.into());
-            match t {
-                Some(t) => json.number(*t as u64),
-                None => json.null(),
-            };
-            json.close(b']');
-            let record = t.and_then(|t| self.types.get(t)).map_or(0, |ty| ty.record_len() as u64);
-            let records = record.saturating_mul(header.rows.into());
-            let modes = [(records > 0).then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)];
-            let add = [1, header.rows.into(), span.len, records.saturating_add(header.pool.into())];
-            match sums.iter_mut().find(|sum| (sum.0, sum.1) == (*t, modes)) {
-                Some((_, _, sum)) => sum.iter_mut().zip(add).for_each(|(sum, add)| *sum = sum.saturating_add(add)),
-                None => sums.push((*t, modes, add)),
-            }
-        }
-        json.close(b']').key("stored").open(b'[');
-        for (t, [fixed, variable], [extents, rows, stored, unpacked]) in sums {
-            json.open(b'{');
-            if let Some(t) = t {
-                json.count("table", t as u64);
-            }
-            for (key, mode) in [("records", fixed), ("strings", variable)] {
-                if let Some(mode) = mode {
-                    json.name(key, mode.name());
-                }
-            }
-            json.count("extents", extents).count("rows", rows).count("size", stored).count("unpacked", unpacked);
-            json.close(b'}');
-        }
-        json.close(b']');
-    }
 }
-
-/// Table and modes of extents that are stored alike; how many, their rows, stored and unpacked bytes.
-type Sum = (Option<usize>, [Option<Mode>; 2], [u64; 4]);
 
 /// The extent at `span`, for as long as the module lives.
 fn kept<E: Endian>(pieces: &Pieces, span: Span) -> Result<Extent<'static, E>> {

@@ -1,5 +1,8 @@
 //! A Filo vector: one chunk, taken whole.
 
+#[cfg(feature = "check")]
+mod check;
+
 use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::error::{Error, Kind, What};
@@ -8,7 +11,7 @@ use pilaster::filo::{Element, Vector};
 use crate::describe;
 use crate::json::Json;
 use crate::pieces::Pieces;
-use crate::session::{Call, Progress, Source, no_column};
+use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
 /// A vector that could be opened.
@@ -49,26 +52,6 @@ impl Filo {
             tape.column(&vector.column(*k as usize)?, call.rows.clone(), scratch)?;
         }
         Ok(len)
-    }
-
-    pub fn verify(
-        &self,
-        pieces: &Pieces,
-        source: &Source,
-        _: &mut u64,
-        _: &mut Scratch<'_>,
-    ) -> Result<Option<Progress>> {
-        self.vector(pieces, source)?.verify().map(|()| None)
-    }
-
-    pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let vector = self.vector(pieces, source)?;
-        let encoding = vector.encoding();
-        json.name("element", self.element.name()).name("header", vector.header().name());
-        if let Some(packing) = encoding.packing() {
-            json.count("bits", packing.bits().into());
-        }
-        Ok(())
     }
 }
 

@@ -12,8 +12,8 @@
 //! | `give(number, at)` | `input` is what was wanted under that number, from offset `at` on |
 //! | `absent(number)` | there is no such file in the directory |
 //! | `read(table, from, to)` | rows of the columns whose numbers are in `input`; the reply says how many |
-//! | `verify()` | walks everything |
-//! | `info()` | how the file is stored |
+//! | `verify()` | walks everything; with the feature `check` |
+//! | `info()` | how the file is stored; with the feature `check` |
 //! | `reply()`, `reply_len()` | the reply: JSON |
 //! | `tape()`, `tape_len()` | after `read`: where the values lie, see `tape.rs` |
 //!
@@ -35,7 +35,7 @@
 #![cfg_attr(target_family = "wasm", no_std)]
 // What formats share, not every one of them uses.
 #![cfg_attr(
-    not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")),
+    not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex", feature = "check")),
     allow(dead_code, clippy::large_enum_variant)
 )]
 

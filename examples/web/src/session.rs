@@ -83,6 +83,9 @@ macro_rules! each {
     };
 }
 
+#[cfg(feature = "check")]
+mod check;
+
 /// How far a walk is, in bytes or parts of `of`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
@@ -193,46 +196,6 @@ impl Session {
                 done => return done,
             }
         }
-    }
-
-    /// Walks everything, in steps.
-    pub fn verify(&mut self) -> Status {
-        self.begin();
-        let done = self.try_verify();
-        self.end(done)
-    }
-
-    fn try_verify(&mut self) -> Result<Option<Progress>> {
-        let Some(opened) = &self.opened else { return Err(closed()) };
-        let left = loop {
-            let scratch = &mut Scratch::new(&mut self.scratch);
-            match each!(opened, file => file.verify(&self.pieces, &self.source, &mut self.walk, scratch)) {
-                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
-                left => break left?,
-            }
-        };
-        if left.is_none() {
-            self.reply.clear();
-            self.reply.bool(true);
-            self.walk = 0;
-        }
-        Ok(left)
-    }
-
-    /// Describes how the file is stored.
-    pub fn info(&mut self) -> Status {
-        self.begin();
-        let done = self.try_info();
-        self.end(done.map(|()| None))
-    }
-
-    fn try_info(&mut self) -> Result<()> {
-        let Some(opened) = &self.opened else { return Err(closed()) };
-        self.reply.clear();
-        self.reply.open(b'{');
-        each!(opened, file => file.info(&self.pieces, &self.source, &mut self.reply)?);
-        self.reply.close(b'}');
-        Ok(())
     }
 
     /// Which element types a Filo vector could have.

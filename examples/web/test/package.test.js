@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 test('the modules import nothing', () => {
-  for (const name of ['pilaster.wasm', 'pilaster-write.wasm']) {
+  for (const name of ['pilaster.wasm', 'pilaster-check.wasm', 'pilaster-write.wasm']) {
     const module = new WebAssembly.Module(readFileSync(`${root}/${name}`))
     assert.deepEqual(WebAssembly.Module.imports(module), [], name)
     assert.ok(WebAssembly.Module.exports(module).some(({ name }) => name === 'input'))

@@ -15,6 +15,11 @@ export async function use(blob: Blob): Promise<Value> {
   return columns.length > 0 ? (prices?.get(0) ?? null) : null
 }
 
+export async function rows(url: URL): Promise<number> {
+  using file = await open(url)
+  return file.rows
+}
+
 export async function directories(): Promise<void> {
   await open(new Map([['meta/sizes', new Uint8Array()]]))
   await open({ file: async (path) => (path === '__attrs__' ? null : new Blob()) })

@@ -56,12 +56,14 @@ pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
 }
 
 /// Walks everything.
+#[cfg(feature = "check")]
 #[unsafe(no_mangle)]
 pub extern "C" fn verify() -> u32 {
     module(|module| module.session.verify() as u32)
 }
 
 /// Describes how the file is stored.
+#[cfg(feature = "check")]
 #[unsafe(no_mangle)]
 pub extern "C" fn info() -> u32 {
     module(|module| module.session.info() as u32)

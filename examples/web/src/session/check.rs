@@ -1,0 +1,48 @@
+//! Walking everything, and saying how it is stored.
+
+use pilaster::bytes::Scratch;
+use pilaster::error::{Kind, Result};
+
+use super::{MOST, Opened, Progress, Session, Status, closed, grow};
+
+impl Session {
+    /// Walks everything, in steps.
+    pub fn verify(&mut self) -> Status {
+        self.begin();
+        let done = self.try_verify();
+        self.end(done)
+    }
+
+    fn try_verify(&mut self) -> Result<Option<Progress>> {
+        let Some(opened) = &self.opened else { return Err(closed()) };
+        let left = loop {
+            let scratch = &mut Scratch::new(&mut self.scratch);
+            match each!(opened, file => file.verify(&self.pieces, &self.source, &mut self.walk, scratch)) {
+                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
+                left => break left?,
+            }
+        };
+        if left.is_none() {
+            self.reply.clear();
+            self.reply.bool(true);
+            self.walk = 0;
+        }
+        Ok(left)
+    }
+
+    /// Describes how the file is stored.
+    pub fn info(&mut self) -> Status {
+        self.begin();
+        let done = self.try_info();
+        self.end(done.map(|()| None))
+    }
+
+    fn try_info(&mut self) -> Result<()> {
+        let Some(opened) = &self.opened else { return Err(closed()) };
+        self.reply.clear();
+        self.reply.open(b'{');
+        each!(opened, file => file.info(&self.pieces, &self.source, &mut self.reply)?);
+        self.reply.close(b'}');
+        Ok(())
+    }
+}
