@@ -59,12 +59,13 @@ impl<const N: usize> Table<N> {
         self.slots.fill(value);
     }
 
-    /// Notes that `word` is at `at`; gives back how far before it the slot was last noted.
-    ///
-    /// Five of its bytes count: a match of four alone is seldom worth the next one that it hides.
+    /// Notes that the first `hashed` bytes of `word` are at `at`; gives back how far before it the slot was last
+    /// noted.
     #[inline(always)]
-    fn note(&mut self, word: u64, at: usize) -> usize {
-        let hash = low32((word << 24).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32);
+    fn note(&mut self, word: u64, at: usize, hashed: u32) -> usize {
+        let hash = low32(
+            (word << (64u32.wrapping_sub(8u32.wrapping_mul(hashed)) & 63)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32,
+        );
         let hash = hash >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
         let now = low16(at);
         match self.slots.get_mut(hash as usize & N.wrapping_sub(1)) {
@@ -93,6 +94,14 @@ pub(super) trait Wire {
     const LAST_START: usize;
     /// So many bytes at the end of the input belong to no match.
     const LAST_END: usize;
+    /// So many bytes are looked up. Five: a match of four alone is seldom worth the next one that it hides.
+    const HASHED: u32 = 5;
+
+    /// Whether two words begin with so many equal bytes, at least [`MIN`], that they are a match.
+    #[inline(always)]
+    fn same(now: u64, before: u64) -> bool {
+        low32(now) == low32(before)
+    }
 
     /// Bytes `literals..at` of `src`, then a match.
     fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()>;
@@ -126,9 +135,9 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     // Position 0 is in the table already: that is what an empty slot says.
     while at < starts {
         let now = word(src, at)?;
-        let distance = table.note(now, at);
+        let distance = table.note(now, at, W::HASHED);
         let reach = if at < W::WINDOW { at } else { W::WINDOW };
-        if distance.wrapping_sub(1) >= reach || low32(word(src, at.wrapping_sub(distance))?) != low32(now) {
+        if distance.wrapping_sub(1) >= reach || !W::same(now, word(src, at.wrapping_sub(distance))?) {
             at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
             step = (misses >> PATIENCE).wrapping_add(1);
@@ -144,7 +153,7 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
         // One place inside the match, or the next one would not be found from it.
         let inside = at.wrapping_sub(2);
         if inside < starts {
-            table.note(word(src, inside)?, inside);
+            table.note(word(src, inside)?, inside, W::HASHED);
         }
     }
     wire.end(src, literals)
