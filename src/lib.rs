@@ -115,6 +115,8 @@ pub mod error;
 pub mod generated;
 pub mod hash;
 pub mod limits;
+#[cfg(feature = "defmt")]
+mod messages;
 pub mod meta;
 
 #[cfg(feature = "bcolz")]

@@ -179,6 +179,18 @@ fn full(values: Values) -> Owned {
     Owned { valid: vec![true; len(&values)], values }
 }
 
+/// From the greatest number it is a step to the least: lines, flat and steep, lead over that edge.
+#[test]
+fn lines_around_the_edge() {
+    let (least, greatest) = (i64::MIN, i64::MAX);
+    for values in [vec![least, greatest - 3, least], vec![greatest, least + 5, greatest, greatest - 1]] {
+        let chunk = smallest(&full(Values::Long(values)));
+        let encoding = Vector::open(&chunk, Element::Long).unwrap().encoding();
+        assert!(matches!(encoding, Encoding::DeltaDelta(_)), "{encoding}");
+    }
+    smallest(&full(Values::Long((0..99).map(|i| (greatest - 50_000).wrapping_add(i * 1000)).collect())));
+}
+
 /// What the original's writers lose (section 13).
 #[test]
 fn nothing_is_lost_that_the_original_loses() {

@@ -140,6 +140,22 @@ fn counts_that_lie() {
     assert!(!batch.validity.get(2) && batch.validity.get(3));
 }
 
+/// A flag of a missing string is seen wherever the file lies, though nothing is said to be missing.
+#[test]
+fn strings_that_lie() {
+    let mut bytes = golden("keyed_2");
+    // The end of string 18 of column `b`, whose offsets are at 88.
+    bytes[88 + 4 * 19 + 3] |= 0x80;
+    let moved = [&[0], &bytes[..]].concat();
+    for bytes in [&bytes[..], &moved[1..]] {
+        let mut memory = [0; 1 << 10];
+        let file = File::open(bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
+        let mut memory = [0; 1 << 10];
+        let e = file.column(1).unwrap().read(0..20, &mut Scratch::new(&mut memory)).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JayNulls));
+    }
+}
+
 /// A frame of no rows has a first offset all the same.
 #[test]
 fn the_first_offset_of_no_rows() {

@@ -22,6 +22,7 @@ const MODULES: &[(&str, u8, &[&str])] = &[
     ("bcolz", 3, &[]),
     ("vortex", 3, &[]),
     ("any", 4, &[]),
+    ("messages", 4, &["any"]),
     ("arrow", 5, &[]),
 ];
 

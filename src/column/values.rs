@@ -98,6 +98,39 @@ pub enum Spans<'s> {
     },
 }
 
+impl<'s, C> Values<'s, C> {
+    /// The same values; what nested ones point to is what `f` makes of it.
+    ///
+    /// ```
+    /// use pilaster::column::Values;
+    ///
+    /// let values: Values<'_, u8> = Values::I16(&[1, 2]);
+    /// assert!(matches!(values.map(char::from), Values::I16(&[1, 2])));
+    /// ```
+    pub fn map<D>(self, f: impl FnOnce(C) -> D) -> Values<'s, D> {
+        match self {
+            Values::Nested { rows, of } => Values::Nested { rows, of: f(of) },
+            Values::Null => Values::Null,
+            Values::Bool(v) => Values::Bool(v),
+            Values::I8(v) => Values::I8(v),
+            Values::I16(v) => Values::I16(v),
+            Values::I32(v) => Values::I32(v),
+            Values::I64(v) => Values::I64(v),
+            Values::I128(v) => Values::I128(v),
+            Values::I256(v) => Values::I256(v),
+            Values::U8(v) => Values::U8(v),
+            Values::U16(v) => Values::U16(v),
+            Values::U32(v) => Values::U32(v),
+            Values::U64(v) => Values::U64(v),
+            Values::F16(v) => Values::F16(v),
+            Values::F32(v) => Values::F32(v),
+            Values::F64(v) => Values::F64(v),
+            Values::Bytes(v) => Values::Bytes(v),
+            Values::Utf8(v) => Values::Utf8(v),
+        }
+    }
+}
+
 /// Byte strings: spans into one slice.
 #[derive(Clone, Copy, Debug)]
 pub struct VarBytes<'s> {

@@ -19,7 +19,7 @@ pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
     state.chain()
 }
 
-/// Whether whole blocks are taken past the buffer: small machines have one loop over bytes for all.
+/// Whether whole blocks are taken past the buffer: small machines have one loop for all.
 const WIDE: bool = cfg!(any(target_pointer_width = "64", target_family = "wasm"));
 
 /// A [`lookup2`] in the making, for bytes that come in pieces.
@@ -53,11 +53,11 @@ impl Lookup2 {
     #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
     #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
-        if !WIDE {
-            return bytes.iter().for_each(|byte| self.byte(*byte));
-        }
         self.len = self.len.wrapping_add(bytes.len());
         let mut rest = bytes;
+        if !WIDE {
+            return self.update_small(rest);
+        }
         if self.waiting > 0 || rest.len() < 12 {
             let room = self.block.get_mut(self.waiting..).unwrap_or_default();
             let (head, tail) = rest.split_at_checked(room.len()).unwrap_or((rest, &[]));
@@ -68,15 +68,13 @@ impl Lookup2 {
             if self.waiting < 12 {
                 return;
             }
-            self.state.add(&self.block);
-            self.state.mix();
+            self.state.take(&self.block);
             (self.waiting, rest) = (0, tail);
         }
         let (blocks, rest) = rest.as_chunks::<12>();
         let mut state = self.state;
         for block in blocks {
-            state.add(block);
-            state.mix();
+            state.take(block);
         }
         self.state = state;
         for (to, from) in self.block.iter_mut().zip(rest) {
@@ -85,18 +83,30 @@ impl Lookup2 {
         self.waiting = rest.len();
     }
 
+    /// Whole blocks where they begin, and byte by byte until then.
     #[inline(always)]
-    fn byte(&mut self, byte: u8) {
-        self.len = self.len.wrapping_add(1);
-        if let Some(to) = self.block.get_mut(self.waiting) {
-            *to = byte;
+    fn update_small(&mut self, mut rest: &[u8]) {
+        let mut waiting = self.waiting;
+        loop {
+            if waiting == 0
+                && let Some((block, tail)) = rest.split_first_chunk()
+            {
+                self.state.take(block);
+                rest = tail;
+                continue;
+            }
+            let Some((byte, tail)) = rest.split_first() else { break };
+            if let Some(to) = self.block.get_mut(waiting) {
+                *to = *byte;
+            }
+            rest = tail;
+            waiting = waiting.wrapping_add(1);
+            if waiting == 12 {
+                self.state.take(&self.block);
+                waiting = 0;
+            }
         }
-        self.waiting = self.waiting.wrapping_add(1);
-        if self.waiting == 12 {
-            self.state.add(&self.block);
-            self.state.mix();
-            self.waiting = 0;
-        }
+        self.waiting = waiting;
     }
 
     /// Takes the next bytes of two hashes that know nothing of each other. A chain leaves half of a large
@@ -117,10 +127,8 @@ impl Lookup2 {
         let done = blocks.len().wrapping_mul(12);
         let (mut s, mut t) = (a.state, b.state);
         for (x, y) in blocks {
-            s.add(x);
-            t.add(y);
-            s.mix();
-            t.mix();
+            s.take(x);
+            t.take(y);
         }
         (a.state, b.state) = (s, t);
         a.len = a.len.wrapping_add(done);
@@ -146,8 +154,7 @@ impl Lookup2 {
         self.len = self.len.wrapping_add(4);
         self.waiting = self.waiting.wrapping_add(4);
         if self.waiting == 12 {
-            self.state.add(&self.block);
-            self.state.mix();
+            self.state.take(&self.block);
             self.waiting = 0;
         }
     }
@@ -161,9 +168,10 @@ impl Lookup2 {
         }
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block;
         // The lowest byte of the third word is the length's, so its bytes move up by one.
-        self.state.add(&[a0, a1, a2, a3, b0, b1, b2, b3, 0, c0, c1, c2]);
-        self.state.c = self.state.c.wrapping_add(low_word(self.len));
-        self.state.mix();
+        let third = u32::from_le_bytes([0, c0, c1, c2]);
+        self.state.c = self.state.c.wrapping_add(third).wrapping_add(low_word(self.len));
+        self.block = [a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0];
+        self.state.take(&self.block);
         (self.state.a, self.state.b) = (State::START.a, State::START.b);
         (self.waiting, self.len) = (0, 0);
         self.state.c
@@ -184,7 +192,7 @@ impl Lookup2 {
 #[must_use]
 pub const fn mix3(a: u32, b: u32, c: u32) -> u32 {
     let mut state = State { a, b, c };
-    state.mix();
+    state.take(&[0; 12]);
     state.c
 }
 
@@ -199,19 +207,14 @@ impl State {
     /// The golden ratio, an arbitrary start.
     const START: State = State { a: 0x9e37_79b9, b: 0x9e37_79b9, c: 0 };
 
-    #[inline]
-    const fn add(&mut self, block: &[u8; 12]) {
-        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
-        self.a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
-        self.b = self.b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
-        self.c = self.c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
-    }
-
-    /// One copy of it in firmware, where each would be a tenth of a kilobyte.
+    /// Takes a block. One copy of it in firmware, where each would be a tenth of a kilobyte.
     #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
     #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
-    const fn mix(&mut self) {
-        let State { mut a, mut b, mut c } = *self;
+    const fn take(&mut self, block: &[u8; 12]) {
+        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
+        let mut a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
+        let mut b = self.b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
+        let mut c = self.c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
         a = a.wrapping_sub(b).wrapping_sub(c) ^ c >> 13;
         b = b.wrapping_sub(c).wrapping_sub(a) ^ a << 8;
         c = c.wrapping_sub(a).wrapping_sub(b) ^ b >> 13;

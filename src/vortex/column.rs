@@ -133,6 +133,7 @@ impl<'f> Column<'f> {
             return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
         }
         let (node, row, left) = self.resolve(rows.start, run, s)?;
+        let left = if self.dtype.children() > 0 { node.unbroken(row, left, run, s)? } else { left };
         let wanted = rows.end.saturating_sub(rows.start);
         let mut len = wanted.min(left);
         let block = BLOCK as u64;

@@ -102,10 +102,11 @@ impl<'a> File<'a> {
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        Self::open_source(Source::pieces(pieces, len), None, limits)
+        let source = Source::pieces(pieces, len);
+        Self::open_source(source, None, limits).map_err(|e| missing_parts(e, &source, limits))
     }
 
-    /// Opens a file in any way.
+    /// Opens a file in any way; parts that are missing are asked for one by one.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
@@ -119,8 +120,7 @@ impl<'a> File<'a> {
                 return Err(Error::new(Kind::Unsupported, what, segment.at()));
             }
             let span = Span { at: segment.offset()?, len: segment.length()?.into() };
-            let bytes = source.get(span, what).map_err(|e| missing_parts(e, &postscript, &source))?;
-            Ok(Some(Flat::new_at(bytes, span.at).with_depth(depth)))
+            Ok(Some(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth)))
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
 
@@ -342,10 +342,12 @@ impl fmt::Debug for File<'_> {
 /// An error about one part that no piece holds, widened to all such parts: writers put them next to each other,
 /// so that one request fetches them. Those that lie far apart are fetched one by one.
 #[cold]
-fn missing_parts(e: Error, postscript: &flat::Postscript<'_>, source: &Source<'_>) -> Error {
-    if e.kind() != Kind::Missing {
-        return e;
-    }
+fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
+    let postscript = |end: End| table(source, end.postscript, Depth::new(limits), What::VtxPostscript);
+    let postscript: flat::Postscript<'_> = match End::of(source).and_then(postscript) {
+        Ok(postscript) if e.kind() == Kind::Missing => postscript,
+        _ => return e,
+    };
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
     let parts = [postscript.dtype(), postscript.layout(), postscript.statistics(), postscript.footer()];
     for segment in parts.into_iter().flatten().flatten() {

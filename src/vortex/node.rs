@@ -5,7 +5,7 @@ use core::fmt;
 use super::dtype::{DType, Shape, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
-use super::scalar::Scalar;
+use super::scalar::{Scalar, Steps};
 use crate::bytes::Span;
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
@@ -33,8 +33,8 @@ pub(super) enum Tree<'f> {
     Array(Blob<'f>, flat::ArrayNode<'f>),
     /// Every row is this scalar, whose bytes lie in the blob.
     Scalar(Blob<'f>, Scalar<'f>),
-    /// Row `i` is item `i` of this list scalar.
-    Items(Blob<'f>, Scalar<'f>),
+    /// The rows lie in this scalar, at the end of these steps.
+    Items(Blob<'f>, Scalar<'f>, Steps),
     /// A type without rows.
     Nothing,
 }
@@ -142,7 +142,7 @@ impl<'f> Node<'f> {
         match &self.tree {
             Tree::Layout(layout) => layout.at(),
             Tree::Array(_, array) => array.at(),
-            Tree::Scalar(_, scalar) | Tree::Items(_, scalar) => scalar.message().at(),
+            Tree::Scalar(_, scalar) | Tree::Items(_, scalar, _) => scalar.message().at(),
             Tree::Nothing => 0,
         }
     }
@@ -165,12 +165,19 @@ impl<'f> Node<'f> {
 
     /// Every row the item `i` of this scalar.
     pub(super) fn item(self, blob: Blob<'f>, scalar: Scalar<'f>, i: u64, dtype: DType<'f>) -> Result<Self> {
-        self.with(Tree::Scalar(blob, scalar.items()?.get(i)?), dtype, self.rows)
+        self.with(Tree::Scalar(blob, scalar.field(i)?), dtype, self.rows)
     }
 
-    /// The items of this scalar as rows.
-    pub(super) fn items(self, blob: Blob<'f>, scalar: Scalar<'f>, dtype: DType<'f>) -> Result<Self> {
-        self.with(Tree::Items(blob, scalar), dtype, scalar.items()?.len()?)
+    /// The rows that lie in this scalar, at the end of `steps`, where those lead so far.
+    pub(super) fn items(
+        self,
+        blob: Blob<'f>,
+        scalar: Scalar<'f>,
+        steps: Option<Steps>,
+        dtype: DType<'f>,
+    ) -> Result<Self> {
+        let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MaxDepth, 4))?;
+        self.with(Tree::Items(blob, scalar, steps), dtype, scalar.count(steps)?)
     }
 
     pub(super) fn constant(self, blob: Blob<'f>) -> Result<Self> {
@@ -343,7 +350,7 @@ impl<'f> Node<'f> {
 
     pub(super) fn blob(&self) -> Result<Blob<'f>> {
         match self.tree {
-            Tree::Array(blob, _) | Tree::Scalar(blob, _) | Tree::Items(blob, _) => Ok(blob),
+            Tree::Array(blob, _) | Tree::Scalar(blob, _) | Tree::Items(blob, ..) => Ok(blob),
             _ => Err(self.error(Kind::Invalid, What::VtxArray, 0)),
         }
     }

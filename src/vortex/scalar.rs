@@ -119,6 +119,66 @@ impl<'a> Scalar<'a> {
     }
 }
 
+/// The way from a scalar down to the rows that lie in it: items of a list, fields of a struct, up to four of them,
+/// a byte each, the first in the lowest.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Steps(u32);
+
+impl Steps {
+    /// The items of a list. Other steps are fields, counted from 1; 0 is the end.
+    const INTO: u32 = 0xff;
+
+    /// The items of the scalar itself.
+    pub(super) const ITEMS: Steps = Steps(Steps::INTO);
+
+    /// One step further: into the items, or to field `k`. `None` beyond four steps, and 253 fields.
+    pub(super) fn then(self, field: Option<usize>) -> Option<Self> {
+        let step = match field {
+            None => Steps::INTO,
+            Some(k) => u32::try_from(k).ok()?.checked_add(1).filter(|step| *step < Steps::INTO)?,
+        };
+        let place = [0, 8, 16, 24].into_iter().find(|place| self.0 >> place & 0xff == 0)?;
+        Some(Steps(self.0 | step << place))
+    }
+}
+
+impl<'a> Scalar<'a> {
+    /// Shows the scalars at the end of `steps`, in order, until `show` has seen enough.
+    pub(super) fn each(self, steps: Steps, show: &mut dyn FnMut(Self) -> Result<bool>) -> Result<bool> {
+        let rest = Steps(steps.0 >> 8);
+        match steps.0 & 0xff {
+            0 => show(self),
+            Steps::INTO => {
+                let mut fields = self.items()?.list.fields();
+                while let Some((number, value)) = fields.take()? {
+                    if let (field::ITEM, Value::Bytes(message)) = (number, value)
+                        && !(Scalar { message }).each(rest, show)?
+                    {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            }
+            k => self.field(k.saturating_sub(1).into())?.each(rest, show),
+        }
+    }
+
+    /// How many scalars there are.
+    pub(super) fn count(self, steps: Steps) -> Result<u64> {
+        let mut count = 0u64;
+        self.each(steps, &mut |_| {
+            count = count.saturating_add(1);
+            Ok(true)
+        })?;
+        Ok(count)
+    }
+
+    /// Field `k` of a struct; those of null are null.
+    pub(super) fn field(self, k: u64) -> Result<Self> {
+        if self.is_null()? { Ok(self) } else { self.items()?.get(k) }
+    }
+}
+
 /// The values of a list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Items<'a> {
@@ -135,35 +195,18 @@ impl<'a> Items<'a> {
         Ok(len)
     }
 
-    /// Shows `len` items from item `first` on.
-    pub(super) fn each(&self, first: u64, len: usize, mut show: impl FnMut(Scalar<'a>) -> Result<()>) -> Result<()> {
-        let (mut fields, mut skip, mut left) = (self.list.fields(), first, len);
-        while left > 0 {
-            let Some((number, value)) = fields.take()? else {
-                return Err(Error::new(Kind::Invalid, What::VtxScalar, self.list.at()).with_need(first));
-            };
-            match value {
-                Value::Bytes(message) if number == field::ITEM => match skip.checked_sub(1) {
-                    Some(fewer) => skip = fewer,
-                    None => {
-                        show(Scalar { message })?;
-                        left = left.saturating_sub(1);
-                    }
-                },
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
     /// Item `i`.
     pub(super) fn get(&self, i: u64) -> Result<Scalar<'a>> {
-        let mut found = Scalar { message: self.list };
-        self.each(i, 1, |scalar| {
-            found = scalar;
-            Ok(())
-        })?;
-        Ok(found)
+        let (mut fields, mut skip) = (self.list.fields(), i);
+        while let Some((number, value)) = fields.take()? {
+            if let (field::ITEM, Value::Bytes(message)) = (number, value) {
+                match skip.checked_sub(1) {
+                    Some(fewer) => skip = fewer,
+                    None => return Ok(Scalar { message }),
+                }
+            }
+        }
+        Err(Error::new(Kind::Invalid, What::VtxScalar, self.list.at()).with_need(i))
     }
 }
 

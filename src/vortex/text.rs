@@ -61,7 +61,7 @@ impl<'f> Node<'f> {
             };
         }
         match (&self.tree, self.layout(), self.encoding()) {
-            (Tree::Scalar(blob, _) | Tree::Items(blob, _), ..) => Ok(Plan::Borrowed(*blob)),
+            (Tree::Scalar(blob, _) | Tree::Items(blob, ..), ..) => Ok(Plan::Borrowed(*blob)),
             (_, Some(LayoutId::Chunked), _) | (_, _, Some(Encoding::Chunked)) => self.plan_chunks(at, len, run, s),
             (_, Some(_), _) => Err(self.undecoded()),
             (_, _, Some(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant)) => {
@@ -91,14 +91,11 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Rows of one chunk are read as that chunk is; texts of several are copied.
+    /// Rows of one chunk are read as that chunk is; texts of several are copied, unless all lie in one blob.
     fn plan_chunks(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
-        let (mut done, mut bound) = (0usize, 0u64);
-        loop {
+        let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
+        while done < len {
             let row = at.saturating_add(done as u64);
-            if done >= len {
-                return Ok(Plan::Copied(bound));
-            }
             let (chunk, first) = self.chunk(row, run, s)?;
             let within = row.saturating_sub(first);
             let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
@@ -107,11 +104,22 @@ impl<'f> Node<'f> {
             if part == len {
                 return Ok(plan);
             }
-            bound = bound.saturating_add(match plan {
-                Plan::Copied(bound) => bound,
-                Plan::Borrowed(_) => chunk.lengths(within, part, run, s)?,
-            });
+            let more = match plan {
+                Plan::Copied(bound) => {
+                    same = false;
+                    Ok(bound)
+                }
+                Plan::Borrowed(own) => {
+                    same &= blob.get_or_insert(own).at == own.at;
+                    chunk.lengths(within, part, run, s)
+                }
+            };
+            bound = bound.and_then(|bound| Ok(bound.saturating_add(more?)));
             done = done.saturating_add(part);
+        }
+        match blob {
+            Some(blob) if same => Ok(Plan::Borrowed(blob)),
+            _ => bound.map(Plan::Copied),
         }
     }
 

@@ -4,9 +4,10 @@
 //! lie, which rows of the children a nested row has. Dictionaries, runs, patches and chunks treat all four
 //! alike, so each encoding is written once.
 
+use super::dtype::Shape;
 use super::node::{Blob, Node, Tree};
 use super::raw::{Encoding, LayoutId};
-use super::scalar::Scalar;
+use super::scalar::{Scalar, Steps};
 use super::text;
 use crate::bytes::Scratch;
 use crate::column::Span;
@@ -88,7 +89,7 @@ impl<'f> Node<'f> {
             Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
             Tree::Array(..) => self.of_array(ask, at, out, run, s),
             Tree::Scalar(blob, scalar) => self.scalar(&blob, scalar, ask, at, out, run),
-            Tree::Items(blob, scalar) => self.of_items(&blob, scalar, ask, at, out, run),
+            Tree::Items(blob, scalar, steps) => self.of_items(&blob, (scalar, steps), ask, at, out, run),
             Tree::Nothing => Ok(()),
         }
     }
@@ -224,24 +225,44 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
+    /// Rows that lie in a scalar.
     fn of_items(
         &self,
         blob: &Blob<'f>,
-        list: Scalar<'f>,
+        (scalar, steps): (Scalar<'f>, Steps),
         ask: Ask,
         at: u64,
         mut out: Cells<'_>,
         run: &mut Run<'_>,
     ) -> Result<()> {
-        if ask == Ask::Ranges {
-            return Err(self.error(Kind::Unsupported, What::VtxScalar, 0));
+        // All of the scalar is walked over, wherever the rows lie in it.
+        let len = scalar.message().bytes().len() / ROWS_PER_NODE;
+        run.fuel.spend_many(u32::try_from(len).unwrap_or(u32::MAX), self.at())?;
+        let ranges = ask == Ask::Ranges;
+        if ranges && matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+            return self.strides(1, at, out);
         }
-        let mut i = 0usize;
-        list.items()?.each(at, out.len(), |scalar| {
-            self.scalar(blob, scalar, ask, at, out.part(i, 1), run)?;
-            i = i.saturating_add(1);
-            Ok(())
-        })
+        let (mut before, mut start, mut i) = (at, 0u64, 0usize);
+        scalar.each(steps, &mut |item| {
+            // Items of items follow each other.
+            let len = if ranges { self.scalar_len(item)? } else { 0 };
+            match before.checked_sub(1) {
+                Some(fewer) => before = fewer,
+                None if i < out.len() => {
+                    let mut row = out.part(i, 1);
+                    if ranges {
+                        row.fill(&span_value(span(start, len)));
+                    } else {
+                        self.scalar(blob, item, ask, at, row, run)?;
+                    }
+                    i = i.saturating_add(1);
+                }
+                None => return Ok(false),
+            }
+            start = start.saturating_add(len);
+            Ok(true)
+        })?;
+        Ok(())
     }
 
     /// Rows of several chunks.

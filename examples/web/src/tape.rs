@@ -68,8 +68,24 @@ impl Tape {
     }
 
     fn batch<'s, C: Column + 's>(&mut self, batch: &Batch<'s, C>, scratch: &mut Scratch<'s>) -> Result<()> {
-        let place = match batch.values {
-            Values::Null => Place::default(),
+        // What follows is the same code for the columns of all formats.
+        let values = match batch.values {
+            Values::Nested { rows, of } => return self.nested(batch, &rows, &of, scratch),
+            values => values.map(drop),
+        };
+        self.flat(values, batch.len, &batch.validity, scratch)
+    }
+
+    #[inline(never)]
+    fn flat(
+        &mut self,
+        values: Values<'_, ()>,
+        rows: usize,
+        validity: &Validity<'_>,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<()> {
+        let place = match values {
+            Values::Null | Values::Nested { .. } => Place::default(),
             Values::Bool(bits) => numbers(1, words(bits, scratch)?),
             Values::I8(v) => numbers(2, v),
             Values::I16(v) => numbers(3, v),
@@ -84,11 +100,10 @@ impl Tape {
             Values::F16(v) => numbers(12, v),
             Values::F32(v) => numbers(13, v),
             Values::F64(v) => numbers(14, v),
-            Values::Bytes(v) => strings(15, &v, &batch.validity, false, scratch)?,
-            Values::Utf8(v) => strings(16, &v, &batch.validity, true, scratch)?,
-            Values::Nested { rows, of } => return self.nested(batch, &rows, &of, scratch),
+            Values::Bytes(v) => strings(15, &v, validity, false, scratch)?,
+            Values::Utf8(v) => strings(16, &v, validity, true, scratch)?,
         };
-        self.node(place, batch.len, &batch.validity, 0, 0, scratch)
+        self.node(place, rows, validity, 0, 0, scratch)
     }
 
     fn nested<'s, C: Column + 's>(
@@ -98,8 +113,31 @@ impl Tape {
         of: &C,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
+        let children = of.ty().children();
+        let all = self.ranges(batch.first, batch.len, &batch.validity, rows, children as u32, scratch)?;
+        for k in 0..children {
+            let child = of.child(k)?;
+            if all.end > child.rows() {
+                return Err(Error::new(Kind::OutOfRange, What::Child, all.end).with_need(child.rows()));
+            }
+            self.column(&child, all.clone(), scratch)?;
+        }
+        Ok(())
+    }
+
+    /// The node of a nested batch; gives back which rows of its children it is about.
+    #[inline(never)]
+    fn ranges(
+        &mut self,
+        first: u64,
+        len: usize,
+        validity: &Validity<'_>,
+        rows: &Ranges<'_>,
+        children: u32,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<Range<u64>> {
         let mut all = Range { start: u64::MAX, end: 0 };
-        for i in (0..batch.len).filter(|i| batch.validity.get(*i)) {
+        for i in (0..len).filter(|i| validity.get(*i)) {
             let range = rows.get(i)?;
             if !range.is_empty() {
                 (all.start, all.end) = (all.start.min(range.start), all.end.max(range.end));
@@ -111,28 +149,20 @@ impl Tape {
         let count = all.end.saturating_sub(all.start);
         self.children = self.children.saturating_add(count);
         if self.children > CHILD_ROWS {
-            return Err(Error::new(Kind::Limit, What::MaxRows, batch.first).with_need(CHILD_ROWS));
+            return Err(Error::new(Kind::Limit, What::MaxRows, first).with_need(CHILD_ROWS));
         }
-        let spans = scratch.take::<u32>(batch.len.saturating_mul(2))?;
-        let (starts, lens) = spans.split_at_mut_checked(batch.len).unwrap_or_default();
+        let spans = scratch.take::<u32>(len.saturating_mul(2))?;
+        let (starts, lens) = spans.split_at_mut_checked(len).unwrap_or_default();
         for (i, (start, len)) in starts.iter_mut().zip(lens).enumerate() {
-            let range = if batch.validity.get(i) { rows.get(i)? } else { 0..0 };
+            let range = if validity.get(i) { rows.get(i)? } else { 0..0 };
             let range = if range.is_empty() { all.start..all.start } else { range };
             // Both are below CHILD_ROWS.
             *start = range.start.saturating_sub(all.start) as u32;
             *len = range.end.saturating_sub(range.start) as u32;
         }
         let place = Place { kind: 17, values: [0; 2], spans: address(spans) };
-        let children = of.ty().children();
-        self.node(place, batch.len, &batch.validity, count as u32, children as u32, scratch)?;
-        for k in 0..children {
-            let child = of.child(k)?;
-            if all.end > child.rows() {
-                return Err(Error::new(Kind::OutOfRange, What::Child, all.end).with_need(child.rows()));
-            }
-            self.column(&child, all.clone(), scratch)?;
-        }
-        Ok(())
+        self.node(place, len, validity, count as u32, children, scratch)?;
+        Ok(all)
     }
 
     fn node(

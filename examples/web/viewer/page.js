@@ -85,7 +85,7 @@ async function open(from, name) {
   $('#table-choice').hidden = facts.tables.length < 2
   $('#structure').replaceChildren()
   $('#raw pre').textContent = ''
-  $('#search').value = ''
+  for (const id of ['#search', '#from', '#to']) $(id).value = ''
   chosenTable()
   const info = await ask('info').catch((error) => error)
   if (source.from !== from) return
@@ -114,7 +114,12 @@ function chosen() {
 
 function show() {
   const table = Number($('#table').value)
-  if (!facts.tables[table]) return
+  if (!facts.tables[table]) {
+    grid.set([], 0, () => [])
+    cards.set([], 0, null, null)
+    return
+  }
+  const of = source
   const found = chosen()
   const columns = found.slice(0, SHOWN)
   const { rows, columns: all } = facts.tables[table]
@@ -123,7 +128,8 @@ function show() {
   $('#filo').title = found.length === 1 ? '' : 'a Filo vector has one column: search for its name'
   grid.set(columns.map((k) => all[k]), rows, (start, end) =>
     ask('rows', { table, columns, start, end }).catch((error) => {
-      failed(error)
+      // What goes wrong because another file was opened meanwhile concerns nobody.
+      if (source === of) failed(error)
       return null
     }))
   const x = $('#x').value === '' ? null : Number($('#x').value)
@@ -141,7 +147,10 @@ function download(blob, name) {
 
 async function save(call, as, extension) {
   const table = Number($('#table').value)
-  const done = await busy('Export', call, { table, columns: chosen(), as })
+  const { rows } = facts.tables[table]
+  const within = (input, otherwise) => Math.min(Math.max(input.value === '' ? otherwise : Number(input.value), 0), rows)
+  const [start, end] = [within($('#from'), 0), within($('#to'), rows)]
+  const done = await busy('Export', call, { table, columns: chosen(), as, start, end })
   if (done) download(done.value, `${source.name}.${extension}`)
 }
 

@@ -34,8 +34,13 @@ const calls = {
   async profile({ table, column, x }, options) {
     const of = file.tables[table]
     const key = `${table} ${x}`
-    if (x !== null && !ranges.has(key)) ranges.set(key, await rangeOf(of, x, options))
-    return profile(of, column, x, ranges.get(key), options)
+    if (x !== null && !ranges.has(key)) {
+      // Whoever asks meanwhile waits for the same walk.
+      const [known, found] = [ranges, rangeOf(of, x, options)]
+      known.set(key, found)
+      found.catch(() => known.delete(key))
+    }
+    return profile(of, column, x, await ranges.get(key), options)
   },
   verify: (_, options) => file.verify(options),
   info: (_, options) => file.info(options),
@@ -44,23 +49,23 @@ const calls = {
     const losses = lost.map(({ offset, size, table, index, why }) => ({ offset, size, table, index, why: why.message }))
     return { blob: new Blob([bytes]), rows, extents, losses }
   },
-  async save({ table, columns, as }, { signal, onProgress }) {
+  async save({ table, columns, as, start, end }, { signal, onProgress }) {
     const to = file.tables[table]
     const write = as === 'csv' ? csv : json
     const parts = as === 'csv' ? [write.head(columns.map((k) => to.columns[k]))] : []
-    for await (const { end, vectors } of to.batches({ columns, size: BATCH, signal })) {
+    for await (const { end: done, vectors } of to.batches({ columns, start, end, size: BATCH, signal })) {
       parts.push(new Blob([write.rows(vectors)]))
-      onProgress({ done: end, of: to.rows })
+      onProgress({ done: done - start, of: end - start })
     }
     return new Blob(parts, { type: as === 'csv' ? 'text/csv' : 'application/x-ndjson' })
   },
-  async write({ table, columns, as }, { signal, onProgress }) {
+  async write({ table, columns, as, start, end }, { signal, onProgress }) {
     const from = file.tables[table]
-    if (from.rows * columns.length > MOST) {
-      const field = `more than ${MOST.toLocaleString()} values are not written at once; choose fewer columns`
+    if ((end - start) * columns.length > MOST) {
+      const field = `more than ${MOST.toLocaleString()} values are not written at once; choose fewer columns or rows`
       throw new PilasterError({ kind: 'Source', field, offset: 0, need: 0 })
     }
-    const vectors = await from.read({ columns, signal, onProgress })
+    const vectors = await from.read({ columns, start, end, signal, onProgress })
     const bytes = as === 'filo' ? await writeFilo(vectors[0])
       : await writeDataSeries({
         name: from.name || 'Table', columns: vectors.map((values, k) => ({ name: from.columns[columns[k]].name || `column ${k}`, values })),

@@ -156,8 +156,9 @@ What a file may not say about itself:
                        what can be read, and say what cannot
       --type ELEMENT   what a Filo vector holds: boolean, int, long, float,
                        double, string, utf8, blob, timestamp or datetime
-      --dtype DTYPE    what a single Blosc chunk holds, as numpy spells it: int32,
-                       '>f8', '|S5' (default: items of bytes, shown in hexadecimal)
+      --dtype DTYPE    what a single Blosc chunk holds, as numpy spells it:
+                       int32, '>f8', '|S5' (default: items of bytes, shown in
+                       hexadecimal)
 
   -h, --help           this text
   -V, --version        the version

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Part, Prim, Table, Type, Unit, Values};
+use pilaster::column::{Batch, Column, Part, Prim, Table, Type, Unit};
 use pilaster::error::{Error, Kind, What};
 
 use crate::Failure;
@@ -167,26 +167,7 @@ impl<C: Column> Column for Seen<C> {
         Self: 's,
     {
         let Batch { first, len, values, validity } = self.column.read(rows, scratch)?;
-        let values = match values {
-            Values::Nested { rows, of } => Values::Nested { rows, of: Seen { column: of, ..*self } },
-            Values::Null => Values::Null,
-            Values::Bool(v) => Values::Bool(v),
-            Values::I8(v) => Values::I8(v),
-            Values::I16(v) => Values::I16(v),
-            Values::I32(v) => Values::I32(v),
-            Values::I64(v) => Values::I64(v),
-            Values::I128(v) => Values::I128(v),
-            Values::I256(v) => Values::I256(v),
-            Values::U8(v) => Values::U8(v),
-            Values::U16(v) => Values::U16(v),
-            Values::U32(v) => Values::U32(v),
-            Values::U64(v) => Values::U64(v),
-            Values::F16(v) => Values::F16(v),
-            Values::F32(v) => Values::F32(v),
-            Values::F64(v) => Values::F64(v),
-            Values::Bytes(v) => Values::Bytes(v),
-            Values::Utf8(v) => Values::Utf8(v),
-        };
+        let values = values.map(|column| Seen { column, ..*self });
         Ok(Batch { first, len, values, validity })
     }
 }

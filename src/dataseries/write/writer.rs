@@ -139,7 +139,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     {
         loop {
             match extent.push(row) {
-                Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush(extent)?,
+                Err(e) if e.kind() == Kind::NoRoom && !extent.is_empty() => self.flush_any(extent)?,
                 done => return Ok(done?),
             }
         }
@@ -160,20 +160,22 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// Those of [`flush`](Self::flush).
     pub fn flush_any<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<S::Error>> {
-        let _stopped = self.put_rows(extent);
+        // One behind the other, so that the stack of the one is gone when the other needs its own.
+        if self.start().is_ok() {
+            self.put_rows(extent);
+        }
         self.out.outcome()
     }
 
     #[inline(never)]
-    fn put_rows<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), Stopped> {
-        self.start()?;
-        let slot = self.slot(extent.schema().name().as_bytes())?;
+    fn put_rows<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) {
+        let Ok(slot) = self.slot(extent.schema().name().as_bytes()) else { return };
         let parts = extent.parts();
         let stored = self.compress.compress(parts.fixed, parts.variable);
-        self.out.put_extent::<E>(&mut Finished::new(&parts, &stored))?;
-        self.enter(slot);
-        extent.clear();
-        Ok(())
+        if self.out.put_extent::<E>(&mut Finished::new(&parts, &stored)).is_ok() {
+            self.enter(slot);
+            extent.clear();
+        }
     }
 
     /// Writes an extent as another file has it, byte for byte: compressed as it is, its check values with

@@ -208,7 +208,11 @@ fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (Range<i64>, Option<Sla
     let Some(line) = line else { return (wide_range(values, mask, first), None) };
     if line.slope == 0 {
         let range = wide_range(values, mask, first);
-        return (range, Slant::of(line, range.min.checked_sub(first), range.max.checked_sub(first)));
+        let slant = Slant::of(line, range.min.checked_sub(first), range.max.checked_sub(first));
+        // Else distances may be short that lead around, from the greatest number to the least.
+        if slant.is_some() || u32::try_from(range.distance()).is_ok() {
+            return (range, slant);
+        }
     }
     let Some(slant) = Slant::along(line, values) else { return (wide_range(values, mask, first), None) };
     let range = slant.range(values).unwrap_or_else(|| {

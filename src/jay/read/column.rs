@@ -109,7 +109,7 @@ impl<'a> Column<'a> {
         'a: 's,
     {
         let by_bitmap = self.by_bitmap(first, values.len())?;
-        if self.is_trusted() || !flags::any(values, &is_na) {
+        if !flags::any(values, &is_na) {
             return Ok(by_bitmap);
         }
         if self.is_full() {
@@ -155,8 +155,10 @@ impl<'a> Column<'a> {
         'a: 's,
     {
         let values = elements::<T>(self.data(), first, len, scratch)?;
-        let validity = self.validity(values, first, scratch, T::is_na)?;
-        Ok((values, validity))
+        if self.is_trusted() {
+            return Ok((values, self.by_bitmap(first, len)?));
+        }
+        Ok((values, self.validity(values, first, scratch, T::is_na)?))
     }
 }
 

@@ -32,10 +32,10 @@ pub struct ReadOptions {
     /// twice, buffers anywhere in the file, truth values any number, null counts wrong; a string that
     /// is none counts as missing. [`File::problems`] says what is odd.
     pub tolerant: bool,
-    /// Whether a null count of 0 is checked while numbers and truth values are read: a row whose stored
-    /// value stands for a missing one is an error then ([`What::JayNulls`](crate::error::What::JayNulls)).
-    /// Else it is believed, as the original does: batches of such a column are the file's own bytes, not
-    /// looked at, and such a row has that value. [`File::verify`] always checks.
+    /// Whether a null count of 0 is checked while numbers are read: a row whose stored value stands for a
+    /// missing one is an error then ([`What::JayNulls`](crate::error::What::JayNulls)), as it always is of
+    /// other types. Else it is believed, as the original does: batches of such a column are the file's own
+    /// bytes, not looked at, and such a row has that value. [`File::verify`] checks it in any case.
     pub check_null_counts: bool,
     /// How much a file may ask for.
     pub limits: Limits,

@@ -6,7 +6,7 @@ use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{DType, Shape};
 use crate::vortex::node::{Node, Tree};
 use crate::vortex::raw::{Encoding, LayoutId};
-use crate::vortex::scalar::Scalar;
+use crate::vortex::scalar::{Scalar, Steps};
 use crate::vortex::tree::{Ask, ONE, Run, span, span_cell};
 
 impl<'f> Node<'f> {
@@ -46,7 +46,7 @@ impl<'f> Node<'f> {
     }
 
     /// Rows of `size` rows of the child each.
-    fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         for (i, cell) in out.iter_mut().enumerate() {
             let row = at.saturating_add(i as u64);
@@ -64,21 +64,25 @@ impl<'f> Node<'f> {
     }
 
     /// The ranges of a scalar list, whose items are rows of their own.
-    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, mut out: Cells<'_>) -> Result<()> {
-        let len = match self.dtype.storage()?.shape {
-            Shape::Struct(_) | Shape::Entry(_) => return self.strides(1, at, out),
-            _ => scalar.items()?.len()?,
-        };
-        if let Shape::FixedList(_, size) = self.dtype.storage()?.shape
-            && !scalar.is_null()?
-            && len != u64::from(size)
-        {
-            return Err(self.error(Kind::Invalid, What::VtxScalar, len));
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: Cells<'_>) -> Result<()> {
+        if matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+            return self.strides(1, at, out);
         }
-        let cell = span_cell(span(0, len));
-        let Cells::W8(out) = out.again() else { return Err(self.mistyped()) };
+        let cell = span_cell(span(0, self.scalar_len(scalar)?));
+        let Cells::W8(out) = out else { return Err(self.mistyped()) };
         out.fill(cell);
         Ok(())
+    }
+
+    /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
+    pub(in crate::vortex) fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
+        let len = scalar.items()?.len()?;
+        match self.dtype.storage()?.shape {
+            Shape::FixedList(_, size) if !scalar.is_null()? && len != u64::from(size) => {
+                Err(self.error(Kind::Invalid, What::VtxScalar, len))
+            }
+            _ => Ok(len),
+        }
     }
 
     /// `vortex.list`: row `i` reaches from offset `i` to the next.
@@ -142,6 +146,31 @@ impl<'f> Node<'f> {
             *cell = if inside { span_cell(span(*cell, *size)) } else { 0 };
         }
         Ok(())
+    }
+
+    /// How many of `left` rows from `row` on lie in one chunk, whatever the chunks lie under.
+    pub(in crate::vortex) fn unbroken(
+        &self,
+        row: u64,
+        left: u64,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<u64> {
+        let (mut node, mut row, mut left) = (*self, row, left);
+        while left > 0 {
+            run.fuel.spend(node.at())?;
+            node = match (node.wrapped()?, node.encoding()) {
+                (Some(child), _) => child,
+                (None, Some(Encoding::Chunked)) => {
+                    let (chunk, first) = node.chunk(row, run, s)?;
+                    row = row.saturating_sub(first);
+                    left = left.min(chunk.rows.saturating_sub(row));
+                    chunk
+                }
+                _ => break,
+            };
+        }
+        Ok(left)
     }
 
     /// The node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
@@ -215,7 +244,11 @@ impl<'f> Node<'f> {
             },
             Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
                 Shape::Struct(_) | Shape::Entry(_) => self.item(blob, scalar, k as u64, dtype),
-                _ => self.items(blob, scalar, dtype),
+                _ => self.items(blob, scalar, Some(Steps::ITEMS), dtype),
+            },
+            Tree::Items(blob, scalar, steps) => match self.dtype.storage()?.shape {
+                Shape::Struct(_) | Shape::Entry(_) => self.items(blob, scalar, steps.then(Some(k)), dtype),
+                _ => self.items(blob, scalar, steps.then(None), dtype),
             },
             _ => Ok(self.nothing(dtype)),
         }

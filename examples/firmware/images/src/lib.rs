@@ -11,6 +11,7 @@ pub mod flash;
 mod host;
 mod kept;
 mod lent;
+pub mod measured;
 mod messages;
 
 pub use awaited::{Slow, block_on};

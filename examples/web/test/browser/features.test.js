@@ -1,7 +1,9 @@
 // What the viewer makes of a file: plots, the picture of its structure, new files, what is left of a cut one; a file of
 // 5 GB by ranges, and a call that is cancelled.
 import assert from 'node:assert/strict'
-import { readFileSync } from 'node:fs'
+import { readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { after, before, test } from 'node:test'
 
 import { open, writeDataSeries } from '../../lib/index.js'
@@ -155,6 +157,52 @@ test('every control has a name', async () => {
     .filter((one) => !(one.getAttribute('aria-label') || one.labels?.[0]?.textContent.trim() || one.textContent.trim()))
     .map((one) => one.outerHTML))
   assert.deepEqual(nameless, [])
+})
+
+test('files of all five formats, dropped', async () => {
+  const files = [['jay/stats_n7.jay', 'jay'], ['dataseries/tiny.ds', 'dataseries'], ['vortex/enc_alp_a.vortex', 'vortex'],
+    ['bcolz/chunks/bitshuf_n12_ts4_bs0.blosc', 'bcolz'], ['filo/bin_int_readme.filo', 'filo']]
+  for (const [file, format] of files) {
+    await page.selectOption('#type', format === 'filo' ? 'int' : '')
+    const name = file.split('/').pop()
+    const transfer = await page.evaluateHandle(([name, bytes]) => {
+      const transfer = new DataTransfer()
+      transfer.items.add(new File([new Uint8Array(bytes)], name))
+      return transfer
+    }, [name, [...readFileSync(golden(file))]])
+    await page.dispatchEvent('#drop', 'drop', { dataTransfer: transfer })
+    await page.waitForFunction((name) => document.querySelector('#name').textContent === name, name)
+    await page.waitForSelector('#grid td')
+    assert.match(await page.locator('#facts').innerText(), new RegExp(`format\\s+${format}`))
+    const drawn = page.locator('#columns > li').filter({ has: page.locator('.type', { hasText: /^(u?int|float)/ }) }).first()
+    await drawn.scrollIntoViewIfNeeded()
+    await drawn.locator('svg polyline').waitFor()
+  }
+  await page.selectOption('#type', '')
+})
+
+test('an export of some rows of some columns', async () => {
+  await show('trades.ds', trades)
+  await page.locator('#search').fill('si')
+  await page.locator('#from').fill('95')
+  await page.locator('#to').fill('99')
+  const { bytes } = await downloaded('#csv')
+  assert.equal(new TextDecoder().decode(bytes), 'size\r\n95\r\n96\r\n0\r\n1\r\n')
+  const file = await open((await downloaded('#series')).bytes)
+  assert.deepEqual((await file.table().read())[0].toArray(), [95, 96, 0, 1])
+})
+
+test('a picture, kept out of the repository unless it is asked for', async () => {
+  const path = process.env.PICTURE ?? join(tmpdir(), 'pilaster-viewer.png')
+  await page.setViewportSize({ width: 860, height: 400 })
+  await page.locator('#url').fill('')
+  await show('trades.ds', trades)
+  await page.locator('#verify').click()
+  for (const name of ['time', 'price', 'size', 'who']) await card(name).scrollIntoViewIfNeeded()
+  await card('who').locator('dl dd').waitFor()
+  await page.evaluate(() => scrollTo(0, 0))
+  await page.screenshot({ path, fullPage: true })
+  assert.ok(statSync(path).size > 50_000, 'something is on it')
 })
 
 test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))

@@ -3,6 +3,8 @@
 //! Below the batch there are no numbers, texts and dates, only cells of a few widths. A tree is walked by
 //! one function that passes a [`Cells`] on; only the kernels at its leaves exist once per width.
 
+mod small;
+
 use crate::error::{Error, Kind, Result, What};
 
 /// A run of cells of one width, native byte order.
@@ -37,6 +39,9 @@ macro_rules! each {
 }
 #[cfg(feature = "vortex")]
 pub(crate) use each;
+
+/// Whether there is a loop for each width: code that only hosts have room for.
+const HOST: bool = cfg!(target_pointer_width = "64");
 
 /// A cell of any width, its lowest 32 bytes first, little-endian.
 pub type Value = [u8; 32];
@@ -124,8 +129,17 @@ impl<'o> Cells<'o> {
         each!(self, words => bytemuck::cast_slice_mut(words))
     }
 
+    /// The bytes of the cells.
+    fn bytes(&self) -> &[u8] {
+        each!(self, words => bytemuck::cast_slice(words))
+    }
+
     /// Sets every cell to the lowest bytes of `value`.
     pub fn fill(&mut self, value: &Value) {
+        if !HOST && cfg!(target_endian = "little") {
+            let size = self.width();
+            return small::fill(self.bytes_mut(), value.get(..size).unwrap_or_default());
+        }
         fn fill<T: Cell>(words: &mut [T], value: &Value) {
             if let Some(word) = T::from_le(value) {
                 words.fill(word);
@@ -144,12 +158,7 @@ impl<'o> Cells<'o> {
             reason = "on little-endian machines a copy; the sum is of slices in memory"
         )]
         fn load<T: Cell>(words: &mut [T], bytes: &[u8]) -> bool {
-            let len = size_of_val(words);
-            let Some(bytes) = bytes.get(..len) else { return false };
-            if cfg!(target_endian = "little") {
-                bytemuck::cast_slice_mut::<T, u8>(words).copy_from_slice(bytes);
-                return true;
-            }
+            let Some(bytes) = bytes.get(..size_of_val(words)) else { return false };
             for (word, bytes) in words.iter_mut().zip(bytes.chunks_exact(T::SIZE)) {
                 if let Some(value) = T::from_le(bytes) {
                     *word = value;
@@ -157,7 +166,13 @@ impl<'o> Cells<'o> {
             }
             true
         }
-        if each!(self, words => load(words, bytes)) {
+        if cfg!(target_endian = "little") {
+            let to = self.bytes_mut();
+            if let Some(bytes) = bytes.get(..to.len()) {
+                to.copy_from_slice(bytes);
+                return Ok(());
+            }
+        } else if each!(self, words => load(words, bytes)) {
             return Ok(());
         }
         let need = (self.len() as u64).saturating_mul(self.width() as u64);
@@ -175,6 +190,11 @@ impl<'o> Cells<'o> {
                 }
             }
             bad
+        }
+        if !HOST {
+            let size = self.width();
+            let values = if size == values.width() { values.bytes() } else { &[] };
+            return small::gather(self.bytes_mut(), values, size, codes);
         }
         match (self, values) {
             (Cells::W1(words), Cells::W1(values)) => gather(words, values, codes),
@@ -198,6 +218,11 @@ impl<'o> Cells<'o> {
                 }
             }
             bad
+        }
+        if !HOST {
+            let size = self.width();
+            let values = if size == values.width() { values.bytes() } else { &[] };
+            return small::scatter(self.bytes_mut(), values, size, places);
         }
         match (self, values) {
             (Cells::W1(words), Cells::W1(values)) => scatter(words, values, places),
@@ -239,6 +264,10 @@ impl<'o> Cells<'o> {
                 }
             }
         }
+        if !HOST {
+            let size = self.width();
+            return small::spread(self.bytes_mut(), size, valid);
+        }
         each!(self, words => spread(words, valid));
     }
 
@@ -248,6 +277,11 @@ impl<'o> Cells<'o> {
     /// # Errors
     /// The number of the run that is wrong.
     pub fn expand(&mut self, values: &Cells<'_>, ends: &[u64]) -> core::result::Result<(), usize> {
+        if !HOST {
+            let size = self.width();
+            let values = if size == values.width() { values.bytes() } else { &[] };
+            return small::expand(self.bytes_mut(), values, size, ends);
+        }
         match (self, values) {
             (Cells::W1(words), Cells::W1(values)) => expand(words, values, ends),
             (Cells::W2(words), Cells::W2(values)) => expand(words, values, ends),
@@ -310,28 +344,13 @@ macro_rules! widen {
     }};
 }
 
-/// Whether there is a loop for each type of numbers: code that only hosts have room for.
-const HOST: bool = cfg!(target_pointer_width = "64");
-
-/// Number `i` of those of `size` bytes at the end of `bytes`, which have room for as many of `of` bytes.
-fn narrow(bytes: &[u8], of: usize, size: usize, i: usize) -> u64 {
-    let count = bytes.len().checked_div(of).unwrap_or(0);
-    let at = bytes.len().saturating_sub(count.saturating_sub(i).saturating_mul(size));
-    let mut word = [0; 8];
-    let from = if cfg!(target_endian = "little") { 0 } else { 8usize.saturating_sub(size) };
-    for (to, byte) in word.iter_mut().skip(from).zip(bytes.iter().skip(at).take(size)) {
-        *to = *byte;
-    }
-    u64::from_ne_bytes(word)
-}
-
 /// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
 /// it makes words, sign-extended or not.
 pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
     if !HOST {
         let shift = 64usize.saturating_sub(size.saturating_mul(8)) & 63;
         for i in 0..words.len() {
-            let word = narrow(bytemuck::cast_slice(words), 8, size, i) << shift;
+            let word = small::narrow(bytemuck::cast_slice(words), 8, size, i) << shift;
             let word = if signed { (word.cast_signed() >> shift).cast_unsigned() } else { word >> shift };
             words.get_mut(i).into_iter().for_each(|to| *to = word);
         }
@@ -352,7 +371,7 @@ pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
 pub fn widen4(words: &mut [u32], size: usize) {
     if !HOST {
         for i in 0..words.len() {
-            let word = super::low32(narrow(bytemuck::cast_slice(words), 4, size, i));
+            let word = super::low32(small::narrow(bytemuck::cast_slice(words), 4, size, i));
             words.get_mut(i).into_iter().for_each(|to| *to = word);
         }
         return;

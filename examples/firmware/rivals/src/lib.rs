@@ -1,0 +1,279 @@
+//! One record of five fields, written by this crate and by others: what `measure` measures.
+//!
+//! All take the same readings one by one, and put bytes into the same page.
+
+#![no_std]
+#![forbid(unsafe_code)]
+
+use pilaster::bytes::{LittleEndian, Scratch, Sink};
+use pilaster::codec::Table;
+use pilaster::dataseries::record;
+use pilaster::dataseries::write::{
+    Compress, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Stored, WriteError, Writer,
+};
+use pilaster::encoding::line::Line;
+use pilaster::error::{Error, Kind, Result, What};
+use pilaster::filo::raw::Packing;
+use pilaster::filo::write::append::{Booleans, Ints, Lines};
+
+record! {
+    /// A reading of a weather station, one a second.
+    #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, minicbor::Encode)]
+    pub struct Reading = "Reading" namespace "example.org" version 1.0 {
+        /// Milliseconds since 1970.
+        #[n(0)]
+        time: int64 relative,
+        /// Degrees Celsius, to a tenth.
+        #[n(1)]
+        temp: double relative scaled 0.1,
+        /// Per cent.
+        #[n(2)]
+        humidity: int32 relative,
+        /// Of the battery.
+        #[n(3)]
+        millivolts: int32 relative,
+        /// Whether the sun shines on the panel.
+        #[n(4)]
+        charging: bool,
+    }
+}
+
+/// Milliseconds between two readings.
+const EVERY: i64 = 1000;
+/// When they begin.
+const START: i64 = 1_700_000_000_000;
+
+/// Reading `n`.
+#[must_use]
+pub fn reading(n: u32) -> Reading {
+    // What looks like chance, always the same for `n`.
+    let noise = n.wrapping_mul(0x9e37_79b9) >> 16;
+    let wave = |period: u32, height: u32| {
+        let at = n % period * 2;
+        (if at > period { 2 * period - at } else { at } * height / period) as i32
+    };
+    Reading {
+        time: START + i64::from(n) * EVERY,
+        temp: f64::from(183 + wave(1800, 60)) * 0.1,
+        humidity: 41 + wave(3600, 25),
+        millivolts: 3912 - wave(7200, 300) + i32::from(noise.is_multiple_of(8)),
+        charging: n % 1200 > 500,
+    }
+}
+
+/// Where all bytes go: a page of flash, written over and over.
+#[derive(Debug)]
+pub struct Page {
+    bytes: [u8; 256],
+    at: usize,
+    /// Bytes so far.
+    pub written: u32,
+}
+
+impl Page {
+    /// An empty one.
+    pub const NEW: Page = Page { bytes: [0; 256], at: 0, written: 0 };
+}
+
+impl Sink for Page {
+    type Error = Error;
+
+    fn put(&mut self, mut bytes: &[u8]) -> Result<()> {
+        self.written = self.written.wrapping_add(bytes.len() as u32);
+        while !bytes.is_empty() {
+            if self.at >= self.bytes.len() {
+                self.at = 0;
+            }
+            let room = self.bytes.get_mut(self.at..).unwrap_or_default();
+            let (now, later) = bytes.split_at_checked(room.len()).unwrap_or((bytes, &[]));
+            if let Some(room) = room.get_mut(..now.len()) {
+                room.copy_from_slice(now);
+            }
+            (self.at, bytes) = (self.at.wrapping_add(now.len()), later);
+        }
+        Ok(())
+    }
+}
+
+/// What is lent to a writer.
+#[derive(Debug)]
+pub struct Lent {
+    rows: [u8; 2048],
+    out: [u8; 512],
+    table: [u8; 512],
+    slots: [IndexSlot; 64],
+}
+
+impl Lent {
+    /// For a `static`.
+    pub const NEW: Lent = Lent { rows: [0; 2048], out: [0; 512], table: [0; 512], slots: [IndexSlot::EMPTY; 64] };
+}
+
+/// Writes so many readings.
+pub type Write = fn(&mut Page, &mut Lent, u32) -> Result<()>;
+
+fn flat(e: WriteError<Error>) -> Error {
+    match e {
+        WriteError::Format(e) | WriteError::Sink(e) => e,
+    }
+}
+
+/// What all others do beside writing.
+///
+/// # Errors
+/// None.
+pub fn nothing(_: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
+    for n in 0..readings {
+        core::hint::black_box(reading(n));
+    }
+    Ok(())
+}
+
+/// A DataSeries file, finished with its index.
+fn dataseries<C: Compress>(
+    page: &mut Page,
+    rows: &mut [u8],
+    slots: &mut [IndexSlot],
+    compress: C,
+    readings: u32,
+) -> Result<(), WriteError<Error>> {
+    let mut file = Writer::<LittleEndian, _, _>::with(page, Descriptions::of::<Reading>(), slots, compress);
+    let mut extent = Extent::of::<Reading>(Memory::rows(rows))?;
+    for n in 0..readings {
+        file.push(&mut extent, &reading(n))?;
+    }
+    file.flush(&mut extent)?;
+    file.finish().map(drop)
+}
+
+/// DataSeries, extents of 2 KiB as they are.
+///
+/// # Errors
+/// [`Kind::NoRoom`] for more extents than there are slots in the index.
+pub fn dataseries_stored(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    dataseries(page, &mut lent.rows, &mut lent.slots, Stored, readings).map_err(flat)
+}
+
+/// DataSeries, extents of 2 KiB compressed by LZF.
+///
+/// # Errors
+/// As above.
+pub fn dataseries_lzf(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    let Lent { rows, out, table, slots } = lent;
+    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+    dataseries(page, rows, slots, lzf, readings).map_err(flat)
+}
+
+/// DataSeries, extents of 2 KiB compressed by LZ4.
+///
+/// # Errors
+/// As above.
+pub fn dataseries_lz4(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    let Lent { rows, out, table, slots } = lent;
+    let lz4 = Lz4::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+    dataseries(page, rows, slots, lz4, readings).map_err(flat)
+}
+
+/// Rows of a vector.
+const ROWS: usize = 256;
+
+/// Five Filo vectors for every 256 readings.
+///
+/// # Errors
+/// None.
+pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
+    // A vector of each field, in as much memory as 256 rows can take.
+    let memory = lent.rows.as_mut_slice();
+    let (a, memory) = part(memory, Lines::max_len(Packing::U2, ROWS));
+    let (b, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
+    let (c, memory) = part(memory, Ints::max_len(Packing::I8, false, ROWS));
+    let (d, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
+    let (e, _) = part(memory, Booleans::max_len(ROWS));
+    let mut from = 0;
+    while from < readings {
+        let line = Line { base: START + i64::from(from) * EVERY, slope: EVERY as i32 };
+        let mut time = Lines::new(a, line, Packing::U2)?;
+        let mut temp = Ints::new(b, Packing::I16)?;
+        let mut humidity = Ints::new(c, Packing::I8)?;
+        let mut millivolts = Ints::new(d, Packing::I16)?;
+        let mut charging = Booleans::new(e);
+        let until = readings.min(from + ROWS as u32);
+        for n in from..until {
+            let reading = reading(n);
+            time.push(reading.time)?;
+            temp.push(tenths(reading.temp))?;
+            humidity.push(reading.humidity)?;
+            millivolts.push(reading.millivolts)?;
+            charging.push(reading.charging)?;
+        }
+        from = until;
+        for chunk in [time.finish()?, temp.finish()?, humidity.finish()?, millivolts.finish()?, charging.finish()?] {
+            page.put(chunk)?;
+        }
+    }
+    Ok(())
+}
+
+/// In whole tenths.
+fn tenths(value: f64) -> i32 {
+    (value * 10.0 + 0.5) as i32
+}
+
+fn part(bytes: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {
+    bytes.split_at_mut_checked(len).unwrap_or_default()
+}
+
+/// postcard, one record behind the other.
+///
+/// # Errors
+/// None.
+pub fn postcard(page: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
+    let mut buffer = [0; 64];
+    for n in 0..readings {
+        match postcard::to_slice(&reading(n), &mut buffer) {
+            Ok(bytes) => page.put(bytes)?,
+            Err(_) => return Err(Error::new(Kind::NoRoom, What::Destination, 0)),
+        }
+    }
+    Ok(())
+}
+
+/// minicbor, one record behind the other.
+///
+/// # Errors
+/// None.
+pub fn minicbor(page: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
+    let mut buffer = [0u8; 64];
+    for n in 0..readings {
+        let mut to = minicbor::encode::write::Cursor::new(&mut buffer[..]);
+        match minicbor::encode(reading(n), &mut to) {
+            Ok(()) => {
+                let len = to.position();
+                page.put(buffer.get(..len).unwrap_or_default())?;
+            }
+            Err(_) => return Err(Error::new(Kind::NoRoom, What::Destination, 0)),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+
+    use super::*;
+
+    #[test]
+    fn a_third_of_postcard() {
+        let bytes = |write: Write| {
+            let (mut page, mut lent) = (Page::NEW, Lent::NEW);
+            write(&mut page, &mut lent, 1024).unwrap();
+            page.written
+        };
+        let postcard = bytes(postcard);
+        assert!(postcard < bytes(minicbor));
+        for write in [dataseries_lzf, dataseries_lz4, filo] {
+            assert!(bytes(write) * 3 <= postcard);
+        }
+    }
+}

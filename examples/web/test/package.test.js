@@ -1,0 +1,28 @@
+// What is published: modules that any runtime loads, and every file that the package needs.
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+
+test('the modules import nothing', () => {
+  for (const name of ['pilaster.wasm', 'pilaster-write.wasm']) {
+    const module = new WebAssembly.Module(readFileSync(`${root}/${name}`))
+    assert.deepEqual(WebAssembly.Module.imports(module), [], name)
+    assert.ok(WebAssembly.Module.exports(module).some(({ name }) => name === 'input'))
+  }
+})
+
+test('npm packs all that is exported', () => {
+  const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
+  const files = JSON.parse(packed)[0].files.map(({ path }) => path)
+  const { exports, license } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))
+  const named = Object.values(exports).flatMap((to) => (typeof to === 'string' ? [to] : Object.values(to)))
+  for (const path of [...named, './README.md', './LICENSE-MIT', './LICENSE-APACHE', './lib/write.js']) {
+    assert.ok(files.includes(path.slice(2)), path)
+  }
+  assert.equal(license, 'MIT OR Apache-2.0')
+  assert.ok(!files.some((path) => path.startsWith('test/')))
+})
