@@ -19,7 +19,7 @@
 //! ```
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{FAST, Output, SLACK, fast_match, low32, no_room, put, rest_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
@@ -114,11 +114,11 @@ fn far(high: u8, low: u8) -> usize {
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
-    let mut at = out.at;
-    let bytes = &mut *out.bytes;
+    let Some((bytes, mut position)) = out.fast() else { return };
     let mut instruction = || {
         // The longest: a control byte and its literals. Behind any match, something is left in it.
         let window = src.first_chunk::<{ 1 + RUN }>()?;
+        let at = position as usize;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
@@ -129,7 +129,7 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             if control >= 16 {
                 put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
             }
-            at = at.wrapping_add(usize::from(control)).wrapping_add(1);
+            position = low32(at.wrapping_add(usize::from(control)).wrapping_add(1));
             src = src.get(usize::from(control).wrapping_add(2)..)?;
             return Some(());
         }
@@ -149,12 +149,12 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             used = used.wrapping_add(2);
         }
         fast_match(bytes, at, distance, len)?;
-        at = at.wrapping_add(len);
+        position = low32(at.wrapping_add(len));
         src = src.get(used..)?;
         Some(())
     };
     while instruction().is_some() {}
-    out.at = at;
+    out.at = position as usize;
     *r = rest_of(r, src);
 }
 

@@ -24,7 +24,7 @@ mod hc;
 pub use hc::encode_hc;
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{FAST, Output, SLACK, fast_match, low32, no_room, put, rest_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Result, What};
 
@@ -95,11 +95,11 @@ fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
-    let mut at = out.at;
-    let bytes = &mut *out.bytes;
+    let Some((bytes, mut position)) = out.fast() else { return };
     let mut sequence = || {
         // Token, 14 literals, distance, one byte of length; literals are taken by 16.
         let mut window = src.first_chunk::<20>()?;
+        let at = position as usize;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
@@ -126,12 +126,12 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
         }
         to = to.wrapping_add(literals);
         fast_match(bytes, to, distance, len)?;
-        at = to.wrapping_add(len);
+        position = low32(to.wrapping_add(len));
         src = rest.get(used..)?;
         Some(())
     };
     while sequence().is_some() {}
-    out.at = at;
+    out.at = position as usize;
     *r = rest_of(r, src);
 }
 
