@@ -25,11 +25,11 @@ impl<'o> Output<'o> {
         Output { bytes, at: 0 }
     }
 
-    /// The bytes and the position of a fast loop: it has 32 bits, so that no sum of it and a length
-    /// overflows, and one comparison tells whether a piece is inside. What lies behind is left to the step.
+    /// The bytes within [`REACH`] and the position of a fast loop, by which one comparison tells whether a
+    /// piece is inside. What lies behind is left to the step.
     #[inline(always)]
     pub(super) fn fast(&mut self) -> Option<(&mut [u8], u32)> {
-        let reach = self.bytes.len().min(1 << 31);
+        let reach = self.bytes.len().min(REACH);
         Some((self.bytes.get_mut(..reach)?, u32::try_from(self.at).ok()?))
     }
 
@@ -108,6 +108,8 @@ pub(super) fn repeat(bytes: &mut [u8], at: usize, distance: usize, len: usize) {
 /// How much room the fast loops want behind `Output::at`: what [`wild`] writes at most, behind the
 /// longest literals of an instruction.
 pub(super) const SLACK: usize = 96;
+/// How far the positions of a fast loop reach: with 32 bits, no sum of them and a length overflows.
+pub(super) const REACH: usize = 1 << 31;
 /// The longest match that [`wild`] takes.
 pub(super) const WILD: usize = 32;
 
@@ -117,9 +119,9 @@ pub(super) const WILD: usize = 32;
 pub(super) fn wild(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
     let from = at.checked_sub(distance)?;
     if distance >= 16 {
-        copy::<16>(bytes, from, at)?;
+        again::<16>(bytes, from, at)?;
         if len > 16 {
-            copy::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+            again::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
         }
         return Some(());
     }
@@ -131,7 +133,7 @@ pub(super) fn wild(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> 
     }
     for piece in [0usize, 8, 16, 24] {
         if piece < len {
-            copy::<8>(bytes, from.wrapping_add(piece), at.wrapping_add(piece))?;
+            again::<8>(bytes, from.wrapping_add(piece), at.wrapping_add(piece))?;
         }
     }
     Some(())
@@ -197,7 +199,16 @@ pub(super) fn fast_match(bytes: &mut [u8], at: usize, distance: usize, len: usiz
     Some(())
 }
 
-/// Copies `N` bytes within the output: two plain moves.
+/// Copies `N` bytes of the output so far to its end at `to`: two plain moves.
+#[inline(always)]
+fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+    // In this order, for then the compiler knows that what lies `N` and more before `to` is there.
+    bytes.get(to..to.wrapping_add(N))?;
+    let piece = *bytes.get(..to)?.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;
+    put::<N>(bytes, to, &piece)
+}
+
+/// Copies `N` bytes within the output.
 #[inline(always)]
 pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
     let piece = *bytes.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;
