@@ -204,9 +204,13 @@ impl Wire for Stream<'_> {
         if distance >= FAR && len < SHORTEST_FAR {
             return Some(());
         }
+        let code = len.wrapping_sub(SHORTEST - 1);
+        if FAST && code < 7 && distance < FAR && self.short(src, at, distance, code).is_some() {
+            self.literals = at.wrapping_add(len);
+            return Some(());
+        }
         self.runs(src, at)?;
         self.literals = at.wrapping_add(len);
-        let code = len.wrapping_sub(SHORTEST - 1);
         let near = distance.min(FAR).wrapping_sub(1);
         if code < 7 {
             self.out.byte(low8(code << 5 | near >> 8))?;
@@ -232,15 +236,43 @@ impl Wire for Stream<'_> {
 }
 
 impl Stream<'_> {
+    /// A run of 16 literals or less, or none, and a near match of one control byte, far from both ends: three
+    /// stores in one window.
+    #[inline(always)]
+    fn short(&mut self, src: &[u8], at: usize, distance: usize, code: usize) -> Option<()> {
+        let run = at.wrapping_sub(self.literals);
+        if run > 16 {
+            return None;
+        }
+        let from = src.get(self.literals..)?.first_chunk::<16>()?;
+        let window = self.out.window::<20>()?;
+        let near = distance.wrapping_sub(1);
+        let mut used = 0usize;
+        if run > 0 {
+            window[0] = low8(run.wrapping_sub(1));
+            *window.get_mut(1..)?.first_chunk_mut()? = *from;
+            used = run.wrapping_add(1);
+        }
+        *window.get_mut(used..)?.first_chunk_mut()? = [low8(code << 5 | near >> 8), low8(near)];
+        self.out.at = self.out.at.wrapping_add(used).wrapping_add(2);
+        Some(())
+    }
+
+    /// The literals before `to`.
     #[inline]
     fn runs(&mut self, src: &[u8], to: usize) -> Option<()> {
-        let mut from = self.literals;
-        while from < to {
-            let n = to.wrapping_sub(from).min(RUN);
-            let next = from.wrapping_add(n);
-            self.out.byte(low8(n.wrapping_sub(1)))?;
-            self.out.slice(src, from, next)?;
-            from = next;
+        let literals = src.get(self.literals..to)?;
+        // Far too long for what is left: nothing of it needs to be copied.
+        self.out.room(literals.len())?;
+        let mut rest = literals;
+        while let Some((run, more)) = rest.split_first_chunk::<RUN>() {
+            self.out.byte(low8(RUN - 1))?;
+            self.out.array(*run)?;
+            rest = more;
+        }
+        if !rest.is_empty() {
+            self.out.byte(low8(rest.len().wrapping_sub(1)))?;
+            self.out.slice(src, to.wrapping_sub(rest.len()), to)?;
         }
         Some(())
     }

@@ -137,13 +137,21 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
         let now = word(src, at)?;
         let distance = table.note(now, at, W::HASHED);
         let reach = if at < W::WINDOW { at } else { W::WINDOW };
-        if distance.wrapping_sub(1) >= reach || !W::same(now, word(src, at.wrapping_sub(distance))?) {
+        let before = if distance.wrapping_sub(1) < reach { word(src, at.wrapping_sub(distance))? } else { !now };
+        if !W::same(now, before) {
             at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
             step = (misses >> PATIENCE).wrapping_add(1);
             continue;
         }
-        let len = MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends));
+        let differ = now ^ before;
+        let len = if FAST && differ != 0 {
+            // Within the words that are at hand; behind them there is more than `LAST_END`.
+            const { assert!(W::LAST_START >= W::LAST_END + 6) }
+            differ.trailing_zeros() as usize >> 3
+        } else {
+            MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends))
+        };
         let back = common_back(src, literals, at, distance);
         let start = at.wrapping_sub(back);
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
@@ -178,6 +186,13 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
     let mut len = 0usize;
     let (mut rest, mut old_rest) = (new, old);
     if FAST {
+        while let (Some((a, more)), Some((b, old_more))) =
+            (rest.split_first_chunk::<32>(), old_rest.split_first_chunk::<32>())
+            && a == b
+        {
+            len = len.wrapping_add(32);
+            (rest, old_rest) = (more, old_more);
+        }
         while let (Some((a, more)), Some((b, old_more))) = (rest.split_first_chunk(), old_rest.split_first_chunk()) {
             let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
             if differ != 0 {
@@ -220,6 +235,12 @@ impl<'o> Put<'o> {
     #[inline(always)]
     pub(super) fn window<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
         self.bytes.get_mut(self.at..)?.first_chunk_mut()
+    }
+
+    /// Whether there is room for so many bytes.
+    #[inline]
+    pub(super) fn room(&self, len: usize) -> Option<()> {
+        (len <= self.bytes.len().wrapping_sub(self.at)).then_some(())
     }
 
     #[inline]

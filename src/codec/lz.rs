@@ -170,20 +170,16 @@ fn pattern(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<(
 
 /// For each distance from 1 to 7 the factor that repeats so many bytes throughout a word, and how many of the
 /// word's bytes are whole patterns.
-const PATTERNS: [(u64, usize); 8] = {
-    let mut patterns = [(0, 0); 8];
-    let mut distance = 1;
-    while distance < 8 {
-        let mut at = 0;
-        while at < 8 {
-            patterns[distance].0 |= 1 << (at * 8);
-            at += distance;
-        }
-        patterns[distance].1 = 8 / distance * distance;
-        distance += 1;
-    }
-    patterns
-};
+const PATTERNS: [(u64, usize); 8] = [
+    (0, 0),
+    (0x0101_0101_0101_0101, 8),
+    (0x0001_0001_0001_0001, 8),
+    (0x0001_0000_0100_0001, 6),
+    (0x0000_0001_0000_0001, 8),
+    (0x0000_0100_0000_0001, 5),
+    (0x0001_0000_0000_0001, 6),
+    (0x0100_0000_0000_0001, 7),
+];
 
 /// The match of an instruction in a fast loop: by [`wild`] if that takes it, else by [`repeat`].
 /// `None`, and nothing done, where the match is wrong or does not fit.
@@ -209,6 +205,7 @@ fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()>
 }
 
 /// Copies `N` bytes within the output.
+#[cfg(feature = "zstd")]
 #[inline(always)]
 pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
     let piece = *bytes.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;

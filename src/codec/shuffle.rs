@@ -61,6 +61,7 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
 }
 
 /// [`unshuffle`] of planes that lie apart; `dst` has the bytes of all of them.
+#[cfg(feature = "bcolz")]
 pub(crate) fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
     place(planes.len(), planes.iter().copied(), dst);
 }
@@ -289,6 +290,7 @@ mod tests {
                     unshuffle(size, &planes, &mut out).unwrap();
                     assert!(out[..planes.len()] == expected, "{items} of {size} and {rest}");
                     assert_eq!(out[planes.len()..], [0xee; 3]);
+                    #[cfg(feature = "bcolz")]
                     if items > 0 && rest == 0 && size > 0 {
                         let apart: Vec<&[u8]> = planes.chunks(items).collect();
                         out.fill(0xee);
