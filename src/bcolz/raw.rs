@@ -43,11 +43,14 @@ pub(crate) mod flag {
     pub const CODEC_SHIFT: u32 = 5;
 }
 
+/// The most streams of a block.
+pub(crate) const MAX_SPLIT: usize = 16;
+
 /// Whether full blocks are split into one stream for each byte of an item, as far as the sizes say
 /// (section C.4).
 pub(crate) const fn splits(typesize: u8, blocksize: u32) -> bool {
     match blocksize.checked_div(typesize as u32) {
-        Some(items) => typesize <= 16 && items >= 128,
+        Some(items) => typesize as usize <= MAX_SPLIT && items >= 128,
         None => false,
     }
 }

@@ -19,7 +19,7 @@
 //! ```
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{FAST, Output, SLACK, fast_match, low32, no_room, put, rest_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
@@ -114,11 +114,11 @@ fn far(high: u8, low: u8) -> usize {
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
-    let mut at = out.at;
-    let bytes = &mut *out.bytes;
+    let Some((bytes, mut position)) = out.fast() else { return };
     let mut instruction = || {
         // The longest: a control byte and its literals. Behind any match, something is left in it.
         let window = src.first_chunk::<{ 1 + RUN }>()?;
+        let at = position as usize;
         if at.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
@@ -129,7 +129,7 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             if control >= 16 {
                 put::<16>(bytes, at.wrapping_add(16), literals.get(16..)?)?;
             }
-            at = at.wrapping_add(usize::from(control)).wrapping_add(1);
+            position = low32(at.wrapping_add(usize::from(control)).wrapping_add(1));
             src = src.get(usize::from(control).wrapping_add(2)..)?;
             return Some(());
         }
@@ -149,12 +149,12 @@ fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
             used = used.wrapping_add(2);
         }
         fast_match(bytes, at, distance, len)?;
-        at = at.wrapping_add(len);
+        position = low32(at.wrapping_add(len));
         src = src.get(used..)?;
         Some(())
     };
     while instruction().is_some() {}
-    out.at = at;
+    out.at = position as usize;
     *r = rest_of(r, src);
 }
 
@@ -190,15 +190,27 @@ impl Wire for Stream<'_> {
     const WINDOW: usize = 65_535;
     const LAST_START: usize = 8;
     const LAST_END: usize = 1;
+    // Four bytes are looked up, and five have to be the same: of numbers with many zeros the lookup then always
+    // finds the same neighbour, as the original's does, and no branch depends on how old an entry is.
+    const HASHED: u32 = 4;
+
+    #[inline(always)]
+    fn same(now: u64, before: u64) -> bool {
+        (now ^ before) << 24 == 0
+    }
 
     #[inline]
     fn sequence(&mut self, src: &[u8], _: usize, at: usize, distance: usize, len: usize) -> Option<()> {
         if distance >= FAR && len < SHORTEST_FAR {
             return Some(());
         }
+        let code = len.wrapping_sub(SHORTEST - 1);
+        if FAST && code < 7 && distance < FAR && self.short(src, at, distance, code).is_some() {
+            self.literals = at.wrapping_add(len);
+            return Some(());
+        }
         self.runs(src, at)?;
         self.literals = at.wrapping_add(len);
-        let code = len.wrapping_sub(SHORTEST - 1);
         let near = distance.min(FAR).wrapping_sub(1);
         if code < 7 {
             self.out.byte(low8(code << 5 | near >> 8))?;
@@ -224,15 +236,43 @@ impl Wire for Stream<'_> {
 }
 
 impl Stream<'_> {
+    /// A run of 16 literals or less, or none, and a near match of one control byte, far from both ends: three
+    /// stores in one window.
+    #[inline(always)]
+    fn short(&mut self, src: &[u8], at: usize, distance: usize, code: usize) -> Option<()> {
+        let run = at.wrapping_sub(self.literals);
+        if run > 16 {
+            return None;
+        }
+        let from = src.get(self.literals..)?.first_chunk::<16>()?;
+        let window = self.out.window::<20>()?;
+        let near = distance.wrapping_sub(1);
+        let mut used = 0usize;
+        if run > 0 {
+            window[0] = low8(run.wrapping_sub(1));
+            *window.get_mut(1..)?.first_chunk_mut()? = *from;
+            used = run.wrapping_add(1);
+        }
+        *window.get_mut(used..)?.first_chunk_mut()? = [low8(code << 5 | near >> 8), low8(near)];
+        self.out.at = self.out.at.wrapping_add(used).wrapping_add(2);
+        Some(())
+    }
+
+    /// The literals before `to`.
     #[inline]
     fn runs(&mut self, src: &[u8], to: usize) -> Option<()> {
-        let mut from = self.literals;
-        while from < to {
-            let n = to.wrapping_sub(from).min(RUN);
-            let next = from.wrapping_add(n);
-            self.out.byte(low8(n.wrapping_sub(1)))?;
-            self.out.slice(src, from, next)?;
-            from = next;
+        let literals = src.get(self.literals..to)?;
+        // Far too long for what is left: nothing of it needs to be copied.
+        self.out.room(literals.len())?;
+        let mut rest = literals;
+        while let Some((run, more)) = rest.split_first_chunk::<RUN>() {
+            self.out.byte(low8(RUN - 1))?;
+            self.out.array(*run)?;
+            rest = more;
+        }
+        if !rest.is_empty() {
+            self.out.byte(low8(rest.len().wrapping_sub(1)))?;
+            self.out.slice(src, to.wrapping_sub(rest.len()), to)?;
         }
         Some(())
     }

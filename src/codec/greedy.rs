@@ -59,12 +59,13 @@ impl<const N: usize> Table<N> {
         self.slots.fill(value);
     }
 
-    /// Notes that `word` is at `at`; gives back how far before it the slot was last noted.
-    ///
-    /// Five of its bytes count: a match of four alone is seldom worth the next one that it hides.
+    /// Notes that the first `hashed` bytes of `word` are at `at`; gives back how far before it the slot was last
+    /// noted.
     #[inline(always)]
-    fn note(&mut self, word: u64, at: usize) -> usize {
-        let hash = low32((word << 24).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32);
+    fn note(&mut self, word: u64, at: usize, hashed: u32) -> usize {
+        let hash = low32(
+            (word << (64u32.wrapping_sub(8u32.wrapping_mul(hashed)) & 63)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32,
+        );
         let hash = hash >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
         let now = low16(at);
         match self.slots.get_mut(hash as usize & N.wrapping_sub(1)) {
@@ -93,6 +94,14 @@ pub(super) trait Wire {
     const LAST_START: usize;
     /// So many bytes at the end of the input belong to no match.
     const LAST_END: usize;
+    /// So many bytes are looked up. Five: a match of four alone is seldom worth the next one that it hides.
+    const HASHED: u32 = 5;
+
+    /// Whether two words begin with so many equal bytes, at least [`MIN`], that they are a match.
+    #[inline(always)]
+    fn same(now: u64, before: u64) -> bool {
+        low32(now) == low32(before)
+    }
 
     /// Bytes `literals..at` of `src`, then a match.
     fn sequence(&mut self, src: &[u8], literals: usize, at: usize, distance: usize, len: usize) -> Option<()>;
@@ -126,15 +135,23 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     // Position 0 is in the table already: that is what an empty slot says.
     while at < starts {
         let now = word(src, at)?;
-        let distance = table.note(now, at);
+        let distance = table.note(now, at, W::HASHED);
         let reach = if at < W::WINDOW { at } else { W::WINDOW };
-        if distance.wrapping_sub(1) >= reach || low32(word(src, at.wrapping_sub(distance))?) != low32(now) {
+        let before = if distance.wrapping_sub(1) < reach { word(src, at.wrapping_sub(distance))? } else { !now };
+        if !W::same(now, before) {
             at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
             step = (misses >> PATIENCE).wrapping_add(1);
             continue;
         }
-        let len = MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends));
+        let differ = now ^ before;
+        let len = if FAST && differ != 0 {
+            // Within the words that are at hand; behind them there is more than `LAST_END`.
+            const { assert!(W::LAST_START >= W::LAST_END + 6) }
+            differ.trailing_zeros() as usize >> 3
+        } else {
+            MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends))
+        };
         let back = common_back(src, literals, at, distance);
         let start = at.wrapping_sub(back);
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
@@ -144,7 +161,7 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
         // One place inside the match, or the next one would not be found from it.
         let inside = at.wrapping_sub(2);
         if inside < starts {
-            table.note(word(src, inside)?, inside);
+            table.note(word(src, inside)?, inside, W::HASHED);
         }
     }
     wire.end(src, literals)
@@ -169,6 +186,13 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
     let mut len = 0usize;
     let (mut rest, mut old_rest) = (new, old);
     if FAST {
+        while let (Some((a, more)), Some((b, old_more))) =
+            (rest.split_first_chunk::<32>(), old_rest.split_first_chunk::<32>())
+            && a == b
+        {
+            len = len.wrapping_add(32);
+            (rest, old_rest) = (more, old_more);
+        }
         while let (Some((a, more)), Some((b, old_more))) = (rest.split_first_chunk(), old_rest.split_first_chunk()) {
             let differ = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
             if differ != 0 {
@@ -211,6 +235,12 @@ impl<'o> Put<'o> {
     #[inline(always)]
     pub(super) fn window<const N: usize>(&mut self) -> Option<&mut [u8; N]> {
         self.bytes.get_mut(self.at..)?.first_chunk_mut()
+    }
+
+    /// Whether there is room for so many bytes.
+    #[inline]
+    pub(super) fn room(&self, len: usize) -> Option<()> {
+        (len <= self.bytes.len().wrapping_sub(self.at)).then_some(())
     }
 
     #[inline]

@@ -25,6 +25,14 @@ impl<'o> Output<'o> {
         Output { bytes, at: 0 }
     }
 
+    /// The bytes within [`REACH`] and the position of a fast loop, by which one comparison tells whether a
+    /// piece is inside. What lies behind is left to the step.
+    #[inline(always)]
+    pub(super) fn fast(&mut self) -> Option<(&mut [u8], u32)> {
+        let reach = self.bytes.len().min(REACH);
+        Some((self.bytes.get_mut(..reach)?, u32::try_from(self.at).ok()?))
+    }
+
     /// Puts bytes of the input out.
     #[inline]
     pub(super) fn literals(&mut self, from: &[u8]) -> Result<()> {
@@ -100,32 +108,78 @@ pub(super) fn repeat(bytes: &mut [u8], at: usize, distance: usize, len: usize) {
 /// How much room the fast loops want behind `Output::at`: what [`wild`] writes at most, behind the
 /// longest literals of an instruction.
 pub(super) const SLACK: usize = 96;
+/// How far the positions of a fast loop reach: with 32 bits, no sum of them and a length overflows.
+pub(super) const REACH: usize = 1 << 31;
 /// The longest match that [`wild`] takes.
 pub(super) const WILD: usize = 32;
 
 /// Repeats `len <= WILD` bytes from `distance` back by copies of fixed size, which write up to `WILD`
-/// bytes. `None`, and nothing done, where the match is wrong or its distance is short.
+/// bytes. `None`, and nothing done, where the match is wrong.
 #[inline(always)]
 pub(super) fn wild(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
     let from = at.checked_sub(distance)?;
     if distance >= 16 {
-        copy::<16>(bytes, from, at)?;
+        again::<16>(bytes, from, at)?;
         if len > 16 {
-            copy::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+            again::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
         }
         return Some(());
     }
     if distance < 8 {
-        return None;
+        return pattern(bytes, at, distance, len);
     }
-    copy::<8>(bytes, from, at)?;
-    copy::<8>(bytes, from.wrapping_add(8), at.wrapping_add(8))?;
-    if len > 16 {
-        copy::<8>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
-        copy::<8>(bytes, from.wrapping_add(24), at.wrapping_add(24))?;
+    if len <= 8 {
+        return within(bytes, from, at, len);
+    }
+    for piece in [0usize, 8, 16, 24] {
+        if piece < len {
+            again::<8>(bytes, from.wrapping_add(piece), at.wrapping_add(piece))?;
+        }
     }
     Some(())
 }
+
+/// Repeats `len <= 8` bytes from 8 to 15 back, and reads no byte of the output behind those: a row of numbers
+/// repeats parts of the one before, and whoever reads what was just written in two pieces waits for both.
+#[inline(always)]
+fn within(bytes: &mut [u8], from: usize, at: usize, len: usize) -> Option<()> {
+    let last = len.max(4).wrapping_sub(4);
+    let [low, high] = [from, from.wrapping_add(last)]
+        .map(|at| Some(u64::from(u32::from_le_bytes(*bytes.get(at..at.wrapping_add(4))?.first_chunk()?))));
+    let both = low? | high? << (last.wrapping_mul(8) & 63);
+    put::<8>(bytes, at, &both.to_le_bytes())
+}
+
+/// Repeats `len <= WILD` bytes from below 8 back: a word of the pattern, as often as it takes.
+#[inline(always)]
+fn pattern(bytes: &mut [u8], at: usize, distance: usize, len: usize) -> Option<()> {
+    let (times, step) = *PATTERNS.get(distance)?;
+    if step == 0 {
+        return None;
+    }
+    let word = u64::from_le_bytes(*bytes.get(at.checked_sub(distance)?..)?.first_chunk()?);
+    let bits = distance.wrapping_mul(8) & 63;
+    let word = (word & (1u64 << bits).wrapping_sub(1)).wrapping_mul(times).to_le_bytes();
+    let (mut to, end) = (at, at.wrapping_add(len));
+    while to < end {
+        put::<8>(bytes, to, &word)?;
+        to = to.wrapping_add(step);
+    }
+    Some(())
+}
+
+/// For each distance from 1 to 7 the factor that repeats so many bytes throughout a word, and how many of the
+/// word's bytes are whole patterns.
+const PATTERNS: [(u64, usize); 8] = [
+    (0, 0),
+    (0x0101_0101_0101_0101, 8),
+    (0x0001_0001_0001_0001, 8),
+    (0x0001_0000_0100_0001, 6),
+    (0x0000_0001_0000_0001, 8),
+    (0x0000_0100_0000_0001, 5),
+    (0x0001_0000_0000_0001, 6),
+    (0x0100_0000_0000_0001, 7),
+];
 
 /// The match of an instruction in a fast loop: by [`wild`] if that takes it, else by [`repeat`].
 /// `None`, and nothing done, where the match is wrong or does not fit.
@@ -141,19 +195,35 @@ pub(super) fn fast_match(bytes: &mut [u8], at: usize, distance: usize, len: usiz
     Some(())
 }
 
-/// Copies `N` bytes within the output: two plain moves.
+/// Copies `N` bytes of the output so far to its end at `to`: two plain moves.
+#[inline(always)]
+fn again<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
+    // In this order, for then the compiler knows that what lies `N` and more before `to` is there.
+    bytes.get(to..to.wrapping_add(N))?;
+    let piece = *bytes.get(..to)?.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;
+    put::<N>(bytes, to, &piece)
+}
+
+/// Copies `N` bytes within the output.
+#[cfg(feature = "zstd")]
 #[inline(always)]
 pub(super) fn copy<const N: usize>(bytes: &mut [u8], from: usize, to: usize) -> Option<()> {
-    let piece = *bytes.get(from..)?.first_chunk::<N>()?;
-    *bytes.get_mut(to..)?.first_chunk_mut::<N>()? = piece;
-    Some(())
+    let piece = *bytes.get(from..from.wrapping_add(N))?.first_chunk::<N>()?;
+    put::<N>(bytes, to, &piece)
 }
 
 /// Copies `N` bytes of the input to the output at `to`.
 #[inline(always)]
 pub(super) fn put<const N: usize>(bytes: &mut [u8], to: usize, from: &[u8]) -> Option<()> {
-    *bytes.get_mut(to..)?.first_chunk_mut::<N>()? = *from.first_chunk::<N>()?;
+    *bytes.get_mut(to..to.wrapping_add(N))?.first_chunk_mut::<N>()? = *from.first_chunk::<N>()?;
     Some(())
+}
+
+/// A position of a fast loop, which [`Output::fast`] keeps below 2^31.
+#[inline(always)]
+#[allow(clippy::cast_possible_truncation, reason = "bounded by the bytes of a fast loop")]
+pub(super) const fn low32(at: usize) -> u32 {
+    at as u32
 }
 
 /// The cursor behind what a fast loop took.

@@ -56,20 +56,42 @@ pub fn shuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
 pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
     let dst = room(src, dst)?;
     let items = whole(size, src, dst);
+    place(size, src.chunks_exact(items.max(1)).take(size), dst);
+    Ok(())
+}
+
+/// [`unshuffle`] of planes that lie apart; `dst` has the bytes of all of them.
+#[cfg(feature = "bcolz")]
+pub(crate) fn unshuffle_planes(planes: &[&[u8]], dst: &mut [u8]) {
+    place(planes.len(), planes.iter().copied(), dst);
+}
+
+/// Puts each byte of `size` planes to its item.
+#[inline(always)]
+fn place<'p>(size: usize, planes: impl Iterator<Item = &'p [u8]> + Clone, dst: &mut [u8]) {
     let done = match size {
-        2 if FAST => unshuffle_by::<2>(src, dst, items),
-        4 if FAST => unshuffle_by::<4>(src, dst, items),
-        8 if FAST => unshuffle_by::<8>(src, dst, items),
-        16 if FAST => unshuffle_by::<16>(src, dst, items),
+        2 if FAST => unshuffle_by::<2>(first(planes.clone()), dst),
+        4 if FAST => unshuffle_by::<4>(first(planes.clone()), dst),
+        8 if FAST => unshuffle_by::<8>(first(planes.clone()), dst),
+        16 if FAST => unshuffle_by::<16>(first(planes.clone()), dst),
         _ => 0,
     };
-    for (place, plane) in src.chunks_exact(items.max(1)).take(size).enumerate() {
+    for (place, plane) in planes.enumerate() {
         let bytes = dst.get_mut(done.wrapping_mul(size).wrapping_add(place)..).unwrap_or_default();
         for (to, from) in bytes.iter_mut().step_by(size).zip(plane.iter().skip(done)) {
             *to = *from;
         }
     }
-    Ok(())
+}
+
+/// The first `S` planes.
+#[inline(always)]
+fn first<'p, const S: usize>(planes: impl Iterator<Item = &'p [u8]>) -> [&'p [u8]; S] {
+    let mut all = [&[][..]; S];
+    for (one, plane) in all.iter_mut().zip(planes) {
+        *one = plane;
+    }
+    all
 }
 
 /// As much of `dst` as there is of `src`.
@@ -95,11 +117,7 @@ pub(super) fn copy_rest(src: &[u8], dst: &mut [u8], from: usize) {
 
 /// As many items as are whole tiles; gives back how many they are.
 #[inline(never)]
-fn unshuffle_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
-    let mut planes = [&[][..]; S];
-    for (plane, bytes) in planes.iter_mut().zip(src.chunks_exact(items.max(1))) {
-        *plane = bytes;
-    }
+fn unshuffle_by<const S: usize>(mut planes: [&[u8]; S], dst: &mut [u8]) -> usize {
     let mut done = 0usize;
     for out in dst.chunks_exact_mut(TILE.wrapping_mul(S)) {
         let mut tile = [&[0; TILE]; S];
@@ -272,6 +290,13 @@ mod tests {
                     unshuffle(size, &planes, &mut out).unwrap();
                     assert!(out[..planes.len()] == expected, "{items} of {size} and {rest}");
                     assert_eq!(out[planes.len()..], [0xee; 3]);
+                    #[cfg(feature = "bcolz")]
+                    if items > 0 && rest == 0 && size > 0 {
+                        let apart: Vec<&[u8]> = planes.chunks(items).collect();
+                        out.fill(0xee);
+                        unshuffle_planes(&apart, &mut out[..planes.len()]);
+                        assert!(out[..planes.len()] == expected, "apart: {items} of {size}");
+                    }
                     let mut back = vec![0xee; planes.len()];
                     shuffle(size, &expected, &mut back).unwrap();
                     assert!(back == planes, "back: {items} of {size} and {rest}");

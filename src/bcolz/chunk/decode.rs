@@ -38,6 +38,9 @@ pub fn small(codec: Codec, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> R
 /// A fast decoder writes ahead of its output's end; with so much room it may do so to the end.
 const AHEAD: usize = 128;
 
+/// Whether planes lie apart where that spares a copy: worth its code on large machines alone.
+const WIDE: bool = cfg!(target_pointer_width = "64");
+
 /// A chunk whose header and size are checked; its blocks are, when they are decoded.
 #[derive(Clone, Copy, Debug)]
 pub struct Chunk<'a> {
@@ -282,23 +285,48 @@ impl<'a> Chunk<'a> {
             filter => filter,
         };
         if filter == Shuffle::None {
-            return self.streams(start, out, scratch, streams);
+            return self.streams(start, out, scratch, streams, None);
         }
         let mut scratch = scratch.scope();
         let sorted = scratch.take::<u8>(out.len())?;
-        self.streams(start, sorted, &mut scratch, streams)?;
+        if WIDE && filter == Shuffle::Byte && self.split(out) {
+            // Planes that are stored as they are go from the chunk to their items at once.
+            let mut stored = [&[][..]; raw::MAX_SPLIT];
+            self.streams(start, sorted, &mut scratch, streams, Some(&mut stored))?;
+            let mut planes = stored;
+            for (plane, decoded) in planes.iter_mut().zip(sorted.chunks_exact(items.max(1))) {
+                if plane.is_empty() {
+                    *plane = decoded;
+                }
+            }
+            shuffle::unshuffle_planes(planes.get(..typesize).unwrap_or_default(), out);
+            return Ok(());
+        }
+        self.streams(start, sorted, &mut scratch, streams, None)?;
         match filter {
             Shuffle::Bit => bitshuffle::unshuffle(typesize, sorted, out),
             _ => shuffle::unshuffle(typesize, sorted, out),
         }
     }
 
-    /// Decodes the streams of the block that begins at `start`, one after the other.
-    fn streams(&self, start: u32, out: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<()> {
+    /// Whether the block of `out` has one stream for each byte of an item.
+    fn split(&self, out: &[u8]) -> bool {
+        let whole = out.len() >= self.blocksize();
+        self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && whole
+    }
+
+    /// Decodes the streams of the block that begins at `start`, one after the other; where `stored` is given,
+    /// those stored as they are are only noted there, and of no meaning in `out`.
+    fn streams(
+        &self,
+        start: u32,
+        out: &mut [u8],
+        scratch: &mut Scratch<'_>,
+        streams: Streams,
+        mut stored: Option<&mut [&'a [u8]; raw::MAX_SPLIT]>,
+    ) -> Result<()> {
         let codec = self.compressor()?.codec();
-        let partial = out.len() < self.blocksize();
-        let split = self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && !partial;
-        let count = if split { self.typesize() } else { 1 };
+        let count = if self.split(out) { self.typesize() } else { 1 };
         let each = out.len().checked_div(count).unwrap_or(0);
         if each.wrapping_mul(count) != out.len() {
             return Err(Error::new(Kind::Invalid, What::BloscBlocksize, 8).with_need(self.blocksize.into()));
@@ -308,7 +336,7 @@ impl<'a> Chunk<'a> {
         };
         let mut r = Reader::<LittleEndian>::new_at(rest, start.into());
         let mut done = 0usize;
-        for _ in 0..count {
+        for place in 0..count {
             let at = r.at();
             let wrong = |need: usize| Err(Error::new(Kind::Invalid, What::BloscStream, at).with_need(need as u64));
             let len = r.u32(What::BloscStream)?;
@@ -318,7 +346,9 @@ impl<'a> Chunk<'a> {
             let stream = r.take(len as usize, What::BloscStream)?;
             let end = done.wrapping_add(each);
             if stream.len() == each {
-                if let Some(to) = out.get_mut(done..end) {
+                if let Some(note) = stored.as_mut().and_then(|stored| stored.get_mut(place)) {
+                    *note = stream;
+                } else if let Some(to) = out.get_mut(done..end) {
                     copy(stream, to);
                 }
             } else {

@@ -24,7 +24,7 @@ mod hc;
 pub use hc::encode_hc;
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
+use super::lz::{FAST, Output, SLACK, fast_match, low32, no_room, put, rest_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::error::{Result, What};
 
@@ -95,43 +95,44 @@ fn length(r: &mut Reader<'_, LittleEndian>, nibble: u8) -> Result<usize> {
 #[inline(always)]
 fn fast(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) {
     let mut src = r.rest();
-    let mut at = out.at;
-    let bytes = &mut *out.bytes;
+    let Some((bytes, mut position)) = out.fast() else { return };
     let mut sequence = || {
         // Token, 14 literals, distance, one byte of length; literals are taken by 16.
         let mut window = src.first_chunk::<20>()?;
-        if at.wrapping_add(SLACK) > bytes.len() {
+        let (mut rest, mut to) = (src, position as usize);
+        if to.wrapping_add(SLACK) > bytes.len() {
             return None;
         }
         let token = usize::from(window[0]);
-        let (mut rest, mut to, mut literals) = (src, at, token >> 4);
+        let mut literals = token >> 4;
         if literals < 15 {
-            put::<16>(bytes, at, window.get(1..)?)?;
+            put::<16>(bytes, to, window.get(1..)?)?;
         } else {
-            let run = long_run(src, bytes, at)?;
+            let run = long_run(src, bytes, to)?;
             // As if a token of no literals were before the distance.
-            (rest, to, literals) = (src.get(run.wrapping_add(1)..)?, at.wrapping_add(run), 0);
+            (rest, to, literals) = (src.get(run.wrapping_add(1)..)?, to.wrapping_add(run), 0);
             window = rest.first_chunk()?;
         }
-        let [low, high, more] = *window.get(literals.wrapping_add(1)..)?.first_chunk()?;
-        let distance = usize::from(u16::from_le_bytes([low, high]));
+        let behind = window.get(literals.wrapping_add(1)..)?;
+        let distance = usize::from(u16::from_le_bytes(*behind.first_chunk()?));
         let mut len = (token & 15).wrapping_add(MIN);
-        let mut used = literals.wrapping_add(3);
+        // The next token waits for this sum alone.
+        rest = rest.get(3..)?.get(literals..)?;
         if token & 15 == 15 {
+            let more = *behind.get(2)?;
             if more == 255 {
                 return None;
             }
             len = len.wrapping_add(more.into());
-            used = used.wrapping_add(1);
+            rest = rest.get(1..)?;
         }
         to = to.wrapping_add(literals);
         fast_match(bytes, to, distance, len)?;
-        at = to.wrapping_add(len);
-        src = rest.get(used..)?;
+        (src, position) = (rest, low32(to.wrapping_add(len)));
         Some(())
     };
     while sequence().is_some() {}
-    out.at = at;
+    out.at = position as usize;
     *r = rest_of(r, src);
 }
 
