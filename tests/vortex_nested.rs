@@ -162,3 +162,54 @@ fn chunks_below_a_mask() {
         assert_eq!(show(&column, 2..5).unwrap(), ["[1,2,3]", "[10,11]", "[12]"]);
     });
 }
+
+/// Rows of a sparse array: patches at rows 1, 2 and 5 of 7, everything else the fill value.
+#[test]
+fn sparse_nested_values() {
+    let sparse = |values| {
+        let patches = [0x0a, 4, 0x08, 3, 0x18, 0];
+        node(Encoding::Sparse, &patches, &[0], vec![node(Encoding::Primitive, &[], &[1], vec![]), values])
+    };
+    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
+    let count = |first: u8| node(Encoding::Sequence, &[0x0a, 2, 0x18, 2 * first, 0x12, 2, 0x18, 2], &[], vec![]);
+    let bits = |k| node(Encoding::Bool, &[], &[k], vec![]);
+    let rows = |root, fill: &[u8], ty| {
+        let blob = blob(root, &[fill, &[1, 2, 5], &[0, 1, 1, 4], &[0b101], &[0b0111_1101]]);
+        with(&blob, &dtype(ty), 7, |file, column| {
+            file.verify(&mut Scratch::new(&mut vec![0; 1 << 14])).unwrap();
+            let all = show(&column, 0..7).unwrap();
+            for (row, value) in all.iter().enumerate() {
+                assert_eq!(show(&column, row as u64..row as u64 + 1).unwrap(), [&**value], "row {row}");
+            }
+            assert_eq!(show(&column, 2..6).unwrap(), all[2..6]);
+            all.join(" ")
+        })
+    };
+    // Lists [0], null, [1, 2, 3] where they are patched.
+    let lists = || node(Encoding::List, &[0x08, 4], &[], vec![count(0), prim(2), bits(3)]);
+    let fill = items(&[number(8), number(9)]);
+    assert_eq!(rows(sparse(lists()), &fill, list(long(false))), "[8,9] [0] null [8,9] [8,9] [1,2,3] [8,9]");
+    assert_eq!(rows(sparse(lists()), &NULL, list(long(false))), "null [0] null null null [1,2,3] null");
+    let masked = node(Encoding::Masked, &[], &[], vec![sparse(lists()), bits(4)]);
+    assert_eq!(rows(masked, &fill, list(long(false))), "[8,9] null [] [8,9] [8,9] [1,2,3] [8,9]");
+    // Structs of a sequence from 5 on.
+    let structs = || node(Encoding::Struct, &[], &[], vec![bits(3), count(5)]);
+    let ty = || record(vec![("a", long(true))]);
+    assert_eq!(rows(sparse(structs()), &items(&[number(1)]), ty()), "{1} {5} null {1} {1} {7} {1}");
+    assert_eq!(rows(sparse(structs()), &NULL, ty()), "null {5} null null null {7} null");
+}
+
+/// A field of sparse structs as a column of its own.
+#[test]
+fn a_field_of_sparse_structs() {
+    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
+    let count = node(Encoding::Sequence, &[0x0a, 2, 0x18, 10, 0x12, 2, 0x18, 2], &[], vec![]);
+    let structs = node(Encoding::Struct, &[], &[], vec![count]);
+    let root = node(Encoding::Sparse, &[0x0a, 4, 0x08, 3, 0x18, 0], &[0], vec![prim(1), structs]);
+    let blob = blob(root, &[&items(&[number(1)]), &[1, 2, 5]]);
+    with(&blob, &dtype(record(vec![("a", long(false))])), 7, |_, column| {
+        let field = column.child(0).unwrap();
+        assert_eq!(show(&field, 0..7).unwrap(), ["1", "5", "6", "1", "1", "7", "1"]);
+        assert_eq!(show(&field, 5..6).unwrap(), ["7"]);
+    });
+}

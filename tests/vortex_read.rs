@@ -14,7 +14,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::raw::Encoding;
 use pilaster::vortex::{DType, File};
 
-use build::{blob, le, longs, node, number, plain, text, with};
+use build::{blob, dtype, le, longs, node, number, plain, text, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -275,18 +275,29 @@ fn packed_patches_beyond_the_end_are_an_error() {
     }
 }
 
+/// Reads and verifies a row of an array with this id, which must be refused by it.
+fn refused(root: owned::ArrayNode, dtype: &[u8], id: &str) {
+    let mut ids: Vec<&str> = Encoding::ALL.iter().map(|encoding| encoding.id()).collect();
+    let blob = blob(owned::ArrayNode { encoding: ids.len() as u16, ..root }, &[&[0; 8]]);
+    ids.push(id);
+    let file = File::of_array(&blob, DType::parse(dtype).unwrap(), 1, &ids, &Limits::DEFAULT).unwrap();
+    let column = file.part().unwrap().column(0).unwrap();
+    let read = column.read(0..1, &mut Scratch::new(&mut [0; 64])).map(drop);
+    for e in [read, file.verify(&mut Scratch::new(&mut [0; 1024])).map(drop)].map(Result::unwrap_err) {
+        assert_eq!((e.kind(), e.what(), file.unknown_id(&e)), (Kind::Unsupported, What::VtxEncoding, Some(id)));
+    }
+}
+
 #[test]
 fn ids_that_are_not_known_are_named() {
-    let mut root = plain(0);
-    root.encoding = 1;
-    let blob = blob(root, &[&[0; 8]]);
-    let dtype = number(owned::PType::I64, false);
-    let file =
-        File::of_array(&blob, DType::parse(&dtype).unwrap(), 1, &["a", "vortex.patched"], &Limits::DEFAULT).unwrap();
-    let column = file.part().unwrap().column(0).unwrap();
-    let e = column.read(0..1, &mut Scratch::new(&mut [0; 64])).unwrap_err();
-    assert_eq!(
-        (e.kind(), e.what(), file.unknown_id(&e)),
-        (Kind::Unsupported, What::VtxEncoding, Some("vortex.patched"))
-    );
+    refused(plain(0), &number(owned::PType::I64, false), "vortex.patched");
+}
+
+#[test]
+fn variant_arrays_are_refused_by_id() {
+    let variant = dtype(owned::Type::Variant(Box::new(owned::Variant { nullable: true })));
+    let bytes = || node(Encoding::VarBinView, &[], &[0], vec![]);
+    // Core storage; and metadata with `has_value`, children metadata and value.
+    refused(node(Encoding::Null, &[], &[], vec![plain(0)]), &variant, "vortex.variant");
+    refused(node(Encoding::Null, &[0x08, 1], &[], vec![bytes(), bytes()]), &variant, "vortex.parquet.variant");
 }

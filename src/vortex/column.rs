@@ -111,6 +111,11 @@ impl<'f> Column<'f> {
                 }
                 _ if left == 0 => return Ok((node, row, left)),
                 (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant()?,
+                (_, Some(Encoding::Sparse)) if !path.is_empty() => {
+                    let (part, at, same) = node.sparse_part(row, run, s)?;
+                    (row, left) = (at, left.min(same));
+                    part
+                }
                 _ => match path.split_first() {
                     None => return Ok((node, row, left)),
                     Some((k, rest)) => {

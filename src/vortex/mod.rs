@@ -44,7 +44,7 @@
 //! |---|---|---|
 //! | layouts flat, struct, chunked, dict, zoned, stats | yes | other ids are an error where their rows are asked for |
 //! | null, primitive, bool, bytebool, constant, decimal, varbin, varbinview | yes | primitives and bools are borrowed where the machine can |
-//! | struct, list, listview, fixed_size_list, map, ext | yes | constant nested values of up to four levels, sparse ones around null |
+//! | struct, list, listview, fixed_size_list, map, ext | yes | constant nested values of up to four levels, sparse ones too |
 //! | chunked, masked, dict, runend, sparse, sequence | yes | rows may be null by code and by value |
 //! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 only without nulls |
 //! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |

@@ -144,7 +144,8 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
-    /// How many of `left` rows from `row` on lie in one chunk, whatever the chunks lie under.
+    /// How many of `left` rows from `row` on lie in one chunk, or in one part of a sparse array, whatever those lie
+    /// under.
     pub(in crate::vortex) fn unbroken(
         &self,
         row: u64,
@@ -162,6 +163,12 @@ impl<'f> Node<'f> {
                     row = row.saturating_sub(first);
                     left = left.min(chunk.rows.saturating_sub(row));
                     chunk
+                }
+                (None, Some(Encoding::Sparse)) => {
+                    let (part, at, same) = node.sparse_part(row, run, s)?;
+                    row = at;
+                    left = left.min(same);
+                    part
                 }
                 _ => break,
             };
@@ -184,6 +191,15 @@ impl<'f> Node<'f> {
             run.fuel.spend(node.at())?;
             if let Some(child) = node.wrapped()? {
                 node = child;
+                continue;
+            }
+            if node.encoding() == Some(Encoding::Sparse) && !node.fill()?.is_null()? {
+                // Not below what repeats rows: they would be of both parts.
+                let (part, at, same) = node.sparse_part(row.ok_or_else(|| node.undecoded())?, run, s)?;
+                if len > same {
+                    return Err(node.undecoded());
+                }
+                (node, row) = (part, Some(at));
                 continue;
             }
             if let Some(values) = node.repeated()? {

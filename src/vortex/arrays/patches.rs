@@ -125,9 +125,46 @@ impl<'f> Node<'f> {
         match ask {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
-            Ask::Ranges => return Err(self.undecoded()),
-            Ask::Values | Ask::Spans => self.constant().as_ref()?.cells(ask, at, out.again(), run, s)?,
+            // Of rows that are all patched, or none of them: see `sparse_part`.
+            Ask::Values | Ask::Spans | Ask::Ranges => self.constant().as_ref()?.cells(ask, at, out.again(), run, s)?,
         }
         self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
+
+    /// What holds `row` of a `vortex.sparse`, the patches or the scalar that all others are; its row there, and how
+    /// many rows from it on are held by the same. Items of nested rows lie in the one or in the other.
+    pub(in crate::vortex) fn sparse_part(
+        &self,
+        row: u64,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<(Node<'f>, u64, u64)> {
+        let bad = |need| self.error(Kind::Invalid, What::Patches, need);
+        let patches = self.sparse_patches();
+        let patches = patches.as_ref()?;
+        let indices = self.child(0, &patches.indices, patches.len);
+        let indices = indices.as_ref()?;
+        let place = row.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
+        let first = match place.checked_sub(1) {
+            Some(before) => indices.first_above(before, run, s)?,
+            None => 0,
+        };
+        let mut next = [0; PATCHED];
+        let len = usize::try_from(patches.len.saturating_sub(first)).unwrap_or(PATCHED).min(PATCHED);
+        let next = next.get_mut(..len).unwrap_or_default();
+        indices.indices(first, next, run, s)?;
+        let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
+        let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
+        if count > 0 {
+            return Ok((self.child(1, &self.dtype, patches.len)?, first, count as u64));
+        }
+        let left = match next.first() {
+            Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
+            None => self.rows.saturating_sub(row),
+        };
+        Ok((self.constant()?, row, left))
+    }
 }
+
+/// Patched rows that are looked for together.
+const PATCHED: usize = 32;
