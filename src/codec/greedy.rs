@@ -60,12 +60,17 @@ impl<const N: usize> Table<N> {
     }
 
     /// Notes that the first `hashed` bytes of `word` are at `at`; gives back how far before it the slot was last
-    /// noted.
+    /// noted. Where 64 bits are two words, four bytes have to do.
     #[inline(always)]
     fn note(&mut self, word: u64, at: usize, hashed: u32) -> usize {
-        let hash = low32(
-            (word << (64u32.wrapping_sub(8u32.wrapping_mul(hashed)) & 63)).wrapping_mul(0x9e37_79b1_85eb_ca87) >> 32,
-        );
+        let hash = if FAST {
+            low32(
+                (word << (64u32.wrapping_sub(8u32.wrapping_mul(hashed)) & 63)).wrapping_mul(0x9e37_79b1_85eb_ca87)
+                    >> 32,
+            )
+        } else {
+            low32(word).wrapping_mul(0x9e37_79b1)
+        };
         let hash = hash >> (32u32.wrapping_sub(N.trailing_zeros()) & 31);
         let now = low16(at);
         match self.slots.get_mut(hash as usize & N.wrapping_sub(1)) {
@@ -152,7 +157,8 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
         } else {
             MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends))
         };
-        let back = common_back(src, literals, at, distance);
+        // A step of more than a byte is what it makes up for: on a small machine hardly worth its room.
+        let back = if FAST { common_back(src, literals, at, distance) } else { 0 };
         let start = at.wrapping_sub(back);
         wire.sequence(src, literals, start, distance, len.wrapping_add(back))?;
         at = at.wrapping_add(len);
@@ -201,6 +207,12 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
             len = len.wrapping_add(8);
             (rest, old_rest) = (more, old_more);
         }
+    }
+    if !FAST {
+        // The word that differs is looked at byte by byte below.
+        let words = rest.as_chunks::<4>().0.iter().zip(old_rest.as_chunks::<4>().0);
+        len = words.take_while(|(a, b)| a == b).count() << 2;
+        (rest, old_rest) = (rest.get(len..).unwrap_or_default(), old_rest.get(len..).unwrap_or_default());
     }
     len.wrapping_add(rest.iter().zip(old_rest).take_while(|(a, b)| a == b).count())
 }
@@ -264,7 +276,8 @@ impl<'o> Put<'o> {
             self.at = self.at.wrapping_add(len);
             return Some(());
         }
-        self.exactly(src.get(from..to)?)
+        // On a small machine it is the call that costs, and many runs are empty.
+        if !FAST && len == 0 { Some(()) } else { self.exactly(src.get(from..to)?) }
     }
 
     #[inline(never)]

@@ -103,14 +103,17 @@ impl Adler32 {
 
     /// One byte after the other, without a division.
     fn small(&mut self, bytes: &[u8]) {
-        let step = |sum: u32, more: u32| match sum.wrapping_add(more) {
-            sum if sum < MOD => sum,
-            sum => sum.wrapping_sub(MOD),
-        };
+        let (mut sum, mut sums) = (self.sum, self.sums);
         for byte in bytes {
-            self.sum = step(self.sum, (*byte).into());
-            self.sums = step(self.sums, self.sum);
+            sum = sum.wrapping_add((*byte).into());
+            sums = sums.wrapping_add(sum);
+            // Seldom. Until then neither leaves 32 bits, as the sum of sums is the larger one.
+            if sums >= 1 << 31 {
+                (sum, sums) = (fold(sum), fold(sums));
+            }
         }
+        let below = |n: u32| if n < MOD { n } else { n.wrapping_sub(MOD) };
+        (self.sum, self.sums) = (below(fold(fold(sum))), below(fold(fold(sums))));
     }
 
     /// Whole blocks, in lanes of 16 bits; gives back what is left.
@@ -153,6 +156,11 @@ const _: () = assert!(
     MOD as u64 + MOD as u64 * BLOCK as u64 + (LANES * LANES) as u64 * u16::MAX as u64 <= u32::MAX as u64
         && MOD as u64 + (PLAIN as u64 * (PLAIN as u64 + 1) / 2) * 255 + PLAIN as u64 * MOD as u64 <= u32::MAX as u64
 );
+
+/// A smaller number of the same remainder: 2^16 is 15 more than the modulus.
+const fn fold(n: u32) -> u32 {
+    (n & 0xffff).wrapping_add((n >> 16).wrapping_mul(15))
+}
 
 #[cfg(test)]
 mod tests {

@@ -36,7 +36,7 @@ const WIDE: bool = cfg!(any(target_pointer_width = "64", target_family = "wasm")
 #[derive(Clone, Debug)]
 pub struct Lookup2 {
     state: State,
-    /// The front of it waits for the rest of its block.
+    /// The front of it waits for the rest of its block; behind that it is zero.
     block: [u8; 12],
     waiting: usize,
     len: usize,
@@ -69,7 +69,7 @@ impl Lookup2 {
                 return;
             }
             self.state.take(&self.block);
-            (self.waiting, rest) = (0, tail);
+            rest = tail;
         }
         let (blocks, rest) = rest.as_chunks::<12>();
         let mut state = self.state;
@@ -77,6 +77,7 @@ impl Lookup2 {
             state.take(block);
         }
         self.state = state;
+        self.block = [0; 12];
         for (to, from) in self.block.iter_mut().zip(rest) {
             *to = *from;
         }
@@ -86,27 +87,21 @@ impl Lookup2 {
     /// Whole blocks where they begin, and byte by byte until then.
     #[inline(always)]
     fn update_small(&mut self, mut rest: &[u8]) {
-        let mut waiting = self.waiting;
         loop {
-            if waiting == 0
-                && let Some((block, tail)) = rest.split_first_chunk()
-            {
-                self.state.take(block);
-                rest = tail;
-                continue;
+            if self.waiting == 0 {
+                rest = self.state.take_all(rest);
             }
-            let Some((byte, tail)) = rest.split_first() else { break };
-            if let Some(to) = self.block.get_mut(waiting) {
+            let Some((byte, tail)) = rest.split_first() else { return };
+            if let Some(to) = self.block.get_mut(self.waiting) {
                 *to = *byte;
             }
             rest = tail;
-            waiting = waiting.wrapping_add(1);
-            if waiting == 12 {
-                self.state.take(&self.block);
-                waiting = 0;
+            self.waiting = self.waiting.wrapping_add(1);
+            if self.waiting == self.block.len() {
+                self.state.take_all(&self.block);
+                (self.block, self.waiting) = ([0; 12], 0);
             }
         }
-        self.waiting = waiting;
     }
 
     /// Takes the next bytes of two hashes that know nothing of each other. A chain leaves half of a large
@@ -155,25 +150,21 @@ impl Lookup2 {
         self.waiting = self.waiting.wrapping_add(4);
         if self.waiting == 12 {
             self.state.take(&self.block);
-            self.waiting = 0;
+            (self.block, self.waiting) = ([0; 12], 0);
         }
     }
 
     /// Ends an input, and gives back its hash: what comes next is another input, chained behind it.
     pub fn chain(&mut self) -> u32 {
-        for (k, byte) in self.block.iter_mut().enumerate() {
-            if k >= self.waiting {
-                *byte = 0;
-            }
-        }
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block;
         // The lowest byte of the third word is the length's, so its bytes move up by one.
         let third = u32::from_le_bytes([0, c0, c1, c2]);
         self.state.c = self.state.c.wrapping_add(third).wrapping_add(low_word(self.len));
         self.block = [a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0];
-        self.state.take(&self.block);
-        (self.state.a, self.state.b) = (State::START.a, State::START.b);
         (self.waiting, self.len) = (0, 0);
+        self.state.take_all(&self.block);
+        self.block = [0; 12];
+        (self.state.a, self.state.b) = (State::START.a, State::START.b);
         self.state.c
     }
 
@@ -192,7 +183,7 @@ impl Lookup2 {
 #[must_use]
 pub const fn mix3(a: u32, b: u32, c: u32) -> u32 {
     let mut state = State { a, b, c };
-    state.take(&[0; 12]);
+    state.take_all(&[0; 12]);
     state.c
 }
 
@@ -207,9 +198,22 @@ impl State {
     /// The golden ratio, an arbitrary start.
     const START: State = State { a: 0x9e37_79b9, b: 0x9e37_79b9, c: 0 };
 
-    /// Takes a block. One copy of it in firmware, where each would be a tenth of a kilobyte.
+    /// Takes whole blocks; gives back the rest. One copy of it in firmware, where each would be a tenth of a
+    /// kilobyte.
     #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
     #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
+    const fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
+        let mut state = *self;
+        while let Some((block, rest)) = bytes.split_first_chunk() {
+            state.take(block);
+            bytes = rest;
+        }
+        *self = state;
+        bytes
+    }
+
+    /// Takes a block.
+    #[inline(always)]
     const fn take(&mut self, block: &[u8; 12]) {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
         let mut a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));

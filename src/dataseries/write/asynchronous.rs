@@ -4,8 +4,7 @@ use embedded_io_async_07::Write;
 use zerocopy::IntoBytes;
 
 use super::list::{IndexSlot, List};
-use super::output::{Finished, Output, Put, Stopped};
-use super::writer::trailer;
+use super::output::{Finished, Output, Put, Stopped, trailer};
 use super::{Compress, Descriptions, Extent, Of, Record, Schema, Stored, WriteError, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::raw::FileHeader;
@@ -165,7 +164,7 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
             stopped(out)?;
             return Ok(sink);
         };
-        put_list::<E, W>(out, &mut sink, window, List::index(types.list(), slots, index_at)).await?;
+        put_list::<E, W>(out, &mut sink, window, List::new(types.list(), Some(slots), index_at)).await?;
         let trailer = trailer::<E>(out.at(), index_at, out.chain());
         put(out, &mut sink, window, None, |to| to.put(trailer.as_bytes())).await?;
         sink.flush().await.map_err(WriteError::Sink)?;

@@ -312,7 +312,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
             rows: self.count,
             hash,
             fixed: self.rows.get(..fixed_len).unwrap_or_default(),
-            variable: self.pool.entries(),
+            variable: if T::USES.strings { self.pool.entries() } else { &[] },
         }
     }
 }

@@ -90,9 +90,10 @@ impl<'w> List<'w> {
         List { types, slots: None, index_at: 0 }
     }
 
-    /// The type extent, the data extents, and the index itself.
-    pub(super) const fn index(types: &'w [Description<'w>], slots: &'w [IndexSlot], index_at: u64) -> Self {
-        List { types, slots: Some(slots), index_at }
+    /// The descriptions of the types; or, with `slots`, the type extent, the data extents, and the index
+    /// itself, at `at`.
+    pub(super) const fn new(types: &'w [Description<'w>], slots: Option<&'w [IndexSlot]>, at: u64) -> Self {
+        List { types, slots, index_at: at }
     }
 
     #[inline(always)]
@@ -106,22 +107,35 @@ impl<'w> List<'w> {
     /// Puts one piece of every row; gives back the bytes of the whole pool, saturated. No string is empty,
     /// that is seen to before.
     pub(super) fn put<E: Endian>(&self, piece: Piece, to: &mut dyn Put) -> u32 {
-        let (_, record_len, _) = self.shape();
-        let mut rows = Rows { piece, record_len, cell: small(POOL_START), to };
-        let Some(slots) = self.slots else {
-            for ty in self.types {
-                rows.put::<E>(ty.xml, 0);
+        let (_, record_len, rows) = self.shape();
+        let mut cell = small(POOL_START);
+        for (text, number) in (0..rows).filter_map(|k| self.row(k)) {
+            let len = small(text.len());
+            if piece == Piece::Record {
+                let record = ListRecord::<E> { cell: U32::new(cell), padding: [0; 4], number: U64::new(number) };
+                to.put(record.as_bytes().get(..record_len).unwrap_or_default());
+            } else {
+                to.put(&U32::<E>::new(len).to_bytes());
+                if piece == Piece::Entry {
+                    to.put(text);
+                    to.put(zeros(entry_pad(len.into())));
+                }
             }
-            return rows.cell;
-        };
-        rows.put::<E>(XML_TYPE.as_bytes(), HEADER_LEN as u64);
-        for slot in slots {
-            if let Some(ty) = self.types.get(slot.ty()) {
-                rows.put::<E>(ty.name.as_bytes(), slot.at());
-            }
+            // Less than 2^32: descriptions and names are.
+            cell = cell.saturating_add(low32(entry_len(len.into())));
         }
-        rows.put::<E>(INDEX_TYPE.as_bytes(), self.index_at);
-        rows.cell
+        cell
+    }
+
+    /// Row `k`: its string, and its number.
+    #[inline(always)]
+    fn row(&self, k: usize) -> Option<(&'w [u8], u64)> {
+        let Some(slots) = self.slots else { return Some((self.types.get(k)?.xml, 0)) };
+        let Some(before) = k.checked_sub(1) else { return Some((XML_TYPE.as_bytes(), HEADER_LEN as u64)) };
+        match slots.get(before) {
+            Some(slot) => Some((self.types.get(slot.ty())?.name.as_bytes(), slot.at())),
+            None => Some((INDEX_TYPE.as_bytes(), self.index_at)),
+        }
     }
 
     /// The hash of the extent, and the bytes of its pool.
@@ -134,34 +148,5 @@ impl<'w> List<'w> {
         hash.begin_words();
         self.put::<E>(Piece::Word, &mut hash);
         (hash.value(), pool)
-    }
-}
-
-/// Rows on their way.
-struct Rows<'t> {
-    piece: Piece,
-    record_len: usize,
-    /// The cell of the next string: bytes of the pool so far.
-    cell: u32,
-    to: &'t mut dyn Put,
-}
-
-impl Rows<'_> {
-    #[inline(never)]
-    fn put<E: Endian>(&mut self, text: &[u8], number: u64) {
-        let Rows { piece, record_len, cell, to } = self;
-        let len = small(text.len());
-        if *piece == Piece::Record {
-            let record = ListRecord::<E> { cell: U32::new(*cell), padding: [0; 4], number: U64::new(number) };
-            to.put(record.as_bytes().get(..*record_len).unwrap_or_default());
-        } else {
-            to.put(&U32::<E>::new(len).to_bytes());
-            if *piece == Piece::Entry {
-                to.put(text);
-                to.put(zeros(entry_pad(len.into())));
-            }
-        }
-        // Less than 2^32: descriptions and names are.
-        *cell = cell.saturating_add(low32(entry_len(len.into())));
     }
 }

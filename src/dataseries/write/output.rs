@@ -3,18 +3,19 @@
 use core::fmt;
 
 use zerocopy::IntoBytes;
-use zerocopy::byteorder::{I32, U32};
+use zerocopy::byteorder::{I32, I64, U32};
 
 use super::extent::Parts;
-use super::list::{List, Piece};
-use super::{Compress, Compressed, WriteError};
+use super::list::{IndexSlot, List, Piece};
+use super::{Compress, Compressed, Description, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, align, small,
+    ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, TRAILER_LEN,
+    TRAILER_SEED, Trailer, align, low32, small,
 };
 use crate::error::{Error, Kind, Result, What};
-use crate::hash::{Adler32, mix3};
+use crate::hash::{Adler32, lookup2, mix3};
 
 /// Takes bytes that are made piece by piece. (A closure would be twice in the image.)
 pub(super) trait Put {
@@ -166,6 +167,24 @@ impl<'p, E: Endian> Finished<'p, E> {
     }
 }
 
+/// The trailer at offset `at`, behind the index.
+#[inline(always)]
+pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<E> {
+    // Both parts of the index are smaller than `MAX_STORED`.
+    let size = low32(at.wrapping_sub(index_at)).cast_signed();
+    let mut trailer = Trailer::<E> {
+        marker: I32::new(-1),
+        index_size: I32::new(size),
+        not_index_size: I32::new(!size),
+        chain: U32::new(chain),
+        index_at: I64::new(index_at.cast_signed()),
+        hash: U32::new(0),
+    };
+    let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
+    trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
+    trailer
+}
+
 /// A length as a header has it.
 fn size<E: Endian>(len: usize) -> I32<E> {
     I32::new(small(len).cast_signed())
@@ -181,7 +200,7 @@ pub(super) struct Output<S: Sink> {
     sink: S,
     at: u64,
     chain: u32,
-    /// The sink has failed: how much it has of what was written last is not known.
+    /// The sink has failed: how much it has of what was written last is not known. Or the file is complete.
     broken: bool,
     /// Why writing has stopped. Kept here, so that it passes through no result on its way.
     why: Result<(), WriteError<S::Error>>,
@@ -218,6 +237,7 @@ impl<S: Sink> Output<S> {
     }
 
     /// The chain of the check values of all extents so far.
+    #[cfg(feature = "embedded-io-async-07")]
     pub(super) const fn chain(&self) -> u32 {
         self.chain
     }
@@ -278,6 +298,11 @@ impl<S: Sink> Output<S> {
         if self.broken { Err(Stopped) } else { Ok(()) }
     }
 
+    /// Takes nothing any more.
+    pub(super) const fn close(&mut self) {
+        self.broken = true;
+    }
+
     /// Somebody else puts bytes for it: until they have [arrived](Self::arrived), nobody knows how many of
     /// them the sink has.
     #[cfg(feature = "embedded-io-async-07")]
@@ -310,9 +335,21 @@ impl<S: Sink> Output<S> {
         Ok(())
     }
 
-    /// Puts the extent of a list.
+    /// Puts the trailer, behind the index that begins there.
     #[inline(never)]
-    pub(super) fn put_list<E: Endian, C: Compress>(&mut self, list: List<'_>, compress: &mut C) -> Result<(), Stopped> {
+    pub(super) fn put_trailer<E: Endian>(&mut self, index_at: u64) -> Result<(), Stopped> {
+        self.put(trailer::<E>(self.at, index_at, self.chain).as_bytes())
+    }
+
+    /// Puts the extent of a list: of the types, or of the extents in `slots`.
+    #[inline(never)]
+    pub(super) fn put_list<E: Endian, C: Compress>(
+        &mut self,
+        types: &[Description<'_>],
+        slots: Option<&[IndexSlot]>,
+        compress: &mut C,
+    ) -> Result<(), Stopped> {
+        let list = List::new(types, slots, self.at);
         let Some(mut finished) = Finished::<E>::of_list(&list) else {
             return Err(self.stop(Kind::Limit, What::DsExtent, 0));
         };

@@ -81,7 +81,9 @@ impl<'f> Cells<'f> {
         match (self.field.ty(), own, self.field.scale().is_some()) {
             (FieldType::Int32, true, _) => self.pack_as::<i32, E>(rows, |v, before| v.wrapping_sub(before)),
             (FieldType::Int64, true, _) => self.pack_as::<i64, E>(rows, |v, before| v.wrapping_sub(before)),
-            (FieldType::Double, true, true) => self.pack_as::<f64, E>(rows, |v, before| round((v - before) * by)),
+            (FieldType::Double, true, true) => self.pack_as::<f64, E>(rows, |v, before| {
+                if SOFT && is_same(v, before, by) { 0.0 } else { round((v - before) * by) }
+            }),
             (FieldType::Double, true, false) => self.pack_as::<f64, E>(rows, |v, before| v - before),
             (FieldType::Double, false, true) => self.pack_as::<f64, E>(rows, |v, _| round(v * by)),
             _ => {}
@@ -98,6 +100,16 @@ impl<'f> Cells<'f> {
             }
         }
     }
+}
+
+/// Whether it pays to ask [`is_same`]: sensors repeat themselves, and where doubles are not in hardware, the
+/// arithmetic takes a hundred instructions.
+const SOFT: bool = cfg!(not(any(target_pointer_width = "64", target_family = "wasm")));
+
+/// Whether the difference of two values times `by` is seen to be 0 without arithmetic.
+#[inline(always)]
+fn is_same(value: f64, before: f64, by: f64) -> bool {
+    by > 0.0 && by.is_finite() && value.to_bits() == before.to_bits() && value.is_finite()
 }
 
 /// The records; without the division that `chunks_exact_mut` has.
@@ -318,6 +330,21 @@ fn is_set(record: &[u8], bit: Bit) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_the_same_differs_by_zero() {
+        let edges = [0.0, -0.0, 1e-310, 0.1, -21.5, f64::MAX, f64::MIN, f64::INFINITY, f64::NEG_INFINITY, f64::NAN];
+        let mut same = 0;
+        for (value, before) in edges.into_iter().flat_map(|value| edges.map(|before| (value, before))) {
+            for by in [10.0, 1e300, -10.0, 0.0, f64::INFINITY, f64::NAN] {
+                if is_same(value, before, by) {
+                    assert_eq!(round((value - before) * by).to_bits(), 0, "{value:?} {before:?} {by:?}");
+                    same += 1;
+                }
+            }
+        }
+        assert_eq!(same, 7 * 2, "finite ones, by a finite number above 0");
+    }
 
     #[test]
     fn halves_go_away_from_zero() {

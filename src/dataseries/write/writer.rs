@@ -3,16 +3,14 @@
 use core::marker::PhantomData;
 
 use zerocopy::IntoBytes;
-use zerocopy::byteorder::{I32, I64, U32};
 
-use super::list::{IndexSlot, List};
+use super::list::IndexSlot;
 use super::output::{Finished, Output, Stopped};
 use super::{Compress, Descriptions, Extent, Of, Record, Schema, Stored, WriteError};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries;
-use crate::dataseries::raw::{FileHeader, TRAILER_LEN, TRAILER_SEED, Trailer, low32};
+use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
-use crate::hash::lookup2;
 
 /// Writes a file of byte order `E` front to back through a [`Sink`].
 ///
@@ -91,7 +89,7 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
             return Ok(());
         }
         self.out.put(FileHeader::<E>::STANDARD.as_bytes())?;
-        self.out.put_list::<E, C>(List::types(self.types.list()), &mut self.compress)
+        self.out.put_list::<E, C>(self.types.list(), None, &mut self.compress)
     }
 
     /// Where the next extent begins: bytes so far.
@@ -222,39 +220,51 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
     /// # Errors
     /// [`Kind::NoRoom`] with the number of slots needed, if there are more extents; those of the sink.
     pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
-        let _stopped = self.end();
-        self.out.outcome()?;
+        self.end()?;
         Ok(self.out.into_sink())
     }
 
+    /// As [`finish`](Self::finish), for a sink that is lent: the writer stays where it is, which spares the
+    /// stack a copy of it. The file is complete; whatever else is to be written is refused.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, SliceSink};
+    /// use pilaster::dataseries::record;
+    /// use pilaster::dataseries::write::{Descriptions, Writer};
+    ///
+    /// record! {
+    ///     struct Tick = "Tick" { time: int64 }
+    /// }
+    ///
+    /// let (mut lent, mut given) = ([0; 1024], [0; 1024]);
+    /// let types = Descriptions::of::<Tick>();
+    /// let mut sink = SliceSink::new(&mut lent);
+    /// let mut file = Writer::<LittleEndian, _>::new(&mut sink, types, &mut []);
+    /// file.end().unwrap();
+    /// assert!(file.end().is_err(), "once");
+    ///
+    /// let file = Writer::<LittleEndian, _>::new(SliceSink::new(&mut given), types, &mut []);
+    /// assert_eq!(file.finish().unwrap().written(), sink.written());
+    /// ```
+    ///
+    /// # Errors
+    /// Those of [`finish`](Self::finish).
+    pub fn end(&mut self) -> Result<(), WriteError<S::Error>> {
+        let _stopped = self.put_end();
+        self.out.outcome()
+    }
+
     #[inline(never)]
-    fn end(&mut self) -> Result<(), Stopped> {
+    fn put_end(&mut self) -> Result<(), Stopped> {
         self.start()?;
         let Writer { out, types, slots, compress, extents, .. } = self;
         let index_at = out.at();
         let Some(slots) = slots.get(..*extents) else {
             return Err(out.stop(Kind::NoRoom, What::DsIndex, *extents));
         };
-        out.put_list::<E, C>(List::index(types.list(), slots, index_at), compress)?;
-        let trailer = trailer::<E>(out.at(), index_at, out.chain());
-        out.put(trailer.as_bytes())
+        out.put_list::<E, C>(types.list(), Some(slots), compress)?;
+        out.put_trailer::<E>(index_at)?;
+        out.close();
+        Ok(())
     }
-}
-
-/// The trailer at offset `at`, behind the index.
-#[inline(always)]
-pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<E> {
-    // Both parts of the index are smaller than `MAX_STORED`.
-    let size = low32(at.wrapping_sub(index_at)).cast_signed();
-    let mut trailer = Trailer::<E> {
-        marker: I32::new(-1),
-        index_size: I32::new(size),
-        not_index_size: I32::new(!size),
-        chain: U32::new(chain),
-        index_at: I64::new(index_at.cast_signed()),
-        hash: U32::new(0),
-    };
-    let hashed = trailer.as_bytes().get(..TRAILER_LEN.saturating_sub(4)).unwrap_or_default();
-    trailer.hash = U32::new(lookup2(TRAILER_SEED, hashed));
-    trailer
 }

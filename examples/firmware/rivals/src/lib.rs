@@ -5,7 +5,7 @@
 #![no_std]
 #![forbid(unsafe_code)]
 
-use pilaster::bytes::{LittleEndian, Scratch, Sink};
+use pilaster::bytes::{LittleEndian, Sink};
 use pilaster::codec::Table;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{
@@ -100,13 +100,13 @@ impl Sink for Page {
 pub struct Lent {
     rows: [u8; 2048],
     out: [u8; 512],
-    table: [u8; 512],
+    table: Table<256>,
     slots: [IndexSlot; 64],
 }
 
 impl Lent {
     /// For a `static`.
-    pub const NEW: Lent = Lent { rows: [0; 2048], out: [0; 512], table: [0; 512], slots: [IndexSlot::EMPTY; 64] };
+    pub const NEW: Lent = Lent { rows: [0; 2048], out: [0; 512], table: Table::new(), slots: [IndexSlot::EMPTY; 64] };
 }
 
 /// Writes so many readings.
@@ -143,7 +143,7 @@ fn dataseries<C: Compress>(
         file.push(&mut extent, &reading(n))?;
     }
     file.flush(&mut extent)?;
-    file.finish().map(drop)
+    file.end()
 }
 
 /// DataSeries, extents of 2 KiB as they are.
@@ -160,7 +160,7 @@ pub fn dataseries_stored(page: &mut Page, lent: &mut Lent, readings: u32) -> Res
 /// As above.
 pub fn dataseries_lzf(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     let Lent { rows, out, table, slots } = lent;
-    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+    let lzf = Lzf::new(table, out);
     dataseries(page, rows, slots, lzf, readings).map_err(flat)
 }
 
@@ -170,7 +170,7 @@ pub fn dataseries_lzf(page: &mut Page, lent: &mut Lent, readings: u32) -> Result
 /// As above.
 pub fn dataseries_lz4(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     let Lent { rows, out, table, slots } = lent;
-    let lz4 = Lz4::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+    let lz4 = Lz4::new(table, out);
     dataseries(page, rows, slots, lz4, readings).map_err(flat)
 }
 
@@ -189,7 +189,7 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     let (c, memory) = part(memory, Ints::max_len(Packing::I8, false, ROWS));
     let (d, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
     let (e, _) = part(memory, Booleans::max_len(ROWS));
-    let mut from = 0;
+    let (mut from, mut seen, mut whole) = (0, 0f64, 0);
     while from < readings {
         let line = Line { base: START + i64::from(from) * EVERY, slope: EVERY as i32 };
         let mut time = Lines::new(a, line, Packing::U2)?;
@@ -201,22 +201,31 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
         for n in from..until {
             let reading = reading(n);
             time.push(reading.time)?;
-            temp.push(tenths(reading.temp))?;
+            // Most are as the one before, which is seen at once.
+            if reading.temp.to_bits() != seen.to_bits() {
+                (seen, whole) = (reading.temp, tenths(reading.temp));
+            }
+            temp.push(whole)?;
             humidity.push(reading.humidity)?;
             millivolts.push(reading.millivolts)?;
             charging.push(reading.charging)?;
         }
         from = until;
-        for chunk in [time.finish()?, temp.finish()?, humidity.finish()?, millivolts.finish()?, charging.finish()?] {
-            page.put(chunk)?;
-        }
+        page.put(time.finish()?)?;
+        page.put(temp.finish()?)?;
+        page.put(humidity.finish()?)?;
+        page.put(millivolts.finish()?)?;
+        page.put(charging.finish()?)?;
     }
     Ok(())
 }
 
-/// In whole tenths.
+/// In whole tenths: behind so large an addend no other digits are left, and the last ones are the number.
+/// (A cast asks four times how large the number is, and none of these chips has doubles.)
+#[inline(never)]
 fn tenths(value: f64) -> i32 {
-    (value * 10.0 + 0.5) as i32
+    const UNITS: f64 = 6_755_399_441_055_744.0;
+    (value * 10.0 + UNITS).to_bits() as i32
 }
 
 fn part(bytes: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {

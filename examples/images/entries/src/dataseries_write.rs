@@ -44,7 +44,7 @@ fn format(e: WriteError<core::convert::Infallible>) -> pilaster::Error {
 
 /// Logs a row for each byte, and ends the file.
 fn log<C: Compress>(
-    mut writer: Writer<'_, LittleEndian, Sum, C>,
+    writer: &mut Writer<'_, LittleEndian, Sum, C>,
     rows: &mut [u8],
     bytes: &[u8],
     kind: u32,
@@ -58,7 +58,8 @@ fn log<C: Compress>(
         )?;
     }
     writer.flush(&mut extent)?;
-    Ok(writer.finish()?.0)
+    writer.end()?;
+    Ok(writer.sink().0)
 }
 
 /// The memory of an extent, and the rest.
@@ -71,17 +72,7 @@ fn kilobyte(memory: &mut [u8]) -> (&mut [u8], &mut [u8]) {
 pub fn stored(call: Call<'_>) -> Result<u32> {
     let (rows, memory) = kilobyte(call.memory);
     let slots = IndexSlot::over(memory);
-    log(Writer::new(Sum(0), TYPES, slots), rows, call.bytes, call.kind).map_err(format)
-}
-
-/// The same in a frame of its own: the writer is lent to it, not copied.
-#[inline(never)]
-fn log_apart<C: Compress>(
-    writer: Writer<'_, LittleEndian, Sum, C>,
-    rows: &mut [u8],
-    call: (&[u8], u32),
-) -> core::result::Result<u32, WriteError<core::convert::Infallible>> {
-    log(writer, rows, call.0, call.1)
+    log(&mut Writer::new(Sum(0), TYPES, slots), rows, call.bytes, call.kind).map_err(format)
 }
 
 macro_rules! compressed {
@@ -93,8 +84,8 @@ macro_rules! compressed {
             let (out, memory) = kilobyte(memory);
             let (table, memory) = kilobyte(memory);
             let compress = $compress::<256>::new(Table::take(&mut Scratch::new(table))?, out);
-            let writer = Writer::with(Sum(0), TYPES, IndexSlot::over(memory), compress);
-            log_apart(writer, rows, (call.bytes, call.kind)).map_err(format)
+            let mut writer = Writer::with(Sum(0), TYPES, IndexSlot::over(memory), compress);
+            log(&mut writer, rows, call.bytes, call.kind).map_err(format)
         }
     )*};
 }
@@ -112,5 +103,5 @@ pub fn resume(call: Call<'_>) -> Result<u32> {
     let (rows, memory) = kilobyte(call.memory);
     let slots = IndexSlot::over(memory);
     let resume = Resume::find::<LittleEndian>(call.bytes, TYPES, slots)?;
-    log(Writer::resume(Sum(0), TYPES, slots, &resume), rows, call.bytes, call.kind).map_err(format)
+    log(&mut Writer::resume(Sum(0), TYPES, slots, &resume), rows, call.bytes, call.kind).map_err(format)
 }

@@ -19,7 +19,7 @@ const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
 /// Cells of a table that ends at `table_end`.
 const fn shape(table_end: usize, packing: Packing) -> Shape {
     // The header word, and the byte length in front of the data.
-    Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, 4, packing)
+    Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, packing)
 }
 
 /// Booleans are bits in words of 64.

@@ -20,7 +20,7 @@ struct Packed<'b> {
 
 const fn shape(masked: bool, packing: Packing) -> Shape {
     // Header word and, in front of the mask, the offset of what is behind it.
-    Shape::new(if masked { 8 } else { 4 }, masked, 4, packing)
+    Shape::new(if masked { 8 } else { 4 }, masked, packing)
 }
 
 impl<'b> Packed<'b> {
@@ -200,14 +200,14 @@ impl<'b> Lines<'b> {
         if !holds(Encoding::DeltaDelta(packing), Element::Long) {
             return Err(wrong_type(Encoding::DeltaDelta(packing)));
         }
-        let store = Store::new(buffer, Shape::new(Self::FRONT, false, 4, packing));
+        let store = Store::new(buffer, Shape::new(Self::FRONT, false, packing));
         Ok(Lines { store, packing, line, next: line.at(0) })
     }
 
     /// Bytes of a buffer that has room for so many rows.
     #[must_use]
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
-        Shape::new(Self::FRONT, false, 4, packing).len(rows)
+        Shape::new(Self::FRONT, false, packing).len(rows)
     }
 
     rows_and_room!(store);

@@ -12,16 +12,17 @@ pub(super) struct Shape {
     pub front: usize,
     /// Whether there are mask words.
     pub masked: bool,
-    /// Bytes between mask words and cells.
-    pub middle: usize,
     /// Bits of a cell; 1 for booleans, which come in words of 64.
     pub bits: u32,
 }
 
+/// Bytes between mask words and cells: the length of the cells, or what says how they are packed.
+const MIDDLE: usize = 4;
+
 impl Shape {
     /// Cells of a packing.
-    pub const fn new(front: usize, masked: bool, middle: usize, packing: Packing) -> Self {
-        Shape { front, masked, middle, bits: packing.bits() }
+    pub const fn new(front: usize, masked: bool, packing: Packing) -> Self {
+        Shape { front, masked, bits: packing.bits() }
     }
 
     const fn mask_bytes(self, rows: usize) -> usize {
@@ -40,14 +41,14 @@ impl Shape {
 
     /// Bytes of a buffer that has room for so many rows.
     pub const fn len(self, rows: usize) -> usize {
-        let fixed = self.front.saturating_add(self.middle);
+        let fixed = self.front.saturating_add(MIDDLE);
         fixed.saturating_add(self.mask_bytes(rows)).saturating_add(self.cell_bytes(rows))
     }
 
     /// Rows that a buffer of `len` bytes has room for.
     const fn capacity(self, len: usize) -> usize {
         let bits = self.bits as usize;
-        let room = len.saturating_sub(self.front).saturating_sub(self.middle).saturating_mul(8);
+        let room = len.saturating_sub(self.front).saturating_sub(MIDDLE).saturating_mul(8);
         // 64 rows share a word of the mask.
         let mask = if self.masked { 64 } else { 0 };
         let group = bits.saturating_mul(64).saturating_add(mask);
@@ -66,6 +67,8 @@ impl Shape {
 pub(super) struct Store<'b> {
     buffer: &'b mut [u8],
     shape: Shape,
+    /// Where the cells begin.
+    cells: usize,
     capacity: usize,
     rows: usize,
     nulls: bool,
@@ -74,7 +77,8 @@ pub(super) struct Store<'b> {
 impl<'b> Store<'b> {
     pub const fn new(buffer: &'b mut [u8], shape: Shape) -> Self {
         let capacity = shape.capacity(buffer.len());
-        Store { buffer, shape, capacity, rows: 0, nulls: false }
+        let cells = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(MIDDLE);
+        Store { buffer, shape, cells, capacity, rows: 0, nulls: false }
     }
 
     pub const fn rows(&self) -> usize {
@@ -110,43 +114,48 @@ impl<'b> Store<'b> {
     /// Appends a row: its cell, cut to the width, and its mask bit.
     #[inline(never)]
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
-        let Shape { front, bits, middle, masked } = self.shape;
-        let row = self.rows;
+        let Shape { front, bits, masked, .. } = self.shape;
+        let (row, cells) = (self.rows, self.cells);
+        // The one check of room: what follows lies inside the buffer, and no sum leaves its length.
         if row >= self.capacity {
-            let need = self.shape.len(row.saturating_add(1));
-            return Err(Error::new(Kind::NoRoom, What::Destination, row as u64).with_need(need as u64));
+            return Err(self.full());
         }
         if masked {
             set_bits(self.buffer, front, row, 1, u8::from(!present));
         } else if !present {
             return Err(self.lossy(What::FiloMask));
         }
-        let cells = front.saturating_add(self.shape.mask_bytes(self.capacity)).saturating_add(middle);
-        let cell = cell.to_le_bytes();
         if bits < 8 {
-            set_bits(self.buffer, cells, row, bits, cell[0]);
+            set_bits(self.buffer, cells, row, bits, low8(cell));
         } else {
             let size = (bits >> 3) as usize;
-            let slot = self.buffer.iter_mut().skip(cells.saturating_add(row.saturating_mul(size)));
-            for (to, byte) in slot.zip(cell).take(size) {
-                *to = byte;
+            let slot = cells.wrapping_add(row.wrapping_mul(size));
+            let mut rest = cell;
+            for byte in self.buffer.get_mut(slot..slot.wrapping_add(size)).unwrap_or_default() {
+                *byte = low8(rest);
+                rest >>= 8;
             }
         }
         self.nulls |= !present;
-        self.rows = row.saturating_add(1);
+        self.rows = row.wrapping_add(1);
         Ok(())
+    }
+
+    #[cold]
+    fn full(&self) -> Error {
+        let need = self.shape.len(self.rows.saturating_add(1));
+        Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(need as u64)
     }
 
     /// Ends the growing: closes the gaps that rows would have filled that did not come, so that
     /// `front` bytes, the words of the rows that are there (none, if `masked` is false) and
     /// the middle come before the cells. Returns the buffer, in which front and middle are to be put.
     pub fn close(self, front: usize, masked: bool) -> &'b mut [u8] {
-        let Store { buffer, shape, capacity, rows, .. } = self;
+        let Store { buffer, shape, cells: from, rows, .. } = self;
         let words = if masked { shape.mask_bytes(rows) } else { 0 };
         zero(buffer, shape.front.saturating_add(rows.div_ceil(8)), shape.front.saturating_add(words));
 
-        let from = shape.front.saturating_add(shape.mask_bytes(capacity)).saturating_add(shape.middle);
-        let to = front.saturating_add(words).saturating_add(shape.middle);
+        let to = front.saturating_add(words).saturating_add(MIDDLE);
         let len = shape.cell_bytes(rows);
         if shape.bits == 1 {
             zero(buffer, from.saturating_add(rows.div_ceil(8)), from.saturating_add(len));
@@ -159,11 +168,18 @@ impl<'b> Store<'b> {
 /// Sets value `row` of `bits` bits, less than a byte, of those that start at `at`. The first of a byte
 /// sets the others to zero: the buffer may hold anything.
 pub(super) fn set_bits(buffer: &mut [u8], at: usize, row: usize, bits: u32, value: u8) {
-    let bit = row.saturating_mul(bits as usize);
-    let Some(byte) = buffer.get_mut(at.saturating_add(bit >> 3)) else { return };
-    let others = if bit & 7 == 0 { 0 } else { *byte };
+    // 1, 2 or 4 bits, so 8, 4 or 2 values a byte.
+    let shift = bits.trailing_zeros();
+    let place = row.wrapping_shl(shift) & 7;
+    let Some(byte) = buffer.get_mut(at.wrapping_add(row.wrapping_shr(3u32.wrapping_sub(shift)))) else { return };
+    let others = if place == 0 { 0 } else { *byte };
     let value = value & u8::MAX.wrapping_shr(8u32.wrapping_sub(bits));
-    *byte = others | value << (bit & 7);
+    *byte = others | value << place;
+}
+
+#[allow(clippy::cast_possible_truncation, reason = "cut on purpose")]
+const fn low8(cell: u64) -> u8 {
+    cell as u8
 }
 
 fn zero(buffer: &mut [u8], from: usize, to: usize) {
@@ -211,7 +227,7 @@ mod tests {
     fn capacity_is_the_most_that_fits() {
         for bits in [1, 2, 4, 8, 16, 32, 64] {
             for masked in [false, true] {
-                let shape = Shape { front: 8, masked, middle: 4, bits };
+                let shape = Shape { front: 8, masked, bits };
                 for len in 0..700 {
                     let rows = shape.capacity(len);
                     assert!(rows == 0 || shape.len(rows) <= len, "{shape:?} {len}: {rows}");
