@@ -1,4 +1,4 @@
-"""Writes the table that `cargo bench --bench vortex` scans, with the original (pip install vortex-data pyarrow numpy):
+"""Writes the table that `cargo bench --bench vortex` scans, with the original (pip install vortex-data==0.90.0 pyarrow numpy), as it was for the original's own figure:
 
     python3 benches/vortex_table.py /tmp/table.vortex
     PILASTER_VORTEX_TABLE=/tmp/table.vortex cargo bench --bench vortex -- table
@@ -20,7 +20,7 @@ table = pa.table({
     "sensor": pa.array(names[rng.integers(0, 1000, ROWS)]),
     "path": pa.array([
         f"GET /api/v1/items/{a}/detail?user={b}"
-        for a, b in zip(rng.integers(0, 1000, ROWS), rng.integers(0, 1000, ROWS))
+        for a, b in zip(rng.integers(0, 1_000_000, ROWS), rng.integers(0, 100_000, ROWS))
     ]),
 })
 vx.io.write(table, sys.argv[1])

@@ -11,7 +11,7 @@ use pilaster::error::{Kind, What};
 use pilaster::generated::owned::vortex as owned;
 use pilaster::vortex::raw::Encoding;
 
-use build::{blob, integers, le, longs, node, number, text, with};
+use build::{blob, integers, le, longs, node, number, text, varint, with};
 
 /// A `vortex.zstd` of frames with so many values each, as metadata says.
 fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
@@ -68,17 +68,6 @@ fn frames_that_are_not_as_long_as_they_say_are_an_error() {
     let blob_of = |metadata: &[u8]| blob(node(Encoding::Zstd, metadata, &[0], vec![]), &[&[0; 20]]);
     let e = read(&blob_of(&claims), 3);
     assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "a claim");
-}
-
-/// The varint of a number.
-fn varint(mut number: usize) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
-    bytes
 }
 
 /// A `vortex.zstd` of bytes, a value each, in frames that libzstd wrote with a dictionary.

@@ -15,6 +15,9 @@ use crate::error::{Error, Kind, Result, What};
 /// Longest token.
 pub const LONGEST: u32 = 16;
 
+/// Whether there are loops that only hosts have room for.
+const WIDE: bool = cfg!(target_pointer_width = "64");
+
 /// A dictionary of tokens, borrowed.
 #[derive(Clone, Copy, Debug)]
 pub struct Tokens<'a> {
@@ -29,6 +32,9 @@ impl<'a> Tokens<'a> {
     /// # Errors
     /// [`Kind::Invalid`] if a token has not 1 to 16 bytes or ends behind `bytes` (`at`: which one).
     pub fn new(bytes: &'a [u8], offsets: &'a [u32]) -> Result<Self> {
+        if WIDE && all_well(offsets, bytes.len()) {
+            return Ok(Tokens { bytes, offsets });
+        }
         for (i, pair) in offsets.windows(2).enumerate() {
             let &[from, to] = pair else { continue };
             let len = to.wrapping_sub(from);
@@ -53,7 +59,7 @@ impl<'a> Tokens<'a> {
     /// In `What::OnPair`, `at` counts codes: [`Kind::Invalid`] for a code without token,
     /// [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
-        let (taken, written) = if cfg!(target_pointer_width = "64") { self.fast(codes, out) } else { (0, 0) };
+        let (taken, written) = if WIDE { self.fast(codes, out) } else { (0, 0) };
         self.exact(codes, taken, out, written)
     }
 
@@ -84,24 +90,18 @@ impl<'a> Tokens<'a> {
 
     /// Spreads the tokens over rows of 16 bytes, for more codes than there are tokens: a code is then one look
     /// at its row. As many rows are made as `rows`, `lengths` and the tokens all have.
+    #[allow(clippy::cast_possible_truncation, reason = "lengths, which are at most 16")]
     pub fn spread<'r>(&'r self, rows: &'r mut [[u8; 16]], lengths: &'r mut [u8]) -> Rows<'r> {
+        let places = self.offsets.iter().zip(self.offsets.get(1..).unwrap_or_default());
         let mut made = 0usize;
-        for (((code, _), row), length) in (0..=u16::MAX).zip(self.offsets).zip(rows.iter_mut()).zip(lengths.iter_mut())
-        {
-            let Some((at, len)) = self.bounds(code) else { break };
-            let Some(bytes) = self.bytes.get(at..) else { break };
+        for (((from, to), row), length) in places.zip(rows.iter_mut()).zip(lengths.iter_mut()) {
+            let bytes = self.bytes.get(*from as usize..).unwrap_or_default();
             *row = match bytes.first_chunk() {
                 Some(row) => *row,
-                None => {
-                    let mut short = [0; 16];
-                    for (to, byte) in short.iter_mut().zip(bytes) {
-                        *to = *byte;
-                    }
-                    short
-                }
+                None => last_row(bytes),
             };
             // At most 16, as `new` has seen.
-            *length = u8::try_from(len).unwrap_or(0);
+            *length = to.wrapping_sub(*from) as u8;
             made = made.wrapping_add(1);
         }
         Rows {
@@ -127,6 +127,27 @@ impl<'a> Tokens<'a> {
     }
 }
 
+/// Whether every token has 1 to 16 of `len` bytes: no branch, so that the compiler makes vectors of it.
+#[inline(never)]
+fn all_well(offsets: &[u32], len: usize) -> bool {
+    let tokens = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
+    let well = tokens.fold(true, |well, (from, to)| well & (from < to) & (to.wrapping_sub(*from) <= LONGEST));
+    // They follow each other, so the last one reaches furthest.
+    well && offsets.last().is_none_or(|end| *end as usize <= len)
+}
+
+/// The row of a token near the end of the bytes. Apart, as the compiler would make a call out of copying 16
+/// bytes or fewer.
+#[cold]
+#[inline(never)]
+fn last_row(bytes: &[u8]) -> [u8; 16] {
+    let mut row = [0; 16];
+    for (to, byte) in row.iter_mut().zip(bytes) {
+        *to = *byte;
+    }
+    row
+}
+
 /// Tokens in rows of 16 bytes, those behind the token of no meaning.
 #[derive(Clone, Copy, Debug)]
 pub struct Rows<'a> {
@@ -141,15 +162,15 @@ impl Rows<'_> {
     /// # Errors
     /// The same.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
-        // Eight lengths of a byte end inside the large window whatever they are: no store there is checked.
-        let (taken, written) = self.fast::<2048>(codes, 0, out, 0);
-        let (taken, written) = self.fast::<128>(codes, taken, out, written);
+        // Lengths of a byte end inside the larger windows whatever they are: no store there is checked.
+        let (taken, written) = self.fast::<16, 4096>(codes, 0, out, 0);
+        let (taken, written) = self.fast::<8, 128>(codes, taken, out, written);
         self.tokens.exact(codes, taken, out, written)
     }
 
-    /// Eight codes at a time while there is a window behind what is written; codes taken and bytes written.
+    /// So many codes at a time while there is a window behind what is written; codes taken and bytes written.
     #[inline(always)]
-    fn fast<const WINDOW: usize>(
+    fn fast<const CODES: usize, const WINDOW: usize>(
         &self,
         codes: &[u16],
         mut taken: usize,
@@ -159,7 +180,7 @@ impl Rows<'_> {
         // Of one length, so that one look says that a code has both.
         let rows = self.rows;
         let Some(lengths) = self.lengths.get(..rows.len()) else { return (taken, written) };
-        for eight in codes.get(taken..).unwrap_or_default().as_chunks::<8>().0 {
+        for some in codes.get(taken..).unwrap_or_default().as_chunks::<CODES>().0 {
             let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<WINDOW>) else { break };
             let mut len = 0usize;
             let mut store = |code: u16| -> Option<()> {
@@ -168,10 +189,10 @@ impl Rows<'_> {
                 len = len.wrapping_add((*lengths.get(code)?).into());
                 Some(())
             };
-            if eight.iter().try_for_each(|code| store(*code)).is_none() {
+            if some.iter().try_for_each(|code| store(*code)).is_none() {
                 break;
             }
-            taken = taken.wrapping_add(8);
+            taken = taken.wrapping_add(CODES);
             written = written.wrapping_add(len);
         }
         (taken, written)

@@ -21,6 +21,17 @@ pub fn node(encoding: Encoding, metadata: &[u8], buffers: &[u16], children: Vec<
     }
 }
 
+/// The varint of a number.
+pub fn varint(mut number: usize) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    while number >= 0x80 {
+        bytes.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    bytes.push(number as u8);
+    bytes
+}
+
 /// A `vortex.primitive` of buffer `k`.
 pub fn plain(k: u16) -> owned::ArrayNode {
     node(Encoding::Primitive, &[], &[k], vec![])

@@ -312,19 +312,33 @@ impl<'o> Cells<'o> {
     }
 }
 
-/// Cells stored at once behind the start of a run; the next run overwrites what is too much.
-const WIDE: usize = 8;
-
+/// Fills as many cells at once as most runs have, or more; the next run overwrites what is too much. A loop as
+/// long as the run would end at a place that no processor foresees.
+#[inline(never)]
 fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
+    // About twice the mean, as runs that are longer take another step; but wide cells in few.
+    match words.len().checked_div(ends.len()).unwrap_or(0) {
+        0..=4 => steps::<T, 8>(words, values, ends),
+        _ if T::SIZE > 8 => steps::<T, 8>(words, values, ends),
+        5..=12 => steps::<T, 16>(words, values, ends),
+        _ => steps::<T, 32>(words, values, ends),
+    }
+}
+
+#[inline(always)]
+fn steps<T: Cell, const STEP: usize>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
     let len = words.len();
     let mut start = 0;
     for (k, (value, end)) in values.iter().zip(ends).enumerate() {
         let end = usize::try_from(*end).unwrap_or(len).min(len);
         let run = end.checked_sub(start).ok_or(k)?;
-        // Most runs are short: a fixed store, where there is room behind it, costs no loop.
-        match words.get_mut(start..).and_then(<[T]>::first_chunk_mut::<WIDE>) {
-            Some(eight) if run <= WIDE => *eight = [*value; WIDE],
-            _ => words.get_mut(start..end).unwrap_or_default().fill(*value),
+        let rest = words.get_mut(start..).unwrap_or_default();
+        match rest.first_chunk_mut::<STEP>() {
+            Some(step) => {
+                *step = [*value; STEP];
+                rest.get_mut(STEP..run).unwrap_or_default().fill(*value);
+            }
+            None => rest.get_mut(..run).unwrap_or_default().fill(*value),
         }
         start = end;
     }

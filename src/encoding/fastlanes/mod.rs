@@ -94,23 +94,29 @@ macro_rules! word {
             use super::super::rows::$module::{one, two};
             use super::{BLOCK, place, row_start};
 
-            /// Unpacks a block; `packed` has `width` rows of words.
+            /// Unpacks blocks; `packed` has `width` rows of words for each. What a row needs is made ready once
+            /// for all of them.
             #[inline(never)]
-            pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [$word; BLOCK]) -> Option<()> {
+            pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
                 if width == 0 {
-                    out.fill(0);
+                    out.as_flattened_mut().fill(0);
                     return Some(());
                 }
                 let mask = <$word>::MAX >> ($bits as u32).saturating_sub(width as u32).min($bits - 1);
                 let (mut k, mut shift) = (0usize, 0usize);
                 for r in 0..$bits {
-                    let to = out.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
-                    let low = packed.get(k)?;
                     let end = shift.wrapping_add(width);
+                    let blocks = out.iter_mut().zip(packed.chunks_exact(width));
                     if end > $bits {
-                        two(to, low, packed.get(k.wrapping_add(1))?, shift, mask);
+                        for (block, packed) in blocks {
+                            let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                            two(to, packed.get(k)?, packed.get(k.wrapping_add(1))?, shift, mask);
+                        }
                     } else {
-                        one(to, low, shift, mask);
+                        for (block, packed) in blocks {
+                            let to = block.get_mut(row_start(r)..)?.first_chunk_mut::<$lanes>()?;
+                            one(to, packed.get(k)?, shift, mask);
+                        }
                     }
                     k = k.wrapping_add(usize::from(end >= $bits));
                     shift = end & ($bits - 1);
@@ -183,8 +189,11 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     .ok_or(short)
 }
 
-type Unpack<T> = fn(&[[u8; 128]], usize, &mut [T; BLOCK]) -> Option<()>;
+type Unpack<T> = fn(&[[u8; 128]], usize, &mut [[T; BLOCK]]) -> Option<()>;
 type Get<T> = fn(&[[u8; 128]], usize, usize) -> Option<T>;
+
+/// Bytes of the blocks that are unpacked at once: with what they are made of, they stay in the nearest cache.
+const AT_ONCE: usize = 8192;
 
 /// Whole blocks straight into the output, parts of blocks value by value.
 #[inline(always)]
@@ -192,27 +201,31 @@ fn run<T: Copy>(
     rows: &[[u8; 128]],
     width: usize,
     first: usize,
-    mut out: &mut [T],
+    out: &mut [T],
     unpack: Unpack<T>,
     get: Get<T>,
 ) -> Option<()> {
-    let mut block = rows.get((first / BLOCK).checked_mul(width)?..)?;
-    let mut skip = first % BLOCK;
-    while !out.is_empty() {
-        let len = BLOCK.saturating_sub(skip).min(out.len());
-        let (part, rest) = core::mem::take(&mut out).split_at_mut_checked(len)?;
-        match part.first_chunk_mut::<BLOCK>() {
-            Some(whole) => unpack(block.get(..width)?, width, whole)?,
-            None => {
-                for (i, word) in part.iter_mut().enumerate() {
-                    *word = get(block, width, skip.saturating_add(i))?;
-                }
-            }
+    let values = |block: &[[u8; 128]], skip: usize, part: &mut [T]| -> Option<()> {
+        for (i, word) in part.iter_mut().enumerate() {
+            *word = get(block, width, skip.saturating_add(i))?;
         }
-        (out, skip) = (rest, 0);
-        block = block.get(width..)?;
+        Some(())
+    };
+    let mut packed = rows.get((first / BLOCK).checked_mul(width)?..)?;
+    let skip = first % BLOCK;
+    let head = if skip == 0 { 0 } else { BLOCK.saturating_sub(skip).min(out.len()) };
+    let (part, out) = out.split_at_mut_checked(head)?;
+    if head > 0 {
+        values(packed, skip, part)?;
+        packed = packed.get(width..)?;
     }
-    Some(())
+    let (blocks, part) = out.as_chunks_mut::<BLOCK>();
+    for blocks in blocks.chunks_mut(const { AT_ONCE / BLOCK / size_of::<T>() }) {
+        let (now, rest) = packed.split_at_checked(width.checked_mul(blocks.len())?)?;
+        unpack(now, width, blocks)?;
+        packed = rest;
+    }
+    values(packed, 0, part)
 }
 
 #[cfg(test)]

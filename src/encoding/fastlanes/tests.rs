@@ -36,10 +36,11 @@ pub(super) fn noise(len: usize) -> Vec<u8> {
 }
 
 fn check(bits: usize, width: usize, mut cells: impl FnMut(&[u8], u64, usize) -> Vec<u64>) {
-    let packed = noise(128 * width * 3);
+    // More blocks than are unpacked at once.
+    let packed = noise(128 * width * 11);
     let places: Vec<usize> = (0..1024).step_by(if bits == 64 { 7 } else { 3 }).chain([1023]).collect();
-    let whole = cells(&packed, 0, 3072);
-    for block in 0..3 {
+    let whole = cells(&packed, 0, 11 * 1024);
+    for block in [0, 1, 10] {
         for i in &places {
             let expected = naive(&packed[128 * width * block..], bits, width, *i);
             assert_eq!(whole[block * 1024 + i], expected, "u{bits} at {width} bits, value {i} of block {block}");

@@ -12,6 +12,9 @@ use crate::vortex::tree::{Ask, Run, Text, take};
 /// A dictionary of up to so many values is read whole for any number of rows.
 pub(in crate::vortex) const SMALL: u64 = 64;
 
+/// Whether there is a loop for the usual case apart: code that only hosts have room for.
+const HOST: bool = cfg!(target_pointer_width = "64");
+
 impl<'f> Node<'f> {
     /// Codes and values of a dict layout, whose children are values and codes.
     pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
@@ -164,11 +167,19 @@ fn lookup<'f>(
     s: &mut Scratch<'_>,
 ) -> Result<()> {
     let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
-    for number in numbers.iter() {
-        if u64::from(*number) < count {
-            (low, high) = (low.min(*number), high.max(*number));
-        } else {
-            bad = true;
+    match u32::try_from(count.wrapping_sub(1)) {
+        // Of few values all are read, and the numbers looked at by vectors.
+        Ok(last) if HOST && count <= out.len() as u64 && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
+            (low, high) = (0, last);
+        }
+        _ => {
+            for number in numbers.iter() {
+                if u64::from(*number) < count {
+                    (low, high) = (low.min(*number), high.max(*number));
+                } else {
+                    bad = true;
+                }
+            }
         }
     }
     if bad {
@@ -197,8 +208,10 @@ fn lookup<'f>(
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let mut table = take(&mut t, out.width(), len)?;
     values.cells(ask, first.saturating_add(low.into()), table.again(), run, &mut t)?;
-    for number in numbers.iter_mut() {
-        *number = number.wrapping_sub(low);
+    if !HOST || low > 0 {
+        for number in numbers.iter_mut() {
+            *number = number.wrapping_sub(low);
+        }
     }
     match out.gather(&table, numbers) {
         None => Ok(()),
