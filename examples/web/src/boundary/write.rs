@@ -50,7 +50,8 @@ fn make(call: impl FnOnce(&mut Writing, alloc::vec::Vec<u8>) -> Result<()>) -> u
     module(|module| {
         let input = take(&mut module.input);
         match call(&mut module.writing, input) {
-            Ok(()) => 0,
+            Ok(()) if module.writing.about.is_whole() => 0,
+            Ok(()) => 2,
             Err(e) => {
                 let json = &mut module.writing.about;
                 json.clear();

@@ -9,6 +9,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::{File, Role, Visit};
 
 use super::Vortex;
+use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Progress, Source};
@@ -26,7 +27,7 @@ impl Vortex {
     }
 
     pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let all = self.pieces(pieces);
+        let all = self.pieces(pieces)?;
         let file = File::open_pieces(&all, source.len, &Limits::DEFAULT)?;
         json.count("segments", file.segments() as u64);
         json.key("metadata").open(b'[');
@@ -111,7 +112,7 @@ fn shares<'f>(file: &'f File<'f>) -> Result<Vec<Share<'f>>> {
                 share.arrays = share.arrays.saturating_add(1);
                 share.bytes = share.bytes.saturating_add(visit.bytes);
             }
-            None => shares.push(Share { column, zones, id, arrays: 1, bytes: visit.bytes }),
+            None => push(&mut shares, Share { column, zones, id, arrays: 1, bytes: visit.bytes })?,
         }
         Ok(())
     })?;
