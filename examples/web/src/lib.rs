@@ -24,7 +24,7 @@
 //!
 //! | export | what it does |
 //! |---|---|
-//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie |
+//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants |
 //! | `filo(element)` | makes a Filo vector of the column |
 //! | `dataseries(compressed)` | makes a DataSeries file of all columns; `input` describes their type in XML |
 //! | `recover()` | makes a DataSeries file of what is whole in the `input` |

@@ -57,7 +57,7 @@ pub struct Column {
     values: Vec<u8>,
     /// A bit per row; none if all rows have a value.
     validity: Option<Vec<u8>>,
-    /// Of strings: where each lies in the values.
+    /// Of strings: where each lies in the values. Of instants: their offsets from UTC.
     spans: Vec<u8>,
 }
 
@@ -78,7 +78,7 @@ impl Writing {
         push(&mut self.columns, Column { of, rows, values: Vec::new(), validity: None, spans: Vec::new() }).is_ok()
     }
 
-    /// A part of the last column: 0 values, 1 validity, 2 spans of strings.
+    /// A part of the last column: 0 values, 1 validity, 2 spans of strings, or offsets of instants.
     pub fn part(&mut self, which: u32, bytes: Vec<u8>) {
         if let Some(column) = self.columns.last_mut() {
             match which {
@@ -214,6 +214,10 @@ impl Column {
             (Of::Int32, Element::Int) => Plain::Int(self.numbers()?),
             (Of::Int64, Element::Long) => Plain::Long(self.numbers()?),
             (Of::Int64, Element::Timestamp) => Plain::Timestamp(self.numbers()?),
+            (Of::Int64, Element::DateTime) => {
+                let offsets = self.whole(bytemuck::try_cast_slice(&self.spans).unwrap_or_default())?;
+                Plain::DateTime { millis: self.numbers()?, offsets }
+            }
             (Of::Float, Element::Float) => Plain::Float(self.numbers()?),
             (Of::Double, Element::Double) => Plain::Double(self.numbers()?),
             (Of::Strings, Element::String) => Plain::String(Strings::Spans(self.strings()?)),

@@ -15,7 +15,7 @@ pub extern "C" fn column(kind: u32, rows: u32) -> u32 {
     module(|module| module.writing.column(kind, rows as usize).into())
 }
 
-/// The input is a part of that column: 0 its values, 1 its validity, 2 where its strings lie.
+/// The input is a part of that column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants.
 #[unsafe(no_mangle)]
 pub extern "C" fn part(which: u32) {
     module(|module| {
