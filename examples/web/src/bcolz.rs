@@ -10,7 +10,7 @@ use pilaster::Result;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
 use pilaster::bcolz::{Column, Dtype, open_file};
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::Scratch;
 use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
@@ -251,7 +251,7 @@ fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Res
 }
 
 fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
-    let bytes = pieces.get(Span { at: 0, len: source.len }, What::BcolzChunk)?;
+    let bytes = pieces.whole(source.len, What::BcolzChunk)?;
     if bytes.starts_with(b"blpk") { open_file(bytes) } else { Chunk::open(bytes) }
 }
 

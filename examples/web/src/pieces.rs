@@ -60,6 +60,14 @@ impl Pieces {
         }
     }
 
+    /// All of the single file, of which more than 2 GB are not taken into memory.
+    pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
+        if len > i32::MAX as u64 {
+            return Err(Error::new(Kind::NoRoom, What::Input, 0).with_need(len));
+        }
+        self.get(Span { at: 0, len }, what)
+    }
+
     /// A whole file of a directory; none if it does not exist.
     pub fn file(&self, path: &str, what: What) -> Result<Option<&[u8]>> {
         match self.pieces.iter().find(|piece| piece.path == path) {

@@ -201,7 +201,7 @@ impl Session {
     /// Which element types a Filo vector could have.
     #[cfg(feature = "filo")]
     fn fitting(&mut self) {
-        let bytes = self.pieces.get(Span { at: 0, len: self.source.len }, What::FiloVector).unwrap_or_default();
+        let bytes = self.pieces.whole(self.source.len, What::FiloVector).unwrap_or_default();
         self.reply.key("fits").open(b'[');
         for element in Element::ALL {
             if pilaster::filo::Vector::open(bytes, element).is_ok() {
