@@ -8,6 +8,14 @@ cd "$(dirname "$0")"
 target=wasm32-unknown-unknown
 out="${CARGO_TARGET_DIR:-$PWD/target}"
 
+# The fields that an error can name, by their numbers.
+{
+  echo '/** Made by build.sh: the fields that an error of the module can be about. */'
+  echo 'export const FIELDS = ['
+  sed -n "s/^    [A-Z][A-Za-z0-9]* = \(\".*\"\),$/  \1,/p" ../../src/error/what.rs
+  echo ']'
+} >lib/fields.js
+
 # Structs are copied by one instruction, not word by word: 3 % smaller. Compilers that do not know the options go without.
 copies='-Cllvm-args=-max-store-memcpy=1 -Cllvm-args=-max-store-memmove=1 -Cllvm-args=-max-store-memset=1'
 flags() { # rustc

@@ -219,8 +219,10 @@ export function writeDataSeries(table: WriteDataSeriesOptions): Promise<Uint8Arr
 
 export interface WriteFiloOptions {
   validity?: Uint8Array | null
-  /** Where several fit: `timestamp` (milliseconds) for 64-bit integers, `string` or `blob` for strings. */
-  type?: Exclude<FiloType, 'datetime'>
+  /** Where several fit: `timestamp` or `datetime` (milliseconds) for 64-bit integers, `string` or `blob` for strings. */
+  type?: FiloType
+  /** Of `datetime`: the offset from UTC of each row in milliseconds, whole quarters of an hour; all UTC without. */
+  offsets?: Int32Array | Vector | readonly (number | null)[]
 }
 
 /** Makes a Filo vector, in the smallest encoding that loses nothing. */

@@ -49,6 +49,11 @@ function put(exports, bytes) {
   new Uint8Array(exports.memory.buffer, at >>> 0, bytes.byteLength).set(from)
 }
 
+/** The module says whether it had memory to note what it was told. */
+function noted(done) {
+  if (!done) throw new PilasterError({ kind: 'NoRoom', field: 'memory', offset: 0, need: 0 })
+}
+
 /** One instance: one open file. Dropping it frees all its memory. */
 export class Module {
   static async create(source, directory, options) {
@@ -154,7 +159,7 @@ export class Module {
           : await this.#source.slice(one.at, one.at + one.len, signal)
         signal?.throwIfAborted()
         if (bytes === null) {
-          this.#exports.absent(one.number)
+          noted(this.#exports.absent(one.number))
           continue
         }
         if (!this.#directory && bytes.length !== one.len) {
@@ -162,7 +167,7 @@ export class Module {
         }
         if (!this.#opened && this.#source.far) this.#opening.push({ at: one.at, bytes })
         this.input(bytes)
-        this.#exports.give(one.number, BigInt(one.at))
+        noted(this.#exports.give(one.number, BigInt(one.at)))
       }
     }
     await Promise.all(Array.from({ length: Math.min(AT_ONCE, requests.length) }, next))
@@ -183,7 +188,7 @@ class Writer {
 
   /** Hands over a column: its parts by their numbers. */
   column({ kind, rows, values, validity, spans }) {
-    this.#exports.column(kind, rows)
+    noted(this.#exports.column(kind, rows))
     for (const [which, bytes] of [values, validity, spans].entries()) {
       if (!bytes) continue
       this.input(bytes)

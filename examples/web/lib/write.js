@@ -30,7 +30,7 @@ const FIELDS = {
 }
 /** The element type that a Filo vector gets where none is said, and those that each kind can be. */
 const FITTING = {
-  [BOOL]: ['boolean'], [INT32]: ['int'], [INT64]: ['long', 'timestamp'], [FLOAT]: ['float'], [DOUBLE]: ['double'],
+  [BOOL]: ['boolean'], [INT32]: ['int'], [INT64]: ['long', 'timestamp', 'datetime'], [FLOAT]: ['float'], [DOUBLE]: ['double'],
   [BYTES]: ['blob', 'utf8', 'string'], [UTF8]: ['utf8', 'string', 'blob'],
 }
 const UNITS = { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanoseconds' }
@@ -52,16 +52,25 @@ export async function writeDataSeries({ name = 'Table', columns, compress = true
 }
 
 /** Makes a Filo vector of values. See `index.d.ts`. */
-export async function writeFilo(values, { validity, type } = {}) {
+export async function writeFilo(values, { validity, type, offsets } = {}) {
   const given = prepared({ values, validity }, FILO)
   const fitting = FITTING[given.kind]
   const time = values instanceof Vector && values.type === 'timestamp' && values.column.unit === 'ms'
   const element = type ?? (time ? 'timestamp' : fitting[0])
   if (!fitting.includes(element)) throw misuse(`a vector of ${element} cannot hold such values (${fitting.join(', ')} can):`)
+  if (element === 'datetime') given.spans = zones(offsets, given.rows)
+  else if (offsets !== undefined) throw misuse(`a vector of ${element} has no offsets:`)
   const module = await writer()
   module.column(given)
   module.make((exports) => exports.filo(ELEMENTS.indexOf(element) + 1))
   return module.made()
+}
+
+/** Offsets from UTC in milliseconds, a number for each row; none means UTC. */
+function zones(offsets, rows) {
+  const of = offsets instanceof Vector ? offsets.values : offsets ?? new Int32Array(rows)
+  if (of.length !== rows) throw misuse(`${of.length} offsets for ${rows} rows:`)
+  return of instanceof Int32Array ? of : Int32Array.from(of, (offset) => offset ?? 0)
 }
 
 /** Makes a clean DataSeries file of what is whole in a damaged one. See `index.d.ts`. */

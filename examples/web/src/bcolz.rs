@@ -3,7 +3,6 @@
 #[cfg(feature = "check")]
 mod check;
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 
@@ -11,12 +10,12 @@ use pilaster::Result;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
 use pilaster::bcolz::{Column, Dtype, open_file};
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::Scratch;
 use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
-use crate::heap::memory;
+use crate::heap::{joined, kept, push};
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Call, Source, no_column};
@@ -51,20 +50,17 @@ impl Bcolz {
         }
         let mut arrays = Vec::new();
         match pieces.file("__rootdirs__", What::BcolzName)? {
-            None => arrays.push(Array::open("", pieces)?),
+            None => push(&mut arrays, Array::open("", pieces)?)?,
             Some(bytes) => {
-                let bytes: &'static [u8] = Box::leak(bytes.into());
-                let memory = Box::leak(memory(bytes.len() as u64)?.into_boxed_slice());
+                let bytes: &'static [u8] = kept(bytes)?;
+                let memory = kept(bytes)?;
                 let mut all = Vec::new();
-                names(bytes, &mut Scratch::new(memory), |name| {
-                    all.push(name);
-                    Ok(())
-                })?;
+                names(bytes, &mut Scratch::new(memory), |name| push(&mut all, name))?;
                 // The metadata of all columns are asked for at once.
                 let mut missing = None;
                 for name in all {
                     match Array::open(name, pieces) {
-                        Ok(array) => arrays.push(array),
+                        Ok(array) => push(&mut arrays, array)?,
                         Err(e) if e.kind() == Kind::Missing => missing = Some(e),
                         Err(e) => return Err(e),
                     }
@@ -145,14 +141,13 @@ impl Bcolz {
 impl Array {
     /// Opens the array in a directory of that name, or the dataset's own.
     fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
-        let [sizes, storage] =
-            ["meta/sizes", "meta/storage"].map(|file| pieces.file(&path(name, file), What::BcolzFile));
+        let [sizes, storage] = ["sizes", "storage"]
+            .map(|file| path(name, ["meta/", file, ""]).and_then(|path| pieces.file(&path, What::BcolzFile)));
         let none = Error::new(Kind::Truncated, What::BcolzFile, 0);
         let sizes = Sizes::parse(sizes?.ok_or(none)?)?;
-        let bytes: &'static [u8] = Box::leak(storage?.ok_or(none)?.into());
+        let bytes: &'static [u8] = kept(storage?.ok_or(none)?)?;
         // No text is longer than the file it stands in.
-        let room = Box::leak(memory(bytes.len() as u64)?.into_boxed_slice());
-        let mut storage = Storage::parse(bytes, &mut Scratch::new(room))?;
+        let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
         let row =
             items.checked_mul(storage.dtype.size().into()).ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))?;
@@ -183,7 +178,7 @@ impl Array {
         let mut file = Json::default();
         let digits = file.number(number).bytes();
         let digits = core::str::from_utf8(digits).unwrap_or_default();
-        let path = path(self.name, &["data/__", digits, ".blp"].concat());
+        let path = path(self.name, ["data/__", digits, ".blp"])?;
         let bytes = pieces.file(&path, What::BcolzFile)?;
         let chunk = open_file(bytes.ok_or(Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
         if self.row > 0 {
@@ -229,7 +224,7 @@ impl Array {
             let chunk = self.chunk(row, pieces)?;
             let mut scratch = scratch.scope();
             let bytes = range(&chunk, 0, chunk.nbytes() as u64, &mut scratch)?;
-            spans.push(column::Span { at: all.len() as u32, len: bytes.len() as u32 });
+            push(&mut spans, column::Span { at: all.len() as u32, len: bytes.len() as u32 })?;
             if all.try_reserve(bytes.len()).is_err() || all.len().saturating_add(bytes.len()) > u32::MAX as usize {
                 return Err(Error::new(Kind::NoRoom, What::Scratch, 0).with_need(bytes.len() as u64));
             }
@@ -256,7 +251,7 @@ fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Res
 }
 
 fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
-    let bytes = pieces.get(Span { at: 0, len: source.len }, What::BcolzChunk)?;
+    let bytes = pieces.whole(source.len, What::BcolzChunk)?;
     if bytes.starts_with(b"blpk") { open_file(bytes) } else { Chunk::open(bytes) }
 }
 
@@ -271,6 +266,6 @@ fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) 
     Ok(to)
 }
 
-fn path(dir: &str, file: &str) -> String {
-    if dir.is_empty() { file.into() } else { [dir, "/", file].concat() }
+fn path(dir: &str, [front, number, end]: [&str; 3]) -> Result<String> {
+    joined(&[dir, if dir.is_empty() { "" } else { "/" }, front, number, end])
 }

@@ -15,7 +15,7 @@ use pilaster::dataseries::{
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
-use crate::heap::lasting;
+use crate::heap::{filled, lasting, push};
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Call, Progress, Source, no_column};
@@ -41,7 +41,7 @@ pub struct Series {
 }
 
 /// Where the rows of a table are: for each extent its first row and its number.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Rows {
     extents: Vec<(u64, u32)>,
     rows: u64,
@@ -72,8 +72,7 @@ impl Series {
         let span = Header::of::<E>(header, at)?.span();
         let extent = kept::<E>(pieces, Span { len: span.len.min(left), ..span })?;
         let types = lasting(&mut |scratch| Types::open(&extent, options, scratch))?;
-        let mut tables = Vec::new();
-        tables.resize_with(types.len(), Rows::default);
+        let tables = filled(types.len(), Rows::default())?;
         Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
     }
 
@@ -111,7 +110,7 @@ impl Series {
             let name =
                 Span { at: row.span.at, len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64) };
             match pieces.get(name, What::DsExtent) {
-                Ok(bytes) => found.push((row, bytes)),
+                Ok(bytes) => push(&mut found, (row, bytes))?,
                 Err(e) => missing = Some(e),
             }
         }
@@ -160,13 +159,12 @@ impl Series {
             let table = self.types.iter().position(|ty| ty.name().as_bytes() == name);
             let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or(unknown)?;
             if header.rows > 0 {
-                rows.extents.push((rows.rows, self.headers.len() as u32));
+                push(&mut rows.extents, (rows.rows, self.headers.len() as u32))?;
                 rows.rows = rows.rows.saturating_add(header.rows.into());
             }
         }
         self.at = header.span().end().unwrap_or(u64::MAX);
-        self.headers.push(header);
-        Ok(())
+        push(&mut self.headers, header)
     }
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {

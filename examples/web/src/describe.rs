@@ -16,9 +16,8 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
     if ty.children() > 0 || ty == Type::Struct(0) {
         json.key("children").open(b'[');
         for k in 0..ty.children() {
-            let name =
-                if let Type::Struct(_) = ty { column.child_name(k)?.into() } else { alloc::string::String::new() };
-            self::column(json, &name, &column.child(k)?)?;
+            let name = if let Type::Struct(_) = ty { column.child_name(k)? } else { "" };
+            self::column(json, name, &column.child(k)?)?;
         }
         json.close(b']');
     }
@@ -54,7 +53,7 @@ pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
 
 /// An error as the page throws it; the object stays open.
 pub fn error(json: &mut Json, e: &Error) {
-    json.open(b'{').name("kind", kind(e.kind())).name("field", e.what().name());
+    json.open(b'{').name("kind", kind(e.kind())).count("field", e.what() as u64);
     json.count("offset", e.at()).count("need", e.need().into());
 }
 

@@ -4,7 +4,7 @@
 mod check;
 
 use pilaster::Result;
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::Scratch;
 use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 
@@ -56,8 +56,5 @@ impl Filo {
 }
 
 fn bytes<'p>(pieces: &'p Pieces, source: &Source) -> Result<&'p [u8]> {
-    if source.len > i32::MAX as u64 {
-        return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(source.len));
-    }
-    pieces.get(Span { at: 0, len: source.len }, What::FiloVector)
+    pieces.whole(source.len, What::FiloVector)
 }

@@ -4,6 +4,7 @@
 #![cfg_attr(target_family = "wasm", allow(unsafe_code, reason = "an allocator, for one thread"))]
 
 use alloc::boxed::Box;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use pilaster::Result;
@@ -12,12 +13,56 @@ use pilaster::error::{Error, Kind, What};
 
 /// `len` bytes of memory, or the error that there are none: the module never traps.
 pub fn memory(len: u64) -> Result<Vec<u8>> {
-    let none = Error::new(Kind::NoRoom, What::Input, 0).with_need(len);
-    let len = usize::try_from(len).map_err(|_| none)?;
-    let mut memory = Vec::new();
-    memory.try_reserve_exact(len).map_err(|_| none)?;
-    memory.resize(len, 0);
-    Ok(memory)
+    filled(usize::try_from(len).map_err(|_| no_room(len))?, 0)
+}
+
+/// `len` times the same.
+pub fn filled<T: Clone>(len: usize, item: T) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    all.try_reserve_exact(len).map_err(|_| no_room(len.saturating_mul(size_of::<T>()) as u64))?;
+    all.resize(len, item);
+    Ok(all)
+}
+
+/// Puts an item behind the others.
+pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
+    reserve(all, 1)?;
+    all.push(item);
+    Ok(())
+}
+
+/// Room for `more` items.
+pub fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<()> {
+    all.try_reserve(more).map_err(|_| no_room(more.saturating_mul(size_of::<T>()) as u64))
+}
+
+/// A copy.
+pub fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
+    let mut copy = Vec::new();
+    copy.try_reserve_exact(bytes.len()).map_err(|_| no_room(bytes.len() as u64))?;
+    copy.extend_from_slice(bytes);
+    Ok(copy)
+}
+
+/// A copy that lasts as long as the module.
+pub fn kept(bytes: &[u8]) -> Result<&'static mut [u8]> {
+    // A box of the same length: nothing moves.
+    copy(bytes).map(|copy| Box::leak(copy.into_boxed_slice()))
+}
+
+/// Texts one behind the other.
+pub fn joined(parts: &[&str]) -> Result<String> {
+    let mut text = String::new();
+    for part in parts {
+        text.try_reserve(part.len()).map_err(|_| no_room(part.len() as u64))?;
+        text.push_str(part);
+    }
+    Ok(text)
+}
+
+#[cold]
+fn no_room(len: u64) -> Error {
+    Error::new(Kind::NoRoom, What::Input, 0).with_need(len)
 }
 
 /// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.

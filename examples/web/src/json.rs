@@ -6,35 +6,55 @@ use alloc::vec::Vec;
 #[derive(Default)]
 pub struct Json {
     text: Vec<u8>,
+    /// There was no memory for all of it.
+    cut: bool,
 }
+
+/// Instead of a text that there is no memory for.
+const CUT: &[u8] = br#"{"kind":"NoRoom","field":"memory","offset":0,"need":0}"#;
 
 impl Json {
     /// The text.
     pub fn bytes(&self) -> &[u8] {
-        &self.text
+        if self.cut { CUT } else { &self.text }
+    }
+
+    /// Whether there was memory for all of it.
+    pub const fn is_whole(&self) -> bool {
+        !self.cut
     }
 
     pub fn clear(&mut self) {
         self.text.clear();
+        self.cut = false;
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
+        if self.text.try_reserve(bytes.len()).is_ok() {
+            self.text.extend_from_slice(bytes);
+        } else {
+            self.cut = true;
+            self.text = Vec::new();
+        }
     }
 
     /// Begins an object or array.
     pub fn open(&mut self, bracket: u8) -> &mut Self {
         self.comma();
-        self.text.push(bracket);
+        self.put(&[bracket]);
         self
     }
 
     /// Ends an object or array.
     pub fn close(&mut self, bracket: u8) -> &mut Self {
-        self.text.push(bracket);
+        self.put(&[bracket]);
         self
     }
 
     /// A key; its value follows.
     pub fn key(&mut self, key: &str) -> &mut Self {
         self.string(key);
-        self.text.push(b':');
+        self.put(b":");
         self
     }
 
@@ -50,44 +70,44 @@ impl Json {
                 break;
             }
         }
-        self.text.extend(digits.get(digits.len().saturating_sub(used)..).unwrap_or_default());
+        self.put(digits.get(digits.len().saturating_sub(used)..).unwrap_or_default());
         self
     }
 
     pub fn signed(&mut self, value: i64) -> &mut Self {
         if value < 0 {
             self.comma();
-            self.text.push(b'-');
+            self.put(b"-");
         }
         self.number(value.unsigned_abs())
     }
 
     pub fn bool(&mut self, value: bool) -> &mut Self {
         self.comma();
-        self.text.extend(if value { &b"true"[..] } else { b"false" });
+        self.put(if value { b"true" } else { b"false" });
         self
     }
 
     pub fn null(&mut self) -> &mut Self {
         self.comma();
-        self.text.extend(b"null");
+        self.put(b"null");
         self
     }
 
     pub fn string(&mut self, text: &str) -> &mut Self {
         self.comma();
-        self.text.push(b'"');
+        self.put(b"\"");
         for byte in text.bytes() {
             match byte {
-                b'"' | b'\\' => self.text.extend([b'\\', byte]),
+                b'"' | b'\\' => self.put(&[b'\\', byte]),
                 0..0x20 => {
                     let digit = |n: u8| if n < 10 { b'0' | n } else { b'a'.wrapping_add(n.wrapping_sub(10)) };
-                    self.text.extend([b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+                    self.put(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
                 }
-                _ => self.text.push(byte),
+                _ => self.put(&[byte]),
             }
         }
-        self.text.push(b'"');
+        self.put(b"\"");
         self
     }
 
@@ -108,7 +128,7 @@ impl Json {
 
     fn comma(&mut self) {
         if !matches!(self.text.last(), None | Some(b'[' | b'{' | b':' | b'-')) {
-            self.text.push(b',');
+            self.put(b",");
         }
     }
 }

@@ -9,8 +9,8 @@
 //! | `input(len)` | lends `len` bytes to write into: names, columns, bytes of the file; 0 if there is no memory |
 //! | `file(len, flags, element)` | says what the file is; `input` holds its name |
 //! | `open()` | opens it; the reply describes tables and columns |
-//! | `give(number, at)` | `input` is what was wanted under that number, from offset `at` on |
-//! | `absent(number)` | there is no such file in the directory |
+//! | `give(number, at)` | `input` is what was wanted under that number, from offset `at` on; 0 if there is no memory |
+//! | `absent(number)` | there is no such file in the directory; 0 if there is no memory |
 //! | `read(table, from, to)` | rows of the columns whose numbers are in `input`; the reply says how many |
 //! | `verify()` | walks everything; with the feature `check` |
 //! | `info()` | how the file is stored; with the feature `check` |
@@ -18,13 +18,13 @@
 //! | `tape()`, `tape_len()` | after `read`: where the values lie, see `tape.rs` |
 //!
 //! `open`, `read`, `verify` and `info` give back a status: 0 done, 1 bytes are wanted (a list of `path`, `at`, `len`), 2
-//! failed (`kind`, `field`, `offset`, `need`), 3 there is more to do (`done`, `of`).
+//! failed (`kind`, `field`: its number in `What`, `offset`, `need`), 3 there is more to do (`done`, `of`).
 //!
 //! The feature `write` makes another module of it, which `build.sh` keeps apart so that nobody loads it who only reads:
 //!
 //! | export | what it does |
 //! |---|---|
-//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie |
+//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants |
 //! | `filo(element)` | makes a Filo vector of the column |
 //! | `dataseries(compressed)` | makes a DataSeries file of all columns; `input` describes their type in XML |
 //! | `recover()` | makes a DataSeries file of what is whole in the `input` |

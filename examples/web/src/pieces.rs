@@ -3,7 +3,6 @@
 //! A step of a reader takes what it needs by [`Pieces::get`]. What is not there is noted, the step ends with
 //! [`Kind::Missing`], and is made anew once the page has brought the bytes.
 
-use alloc::boxed::Box;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
@@ -11,6 +10,8 @@ use core::cell::{Cell, RefCell};
 use pilaster::Result;
 use pilaster::bytes::Span;
 use pilaster::error::{Error, Kind, What};
+
+use crate::heap::{joined, kept, push};
 
 /// Bytes that are kept between calls, so that whoever scrolls fetches nothing twice.
 const KEPT: usize = 64 << 20;
@@ -59,6 +60,14 @@ impl Pieces {
         }
     }
 
+    /// All of the single file, of which more than 2 GB are not taken into memory.
+    pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
+        if len > i32::MAX as u64 {
+            return Err(Error::new(Kind::NoRoom, What::Input, 0).with_need(len));
+        }
+        self.get(Span { at: 0, len }, what)
+    }
+
     /// A whole file of a directory; none if it does not exist.
     pub fn file(&self, path: &str, what: What) -> Result<Option<&[u8]>> {
         match self.pieces.iter().find(|piece| piece.path == path) {
@@ -75,7 +84,10 @@ impl Pieces {
     pub fn want(&self, path: &str, span: Span, what: What) -> Error {
         let mut wanted = self.wanted.borrow_mut();
         if !wanted.iter().any(|one| one.path == path && one.span == span) {
-            wanted.push(Wanted { path: path.into(), span });
+            let noted = joined(&[path]).and_then(|path| push(&mut wanted, Wanted { path, span }));
+            if let Err(e) = noted {
+                return e;
+            }
         }
         Error::new(Kind::Missing, what, span.at).with_need(span.len)
     }
@@ -86,8 +98,8 @@ impl Pieces {
     }
 
     /// Adds what the page has brought.
-    pub fn put(&mut self, path: String, at: u64, bytes: Option<Vec<u8>>) {
-        self.pieces.push(Piece { path, at, bytes, used: Cell::new(self.turn) });
+    pub fn put(&mut self, path: String, at: u64, bytes: Option<Vec<u8>>) -> Result<()> {
+        push(&mut self.pieces, Piece { path, at, bytes, used: Cell::new(self.turn) })
     }
 
     /// A new call begins: of what the last ones have used, the oldest goes.
@@ -119,6 +131,6 @@ impl Pieces {
     /// A copy that lives as long as the module: of metadata, which every later call needs. An instance of the
     /// module opens one file and goes with it.
     pub fn keep(&self, span: Span, what: What) -> Result<&'static [u8]> {
-        Ok(Box::leak(self.get(span, what)?.into()))
+        kept(self.get(span, what)?).map(|bytes| &*bytes)
     }
 }

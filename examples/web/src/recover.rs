@@ -12,7 +12,7 @@ use pilaster::dataseries::{Extent, ExtentType, Order, ReadOptions, Types};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
-use crate::heap::{lasting, memory};
+use crate::heap::{filled, lasting, memory, push};
 use crate::json::Json;
 use crate::write::{File, Writing, either};
 
@@ -30,7 +30,7 @@ impl Writing {
         let options = &ReadOptions::DEFAULT;
         let first = Extent::<E>::of(bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)?;
         let types = lasting(&mut |scratch| Types::open(&first, options, scratch))?;
-        let types: Vec<ExtentType<'_>> = types.iter().collect();
+        let types = all::<ExtentType<'_>>(types.iter())?;
         let json = &mut self.about;
         json.open(b'{').key("lost").open(b'[');
         let mut salvage = Salvage::<E>::new(bytes, &types);
@@ -40,7 +40,7 @@ impl Writing {
                 None => break,
                 Some(Ok(Piece::Extent(extent))) => {
                     rows = rows.saturating_add(extent.header().rows.into());
-                    whole.push(extent);
+                    push(&mut whole, extent)?;
                 }
                 Some(Ok(Piece::Lost(loss))) => lost(json, &loss),
                 // The need is that of one slice of several.
@@ -54,9 +54,8 @@ impl Writing {
             }
         }
         json.close(b']').count("rows", rows).count("extents", whole.len() as u64).close(b'}');
-        let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
-        let mut slots = Vec::new();
-        slots.resize(whole.len(), IndexSlot::EMPTY);
+        let descriptions = all(types.iter().map(Description::from))?;
+        let mut slots = filled(whole.len(), IndexSlot::EMPTY)?;
         let none = Error::new(Kind::NoRoom, What::Destination, 0).with_need(bytes.len() as u64);
         let mut file = Vec::new();
         file.try_reserve_exact(bytes.len()).map_err(|_| none)?;
@@ -67,6 +66,15 @@ impl Writing {
         self.made = writer.finish().map_err(either)?.0;
         Ok(())
     }
+}
+
+/// What an iterator gives.
+fn all<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
+    let mut all = Vec::new();
+    for item in items {
+        push(&mut all, item)?;
+    }
+    Ok(all)
 }
 
 fn lost(json: &mut Json, loss: &Loss<'_>) {

@@ -11,7 +11,7 @@ use pilaster::error::{Error, Kind, Result, What};
 use pilaster::filo::Element;
 
 use crate::describe;
-use crate::heap::memory;
+use crate::heap::{memory, push};
 use crate::json::Json;
 use crate::pieces::{Pieces, Wanted};
 use crate::tape::Tape;
@@ -109,11 +109,11 @@ pub struct Session {
 }
 
 impl Session {
-    /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file.
-    pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) {
-        if let Some(wanted) = self.wanted.get_mut(number) {
-            self.pieces.put(core::mem::take(&mut wanted.path), at, bytes);
-        }
+    /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file. Whether there is
+    /// memory to note it.
+    pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) -> bool {
+        let Some(wanted) = self.wanted.get_mut(number) else { return true };
+        self.pieces.put(core::mem::take(&mut wanted.path), at, bytes).is_ok()
     }
 
     /// Opens the file; the reply describes it.
@@ -201,7 +201,7 @@ impl Session {
     /// Which element types a Filo vector could have.
     #[cfg(feature = "filo")]
     fn fitting(&mut self) {
-        let bytes = self.pieces.get(Span { at: 0, len: self.source.len }, What::FiloVector).unwrap_or_default();
+        let bytes = self.pieces.whole(self.source.len, What::FiloVector).unwrap_or_default();
         self.reply.key("fits").open(b'[');
         for element in Element::ALL {
             if pilaster::filo::Vector::open(bytes, element).is_ok() {
@@ -218,6 +218,12 @@ impl Session {
     }
 
     fn end(&mut self, done: Result<Option<Progress>>) -> Status {
+        let status = self.ended(done);
+        // What the reply then says is that there is no memory for it.
+        if self.reply.is_whole() { status } else { Status::Failed }
+    }
+
+    fn ended(&mut self, done: Result<Option<Progress>>) -> Status {
         let json = &mut self.reply;
         match done {
             Ok(None) => {
@@ -232,7 +238,10 @@ impl Session {
             Err(e) if e.kind() == Kind::Missing => {
                 self.wanted = self.pieces.take_wanted();
                 if self.wanted.is_empty() {
-                    self.wanted.push(Wanted { path: String::new(), span: Span { at: e.at(), len: e.need().into() } });
+                    let span = Span { at: e.at(), len: e.need().into() };
+                    if let Err(e) = push(&mut self.wanted, Wanted { path: String::new(), span }) {
+                        return self.ended(Err(e));
+                    }
                 }
                 json.clear();
                 json.open(b'[');

@@ -12,6 +12,8 @@ use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Batch, Column, Ranges, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
+use crate::heap::reserve;
+
 /// Rows of children that one call gives at most.
 const CHILD_ROWS: u64 = 1 << 22;
 
@@ -180,6 +182,7 @@ impl Tape {
             Validity::Bits(bits) => address(words(*bits, scratch)?),
         };
         let [at, len] = place.values;
+        reserve(&mut self.words, 8)?;
         self.words.extend([place.kind, rows as u32, validity, at, len, place.spans, child_rows, children]);
         Ok(())
     }

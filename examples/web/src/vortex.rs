@@ -13,6 +13,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece};
 
 use crate::describe;
+use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Call, Source, no_column};
@@ -31,7 +32,7 @@ impl Vortex {
                 // What is kept is what was asked for, not the piece that it lies in.
                 Err(e) if e.kind() == Kind::Missing => {
                     let span = Span { at: e.at(), len: e.need().into() };
-                    metadata.push(Piece { at: span.at, bytes: pieces.keep(span, e.what())? });
+                    push(&mut metadata, Piece { at: span.at, bytes: pieces.keep(span, e.what())? })?;
                 }
                 opened => break opened.map(drop)?,
             }
@@ -39,10 +40,11 @@ impl Vortex {
         Ok(Vortex { metadata })
     }
 
-    fn pieces<'p>(&self, pieces: &'p Pieces) -> Vec<Piece<'p>> {
-        let mut all: Vec<Piece<'p>> = self.metadata.clone();
-        all.extend(pieces.all().map(|(at, bytes)| Piece { at, bytes }));
-        all
+    fn pieces<'p>(&self, pieces: &'p Pieces) -> Result<Vec<Piece<'p>>> {
+        let mut all: Vec<Piece<'p>> = Vec::new();
+        let given = pieces.all().map(|(at, bytes)| Piece { at, bytes });
+        self.metadata.iter().copied().chain(given).try_for_each(|piece| push(&mut all, piece))?;
+        Ok(all)
     }
 
     pub fn tables(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
@@ -57,7 +59,7 @@ impl Vortex {
     }
 
     pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u64> {
-        let all = self.pieces(call.pieces);
+        let all = self.pieces(call.pieces)?;
         let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT)?;
         let part = file.part()?;
         let len = call.len(part.rows())?;
@@ -84,7 +86,7 @@ impl Vortex {
 
     /// The id of an encoding or a layout that is not known.
     pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: &Error, json: &mut Json) {
-        let all = self.pieces(pieces);
+        let Ok(all) = self.pieces(pieces) else { return };
         let Ok(file) = File::open_pieces(&all, source.len, &Limits::DEFAULT) else { return };
         if let Some(id) = file.unknown_id(e) {
             json.name("id", id);

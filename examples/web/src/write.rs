@@ -17,7 +17,7 @@ use pilaster::filo::Element;
 use pilaster::filo::write::{Plain, Rows, Strings, choose, encode, max_len, scratch_len};
 use pilaster::limits::Limits;
 
-use crate::heap::{lasting, memory};
+use crate::heap::{filled, lasting, memory, push, reserve};
 use crate::json::Json;
 
 /// Bytes of the records of an extent, and of its strings unless one row has more: those of the original.
@@ -57,7 +57,7 @@ pub struct Column {
     values: Vec<u8>,
     /// A bit per row; none if all rows have a value.
     validity: Option<Vec<u8>>,
-    /// Of strings: where each lies in the values.
+    /// Of strings: where each lies in the values. Of instants: their offsets from UTC.
     spans: Vec<u8>,
 }
 
@@ -72,14 +72,13 @@ pub struct Writing {
 }
 
 impl Writing {
-    /// The next column; its parts follow. Whether there is such a kind.
+    /// The next column; its parts follow. Whether there is such a kind, and memory.
     pub fn column(&mut self, kind: u32, rows: usize) -> bool {
         let Some(of) = Of::number(kind) else { return false };
-        self.columns.push(Column { of, rows, values: Vec::new(), validity: None, spans: Vec::new() });
-        true
+        push(&mut self.columns, Column { of, rows, values: Vec::new(), validity: None, spans: Vec::new() }).is_ok()
     }
 
-    /// A part of the last column: 0 values, 1 validity, 2 spans of strings.
+    /// A part of the last column: 0 values, 1 validity, 2 spans of strings, or offsets of instants.
     pub fn part(&mut self, which: u32, bytes: Vec<u8>) {
         if let Some(column) = self.columns.last_mut() {
             match which {
@@ -116,8 +115,7 @@ impl Writing {
         }
         let plan = Plan::of(columns, ty.record_len())?;
         let (mut rows, mut pool) = (memory(plan.records as u64)?, memory(plan.pool as u64)?);
-        let mut slots = Vec::new();
-        slots.resize(plan.ends.len(), IndexSlot::EMPTY);
+        let mut slots = filled(plan.ends.len(), IndexSlot::EMPTY)?;
         let types = [Description::from(&ty)];
         let (mut slots_of_lz4, mut room) =
             (memory(2 * SLOTS as u64)?, memory(if compressed { EXTENT as u64 } else { 0 })?);
@@ -169,14 +167,14 @@ impl Plan {
                 }
             }
             if row > first && (row.saturating_sub(first) >= most || pool.saturating_add(strings) > EXTENT) {
-                plan.ends.push(row);
+                push(&mut plan.ends, row)?;
                 (first, pool) = (row, POOL_START);
             }
             pool = pool.saturating_add(strings);
             plan.pool = plan.pool.max(pool);
         }
         if rows > first {
-            plan.ends.push(rows);
+            push(&mut plan.ends, rows)?;
         }
         Ok(plan)
     }
@@ -216,6 +214,10 @@ impl Column {
             (Of::Int32, Element::Int) => Plain::Int(self.numbers()?),
             (Of::Int64, Element::Long) => Plain::Long(self.numbers()?),
             (Of::Int64, Element::Timestamp) => Plain::Timestamp(self.numbers()?),
+            (Of::Int64, Element::DateTime) => {
+                let offsets = self.whole(bytemuck::try_cast_slice(&self.spans).unwrap_or_default())?;
+                Plain::DateTime { millis: self.numbers()?, offsets }
+            }
             (Of::Float, Element::Float) => Plain::Float(self.numbers()?),
             (Of::Double, Element::Double) => Plain::Double(self.numbers()?),
             (Of::Strings, Element::String) => Plain::String(Strings::Spans(self.strings()?)),
@@ -249,8 +251,7 @@ impl Sink for File {
     type Error = Error;
 
     fn put(&mut self, bytes: &[u8]) -> Result<()> {
-        let none = Error::new(Kind::NoRoom, What::Destination, self.0.len() as u64).with_need(bytes.len() as u64);
-        self.0.try_reserve(bytes.len()).map_err(|_| none)?;
+        reserve(&mut self.0, bytes.len())?;
         self.0.extend_from_slice(bytes);
         Ok(())
     }

@@ -41,6 +41,8 @@ test('offsets beyond 4 GB, and only what is asked for', async () => {
   assert.ok(columns.some((column) => column.buffers.some((buffer) => buffer.offset > 2 ** 32)))
   const [a, b] = [await moved.table().read(), await still.table().read()]
   assert.deepEqual(a.map((vector) => vector.toArray()), b.map((vector) => vector.toArray()))
+  // What a whole walk would take into memory is too much, and not even fetched.
+  await assert.rejects(moved.verify(), { name: 'PilasterError', kind: 'NoRoom' })
   assert.ok(far.fetched < 100_000, `${far.fetched} bytes were fetched`)
 })
 

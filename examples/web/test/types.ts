@@ -40,7 +40,6 @@ export async function write(vector: Vector): Promise<number> {
   const chunk = await writeFilo([1n, null], { type: 'timestamp' })
   // @ts-expect-error: what is no column of one type
   await writeFilo(['a', 1])
-  // @ts-expect-error: no writer makes these
-  await writeFilo([1n], { type: 'datetime' })
+  await writeFilo([1n, null], { type: 'datetime', offsets: [3_600_000, 0] })
   return bytes.length + rows + lost.length + chunk.length
 }

@@ -91,15 +91,28 @@ test('Filo vectors of every element type', async () => {
   assert.ok((await writeFilo(numbers)).length < 6000, 'four bits a row')
 })
 
+test('Filo vectors of instants with their offsets', async () => {
+  const millis = [1_480_000_000_000n, null, 1_480_000_001_000n]
+  for (const offsets of [undefined, [3_600_000, 0, -20_700_000], Int32Array.of(0, 900_000, 900_000)]) {
+    const [instants, zones] = await (await open(await writeFilo(millis, { type: 'datetime', offsets }), { type: 'datetime' })).table().read()
+    assert.deepEqual(instants.toArray(), millis)
+    assert.deepEqual(zones.toArray().filter((_, i) => i !== 1), [0, 2].map((i) => offsets?.[i] ?? 0))
+  }
+  for (const offsets of [[1, 2, 3], [0, 0]]) {
+    await assert.rejects(writeFilo(millis, { type: 'datetime', offsets }), PilasterError)
+  }
+  await assert.rejects(writeFilo(millis, { type: 'long', offsets: [0, 0, 0] }), { kind: 'Misuse' })
+})
+
 test('what was read of Filo goldens is written again', async () => {
-  const types = ['int', 'long', 'float', 'double', 'utf8', 'boolean', 'timestamp']
+  const types = ['int', 'long', 'float', 'double', 'utf8', 'boolean', 'timestamp', 'datetime']
   const some = goldens().filter(({ format, expected }) =>
     format === 'filo' && expected.expect !== 'error' && expected.expect !== 'either' && types.includes(expected.facts?.element_type?.toLowerCase()))
   assert.ok(some.length > 50)
   for (const one of some) {
     const type = one.expected.facts.element_type.toLowerCase()
-    const [vector] = await (await open(sourceOf(one), { type })).table().read()
-    const bytes = await writeFilo(vector, { type })
+    const [vector, offsets] = await (await open(sourceOf(one), { type })).table().read()
+    const bytes = await writeFilo(vector, { type, offsets })
     const [again] = await (await open(bytes, { type })).table().read()
     const texts = (vector) => Array.from({ length: vector.length }, (_, i) => exact(vector, i))
     assert.deepEqual(texts(again), texts(vector), one.name)

@@ -1,7 +1,6 @@
 //! Reading: one file, opened once.
 
 use alloc::string::String;
-use alloc::vec::Vec;
 
 use super::{address, module};
 use crate::session::{Source, Status};
@@ -30,28 +29,28 @@ pub extern "C" fn open() -> u32 {
     module(|module| module.session.open() as u32)
 }
 
-/// The input is what was wanted under that number.
+/// The input is what was wanted under that number. 0 if there is no memory to note it.
 #[unsafe(no_mangle)]
-pub extern "C" fn give(number: u32, at: u64) {
+pub extern "C" fn give(number: u32, at: u64) -> u32 {
     module(|module| {
         let bytes = core::mem::take(&mut module.input);
-        module.session.give(number as usize, at, Some(bytes));
-    });
+        module.session.give(number as usize, at, Some(bytes)).into()
+    })
 }
 
-/// There is no such file.
+/// There is no such file. 0 if there is no memory to note that.
 #[unsafe(no_mangle)]
-pub extern "C" fn absent(number: u32) {
-    module(|module| module.session.give(number as usize, 0, None));
+pub extern "C" fn absent(number: u32) -> u32 {
+    module(|module| module.session.give(number as usize, 0, None).into())
 }
 
 /// Reads rows of the columns in the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
     module(|module| {
-        let words = module.input.as_chunks::<4>().0;
-        let columns: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        module.session.read(table as usize, &columns, from..to) as u32
+        // Every block of the heap is aligned.
+        let columns = bytemuck::try_cast_slice(&module.input).unwrap_or_default();
+        module.session.read(table as usize, columns, from..to) as u32
     })
 }
 

@@ -15,7 +15,7 @@ pub extern "C" fn column(kind: u32, rows: u32) -> u32 {
     module(|module| module.writing.column(kind, rows as usize).into())
 }
 
-/// The input is a part of that column: 0 its values, 1 its validity, 2 where its strings lie.
+/// The input is a part of that column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants.
 #[unsafe(no_mangle)]
 pub extern "C" fn part(which: u32) {
     module(|module| {
@@ -50,7 +50,8 @@ fn make(call: impl FnOnce(&mut Writing, alloc::vec::Vec<u8>) -> Result<()>) -> u
     module(|module| {
         let input = take(&mut module.input);
         match call(&mut module.writing, input) {
-            Ok(()) => 0,
+            Ok(()) if module.writing.about.is_whole() => 0,
+            Ok(()) => 2,
             Err(e) => {
                 let json = &mut module.writing.about;
                 json.clear();

@@ -8,6 +8,7 @@ use pilaster::dataseries::Mode;
 use pilaster::error::What;
 
 use super::{AHEAD, Series};
+use crate::heap::{filled, push};
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Progress, Source};
@@ -61,14 +62,12 @@ impl Series {
             json.count("record", ty.record_len() as u64).key("xml").text(ty.xml()).close(b'}');
         }
         json.close(b']');
-        self.extents(json);
-        Ok(())
+        self.extents(json)
     }
 
     /// What extents that are stored alike add up to, and where each lies: offset, size, rows, number of its type.
-    fn extents(&self, json: &mut Json) {
-        let mut of = Vec::new();
-        of.resize(self.headers.len(), None);
+    fn extents(&self, json: &mut Json) -> Result<()> {
+        let mut of = filled(self.headers.len(), None)?;
         for (t, table) in self.tables.iter().enumerate() {
             for (_, number) in &table.extents {
                 if let Some(of) = of.get_mut(*number as usize) {
@@ -92,7 +91,7 @@ impl Series {
             let add = [1, header.rows.into(), span.len, records.saturating_add(header.pool.into())];
             match sums.iter_mut().find(|sum| (sum.0, sum.1) == (*t, modes)) {
                 Some((_, _, sum)) => sum.iter_mut().zip(add).for_each(|(sum, add)| *sum = sum.saturating_add(add)),
-                None => sums.push((*t, modes, add)),
+                None => push(&mut sums, (*t, modes, add))?,
             }
         }
         json.close(b']').key("stored").open(b'[');
@@ -110,5 +109,6 @@ impl Series {
             json.close(b'}');
         }
         json.close(b']');
+        Ok(())
     }
 }

@@ -1,7 +1,7 @@
 //! A Jay file: all of it checked, and how it is stored.
 
 use pilaster::Result;
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::Scratch;
 use pilaster::error::What;
 use pilaster::jay::{File, Stats};
 
@@ -18,7 +18,7 @@ impl Jay {
         _: &mut u64,
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
-        let bytes = pieces.get(Span { at: 0, len: source.len }, What::Input)?;
+        let bytes = pieces.whole(source.len, What::Input)?;
         File::open(bytes, &self.options, scratch)?.verify(scratch).map(|()| None)
     }
 

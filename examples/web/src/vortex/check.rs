@@ -3,12 +3,13 @@
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::Scratch;
 use pilaster::error::What;
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Role, Visit};
 
 use super::Vortex;
+use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Progress, Source};
@@ -21,12 +22,12 @@ impl Vortex {
         _: &mut u64,
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
-        let bytes = pieces.get(Span { at: 0, len: source.len }, What::Input)?;
+        let bytes = pieces.whole(source.len, What::Input)?;
         File::open(bytes)?.verify(scratch).map(|()| None)
     }
 
     pub fn info(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let all = self.pieces(pieces);
+        let all = self.pieces(pieces)?;
         let file = File::open_pieces(&all, source.len, &Limits::DEFAULT)?;
         json.count("segments", file.segments() as u64);
         json.key("metadata").open(b'[');
@@ -44,7 +45,7 @@ impl Vortex {
         // The arrays lie in the segments, which need not be there.
         let whole = source.len <= pilaster::limits::Limits::DEFAULT.max_decoded >> 4;
         if whole {
-            let bytes = pieces.get(Span { at: 0, len: source.len }, What::Input)?;
+            let bytes = pieces.whole(source.len, What::Input)?;
             let file = File::open(bytes)?;
             let shares = shares(&file)?;
             json.key("encodings").open(b'[');
@@ -111,7 +112,7 @@ fn shares<'f>(file: &'f File<'f>) -> Result<Vec<Share<'f>>> {
                 share.arrays = share.arrays.saturating_add(1);
                 share.bytes = share.bytes.saturating_add(visit.bytes);
             }
-            None => shares.push(Share { column, zones, id, arrays: 1, bytes: visit.bytes }),
+            None => push(&mut shares, Share { column, zones, id, arrays: 1, bytes: visit.bytes })?,
         }
         Ok(())
     })?;

@@ -51,6 +51,19 @@ test('a bcolz directory', async () => {
   assert.equal((await row(0))[0], '1002')
 })
 
+test('a bcolz directory that is dropped', async () => {
+  await show('dataseries/tiny.ds')
+  // A drag of the browser's own, so that the entries are real ones.
+  const session = await page.context().newCDPSession(page)
+  const data = { items: [], files: [golden('bcolz/ctable_basic')], dragOperationsMask: 1 }
+  for (const type of ['dragEnter', 'dragOver', 'drop']) {
+    await session.send('Input.dispatchDragEvent', { type, x: 200, y: 200, data })
+  }
+  await page.waitForFunction(() => document.querySelector('#name').textContent === 'ctable_basic')
+  await page.waitForSelector('#grid td')
+  assert.equal((await row(0))[0], '1002')
+})
+
 test('a Filo vector says which types it could have', async () => {
   await page.setInputFiles('#files', golden('filo/bin_int_readme.filo'))
   await page.waitForSelector('#error:not([hidden])')
