@@ -207,8 +207,7 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
             len = len.wrapping_add(8);
             (rest, old_rest) = (more, old_more);
         }
-    }
-    if !FAST {
+    } else {
         // The word that differs is looked at byte by byte below.
         let words = rest.as_chunks::<4>().0.iter().zip(old_rest.as_chunks::<4>().0);
         len = words.take_while(|(a, b)| a == b).count() << 2;

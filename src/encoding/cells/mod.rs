@@ -4,8 +4,11 @@
 //! one function that passes a [`Cells`] on; only the kernels at its leaves exist once per width.
 
 mod small;
+mod widen;
 
 use crate::error::{Error, Kind, Result, What};
+
+pub use widen::{widen4, widen8};
 
 /// A run of cells of one width, native byte order.
 #[derive(Debug)]
@@ -345,76 +348,6 @@ fn steps<T: Cell, const STEP: usize>(words: &mut [T], values: &[T], ends: &[u64]
     if start < len { Err(values.len().min(ends.len())) } else { Ok(()) }
 }
 
-/// Numbers that are widened at once, through a copy: the compiler makes vectors of such loops.
-const STAGE: usize = 64;
-
-/// Widens in place: of the last bytes of `words`, which hold as many narrow numbers, it makes words. What is
-/// written never reaches the narrow numbers that follow.
-macro_rules! widen {
-    ($words:expr, $wide:ty, $from:ty, $value:expr) => {{
-        let size = size_of::<$from>();
-        let mut at = $words.len().saturating_mul(size_of::<$wide>().saturating_sub(size));
-        let mut first = 0usize;
-        while first < $words.len() {
-            let count = $words.len().saturating_sub(first).min(STAGE);
-            let mut stage = [0 as $from; STAGE];
-            let bytes: &[u8] = bytemuck::cast_slice($words);
-            let narrow = bytes.get(at..at.saturating_add(count.saturating_mul(size))).unwrap_or_default();
-            for (to, bytes) in stage.iter_mut().zip(narrow.chunks_exact(size)) {
-                if let Some(bytes) = bytes.first_chunk() {
-                    *to = <$from>::from_ne_bytes(*bytes);
-                }
-            }
-            let words = $words.get_mut(first..first.saturating_add(count)).unwrap_or_default();
-            match words.first_chunk_mut::<STAGE>() {
-                Some(all) => all.iter_mut().zip(stage).for_each(|(word, narrow)| *word = $value(narrow)),
-                None => words.iter_mut().zip(stage).for_each(|(word, narrow)| *word = $value(narrow)),
-            }
-            first = first.saturating_add(count);
-            at = at.saturating_add(count.saturating_mul(size));
-        }
-    }};
-}
-
-/// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
-/// it makes words, sign-extended or not.
-pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
-    if !HOST {
-        let shift = 64usize.saturating_sub(size.saturating_mul(8)) & 63;
-        for i in 0..words.len() {
-            let word = small::narrow(bytemuck::cast_slice(words), 8, size, i) << shift;
-            let word = if signed { (word.cast_signed() >> shift).cast_unsigned() } else { word >> shift };
-            words.get_mut(i).into_iter().for_each(|to| *to = word);
-        }
-        return;
-    }
-    match (size, signed) {
-        (1, false) => widen!(words, u64, u8, u64::from),
-        (2, false) => widen!(words, u64, u16, u64::from),
-        (4, false) => widen!(words, u64, u32, u64::from),
-        (1, true) => widen!(words, u64, i8, |n: i8| i64::from(n).cast_unsigned()),
-        (2, true) => widen!(words, u64, i16, |n: i16| i64::from(n).cast_unsigned()),
-        (4, true) => widen!(words, u64, i32, |n: i32| i64::from(n).cast_unsigned()),
-        _ => {}
-    }
-}
-
-/// The same for cells of 4 bytes, without sign.
-pub fn widen4(words: &mut [u32], size: usize) {
-    if !HOST {
-        for i in 0..words.len() {
-            let word = super::low32(small::narrow(bytemuck::cast_slice(words), 4, size, i));
-            words.get_mut(i).into_iter().for_each(|to| *to = word);
-        }
-        return;
-    }
-    match size {
-        1 => widen!(words, u32, u8, u32::from),
-        2 => widen!(words, u32, u16, u32::from),
-        _ => {}
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -474,39 +407,5 @@ mod tests {
             Cells::W2(&mut words).spread(&valid);
             assert_eq!(words, naive, "{pattern:b}");
         }
-    }
-
-    #[test]
-    fn numbers_widen_in_place() {
-        for size in [1, 2, 4] {
-            for signed in [false, true] {
-                let numbers = [1i64, -1, 100, -100, 127];
-                let mut words = [0u64; 5];
-                let bytes: &mut [u8] = bytemuck::cast_slice_mut(&mut words);
-                for (i, number) in numbers.iter().enumerate() {
-                    let number = number.to_ne_bytes();
-                    let low = if cfg!(target_endian = "little") { &number[..size] } else { &number[8 - size..] };
-                    let at = 40 - 5 * size + i * size;
-                    bytes[at..at + size].copy_from_slice(low);
-                }
-                widen8(&mut words, size, signed);
-                let mask = if signed { u64::MAX } else { (1u64 << (8 * size)) - 1 };
-                assert_eq!(words, numbers.map(|n| n as u64 & mask), "{size} {signed}");
-            }
-        }
-        for len in [0usize, 1, 63, 64, 65, 200] {
-            let (mut four, mut eight) = (std::vec![0u32; len], std::vec![0u64; len]);
-            let bytes: Vec<u8> = (0..len).map(|i| (i * 37) as u8).collect();
-            bytemuck::cast_slice_mut::<u32, u8>(&mut four)[3 * len..].copy_from_slice(&bytes);
-            bytemuck::cast_slice_mut::<u64, u8>(&mut eight)[7 * len..].copy_from_slice(&bytes);
-            widen4(&mut four, 1);
-            widen8(&mut eight, 1, true);
-            assert!(four.iter().zip(&bytes).all(|(wide, byte)| *wide == u32::from(*byte)), "{len}");
-            assert!(eight.iter().zip(&bytes).all(|(wide, byte)| *wide as i64 == i64::from(*byte as i8)), "{len}");
-        }
-        let mut words = [0u32; 3];
-        bytemuck::cast_slice_mut::<u32, u16>(&mut words)[3..].copy_from_slice(&[7, 65535, 9]);
-        widen4(&mut words, 2);
-        assert_eq!(words, [7, 65535, 9]);
     }
 }
