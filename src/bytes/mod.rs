@@ -55,3 +55,7 @@ pub use sink::{Sink, SliceSink, WriteError};
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 pub(crate) use sort::sort_by;
 pub use span::Span;
+
+/// Whether loops and tables that buy nothing but speed are worth their flash and their memory: on hosts, which have
+/// 64 bits. What takes the other way gives the same results.
+pub(crate) const FAST: bool = cfg!(target_pointer_width = "64");

@@ -18,8 +18,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-use super::lz::FAST;
 use super::shuffle::{DECK, TILE, copy_rest, deal, join, room};
+use crate::bytes::FAST;
 use crate::error::Result;
 
 /// Items of one step of the fast form: a tile of bytes of each row.

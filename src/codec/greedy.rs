@@ -1,7 +1,7 @@
 //! The one match finder behind the heapless LZ encoders: greedy, one candidate per hash.
 
-use super::lz::{FAST, put};
-use crate::bytes::Scratch;
+use super::lz::put;
+use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
 /// The memory of a heapless encoder: where each hash was last seen. Two bytes for each of its `N` slots.

@@ -6,11 +6,8 @@
 //! end. What is not plain, and above all what is wrong, it leaves to the step: so both forms have
 //! the same results.
 
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
-
-/// Whether the fast loops are worth their code.
-pub(super) const FAST: bool = cfg!(target_pointer_width = "64");
 
 /// The output so far, and the room behind it.
 pub(super) struct Output<'o> {

@@ -18,8 +18,8 @@
 //! ```
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
-use crate::bytes::{LittleEndian, Reader};
+use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Result, What};
 
 /// The longest run of literals of one control byte.

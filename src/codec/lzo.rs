@@ -14,8 +14,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-use super::lz::{FAST, Output, SLACK, fast_match, put, rest_of};
-use crate::bytes::{LittleEndian, Reader};
+use super::lz::{Output, SLACK, fast_match, put, rest_of};
+use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
 /// Decodes a stream; gives back how many bytes it has.

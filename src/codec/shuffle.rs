@@ -17,7 +17,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-use super::lz::{FAST, no_room};
+use super::lz::no_room;
+use crate::bytes::FAST;
 use crate::error::Result;
 
 /// So many items go through a fast loop at once: few enough to stay in registers and small arrays,

@@ -20,8 +20,8 @@
 //! ```
 
 use super::greedy::{self, Put, Table, Wire, low8};
-use super::lz::{FAST, Output, SLACK, fast_match, no_room, put, rest_of};
-use crate::bytes::{LittleEndian, Reader};
+use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
+use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest match of one tag.

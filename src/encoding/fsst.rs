@@ -13,6 +13,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 /// The code before a literal byte.
@@ -98,7 +99,7 @@ impl<'a> Table<'a> {
     /// In `What::Fsst`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
     /// [`Kind::Truncated`] if the last code is an escape, [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<usize> {
-        let wide = cfg!(target_pointer_width = "64") && codes.len() >= MANY;
+        let wide = FAST && codes.len() >= MANY;
         let (taken, written) = if wide { self.fast(codes, out) } else { (0, 0) };
         self.exact(codes, taken, out, written)
     }

@@ -13,6 +13,7 @@
 
 use super::range::{LANES, Range, SHIFT, Shifted};
 use super::{Out, low32};
+use crate::bytes::FAST;
 
 /// A line through the values of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -84,7 +85,7 @@ impl Line {
     #[must_use]
     pub fn spread(self, values: &[i64]) -> Option<Range<i64>> {
         // Small machines save stack.
-        const BLOCK: usize = if cfg!(target_pointer_width = "64") { 64 } else { LANES };
+        const BLOCK: usize = if FAST { 64 } else { LANES };
         let along = Line { base: 0, slope: self.slope };
         let steps: [u64; BLOCK] = core::array::from_fn(|i| along.at(i));
         // What, added to a value, gives its distance on top of `SHIFT`.

@@ -10,13 +10,11 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 /// Longest token.
 pub const LONGEST: u32 = 16;
-
-/// Whether there are loops that only hosts have room for.
-const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// A dictionary of tokens, borrowed.
 #[derive(Clone, Copy, Debug)]
@@ -32,7 +30,7 @@ impl<'a> Tokens<'a> {
     /// # Errors
     /// [`Kind::Invalid`] if a token has not 1 to 16 bytes or ends behind `bytes` (`at`: which one).
     pub fn new(bytes: &'a [u8], offsets: &'a [u32]) -> Result<Self> {
-        if WIDE && all_well(offsets, bytes.len()) {
+        if FAST && all_well(offsets, bytes.len()) {
             return Ok(Tokens { bytes, offsets });
         }
         for (i, pair) in offsets.windows(2).enumerate() {
@@ -59,7 +57,7 @@ impl<'a> Tokens<'a> {
     /// In `What::OnPair`, `at` counts codes: [`Kind::Invalid`] for a code without token,
     /// [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
-        let (taken, written) = if WIDE { self.fast(codes, out) } else { (0, 0) };
+        let (taken, written) = if FAST { self.fast(codes, out) } else { (0, 0) };
         self.exact(codes, taken, out, written)
     }
 

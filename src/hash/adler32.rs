@@ -1,5 +1,7 @@
 //! Adler-32, of zlib (RFC 1950) and of DataSeries extents.
 
+use crate::bytes::FAST;
+
 /// The modulus: the largest prime below 2^16.
 const MOD: u32 = 65_521;
 
@@ -76,7 +78,7 @@ impl Adler32 {
     #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
         // Lanes gain nothing where the machine has no vectors, and cost flash.
-        if cfg!(target_pointer_width = "64") {
+        if FAST {
             let rest = self.wide(bytes);
             self.plain(rest);
         } else {

@@ -1,10 +1,11 @@
 //! How much scratch memory a read takes for what it needs on the way: an upper bound that mirrors the walk.
 
-use super::arrays::{SMALL, SPREAD};
+use super::arrays::SMALL;
 use super::node::{Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
 #[cfg(feature = "zstd")]
+use crate::bytes::FAST;
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::Result;
@@ -83,7 +84,7 @@ impl<'f> Node<'f> {
                 let tokens = self.number(3)?.min(MOST).wrapping_add(1);
                 // Codes are decoded in pieces, whatever memory is left.
                 own = piece(tokens, 4).wrapping_add(piece(block, 4));
-                if SPREAD {
+                if FAST {
                     own = own.wrapping_add(piece(tokens.min(1 << 16), 17)).wrapping_add(SLACK);
                 }
                 rows = n.max(tokens).max(block);

@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, Shuffle, flag};
-use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::bytes::{FAST, LittleEndian, Reader, Scratch};
 #[cfg(feature = "deflate")]
 use crate::codec::deflate;
 use crate::codec::{Codec, bitshuffle, blosclz, lz4, shuffle};
@@ -37,9 +37,6 @@ pub fn small(codec: Codec, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> R
 
 /// A fast decoder writes ahead of its output's end; with so much room it may do so to the end.
 const AHEAD: usize = 128;
-
-/// Whether planes lie apart where that spares a copy: worth its code on large machines alone.
-const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// A chunk whose header and size are checked; its blocks are, when they are decoded.
 #[derive(Clone, Copy, Debug)]
@@ -289,7 +286,7 @@ impl<'a> Chunk<'a> {
         }
         let mut scratch = scratch.scope();
         let sorted = scratch.take::<u8>(out.len())?;
-        if WIDE && filter == Shuffle::Byte && self.split(out) {
+        if FAST && filter == Shuffle::Byte && self.split(out) {
             // Planes that are stored as they are go from the chunk to their items at once.
             let mut stored = [&[][..]; raw::MAX_SPLIT];
             self.streams(start, sorted, &mut scratch, streams, Some(&mut stored))?;

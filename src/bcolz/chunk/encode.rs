@@ -3,7 +3,7 @@
 use zerocopy::IntoBytes;
 
 use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, MIN_NBYTES, Shuffle, flag};
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::codec::{Table, bitshuffle, blosclz, lz4, shuffle, snappy};
 use crate::error::{Error, Kind, Result, What};
 
@@ -83,7 +83,7 @@ pub const fn max_len(n: usize) -> usize {
 }
 
 /// Slots of the match finder's table: 32 KiB on 64-bit hosts, 2 KiB elsewhere.
-const SLOTS: usize = if cfg!(target_pointer_width = "64") { 16_384 } else { 1024 };
+const SLOTS: usize = if FAST { 16_384 } else { 1024 };
 
 /// Scratch that [`encode`] takes for `n` bytes: a block if they are shuffled, and the match finder's table.
 #[must_use]

@@ -26,8 +26,8 @@ pub use encode::encode;
 use bits::Bits;
 use code::Code;
 
-use super::lz::{FAST, Output, no_room};
-use crate::bytes::Scratch;
+use super::lz::{Output, no_room};
+use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::BzipCrc;
 

@@ -21,8 +21,8 @@ mod code;
 use bits::Bits;
 use code::{Code, Kinds};
 
-use super::lz::{FAST, Output, SLACK, fast_match};
-use crate::bytes::Scratch;
+use super::lz::{Output, SLACK, fast_match};
+use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::adler32;
 

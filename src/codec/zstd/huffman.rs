@@ -2,8 +2,7 @@
 
 use super::bits::{Bits, Marked, READY, low8, size};
 use super::fse::{Codes, Table as Fse};
-use crate::bytes::{LittleEndian, Reader};
-use crate::codec::lz::FAST;
+use crate::bytes::{FAST, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest code.

@@ -26,10 +26,9 @@ mod sequences;
 #[cfg(feature = "zstd-encode")]
 use ruzstd::encoding::{CompressionLevel, compress_to_vec};
 
-use super::lz::FAST;
 #[cfg(feature = "zstd-encode")]
 use super::lz::no_room;
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::error::Result;
 
 /// Bytes of scratch that [`decode`] takes: 14 KiB.

@@ -1,12 +1,9 @@
 //! Null compaction undone (section 8.6).
 
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::dataseries::layout::FieldType;
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
-
-/// Whether the form without branches is worth its code.
-const FAST: bool = cfg!(target_pointer_width = "64");
 
 /// A cell that is stored only where it is not null.
 #[derive(Clone, Copy, bytemuck::Pod, bytemuck::Zeroable)]

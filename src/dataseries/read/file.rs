@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::{End, Extent, Index, Next, Part, ReadOptions, Trailer, Types, header};
-use crate::bytes::{Endian, Scratch, Span};
+use crate::bytes::{Endian, FAST, Scratch, Span};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
@@ -168,7 +168,7 @@ impl<'a, E: Endian> File<'a, E> {
             let mut scratch = scratch.scope();
             // What is wrong with the next one is for its own turn to say.
             let mut ahead = extents.clone();
-            if cfg!(target_pointer_width = "64")
+            if FAST
                 && let Some(Ok(next)) = ahead.next()
                 && let Ok(next_ty) = self.type_of(&next)
                 && let (Ok(one), Ok(two)) = (extent.need(&ty, &options), next.need(&next_ty, &options))

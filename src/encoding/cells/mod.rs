@@ -6,6 +6,7 @@
 mod small;
 mod widen;
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 pub use widen::{widen4, widen8};
@@ -42,9 +43,6 @@ macro_rules! each {
 }
 #[cfg(feature = "vortex")]
 pub(crate) use each;
-
-/// Whether there is a loop for each width: code that only hosts have room for.
-const HOST: bool = cfg!(target_pointer_width = "64");
 
 /// A cell of any width, its lowest 32 bytes first, little-endian.
 pub type Value = [u8; 32];
@@ -157,7 +155,7 @@ impl<'o> Cells<'o> {
 
     /// Sets every cell to the lowest bytes of `value`.
     pub fn fill(&mut self, value: &Value) {
-        if !HOST && cfg!(target_endian = "little") {
+        if !FAST && cfg!(target_endian = "little") {
             let size = self.width();
             return small::fill(self.bytes_mut(), value.get(..size).unwrap_or_default());
         }
@@ -212,7 +210,7 @@ impl<'o> Cells<'o> {
             }
             bad
         }
-        if !HOST {
+        if !FAST {
             let size = self.width();
             let values = if size == values.width() { values.bytes() } else { &[] };
             return small::gather(self.bytes_mut(), values, size, codes);
@@ -240,7 +238,7 @@ impl<'o> Cells<'o> {
             }
             bad
         }
-        if !HOST {
+        if !FAST {
             let size = self.width();
             let values = if size == values.width() { values.bytes() } else { &[] };
             return small::scatter(self.bytes_mut(), values, size, places);
@@ -285,7 +283,7 @@ impl<'o> Cells<'o> {
                 }
             }
         }
-        if !HOST {
+        if !FAST {
             let size = self.width();
             return small::spread(self.bytes_mut(), size, valid);
         }
@@ -298,7 +296,7 @@ impl<'o> Cells<'o> {
     /// # Errors
     /// The number of the run that is wrong.
     pub fn expand(&mut self, values: &Cells<'_>, ends: &[u64]) -> core::result::Result<(), usize> {
-        if !HOST {
+        if !FAST {
             let size = self.width();
             let values = if size == values.width() { values.bytes() } else { &[] };
             return small::expand(self.bytes_mut(), values, size, ends);

@@ -1,6 +1,7 @@
 //! Narrow numbers that become words where they lie.
 
-use super::{HOST, small};
+use super::small;
+use crate::bytes::FAST;
 
 /// Numbers that are widened at once, through a copy: the compiler makes vectors of such loops.
 const STAGE: usize = 64;
@@ -36,7 +37,7 @@ macro_rules! widen {
 /// Widens the cells of 8 bytes in place: of the last `n * size` bytes, which hold numbers of `size` bytes,
 /// it makes words, sign-extended or not.
 pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
-    if !HOST {
+    if !FAST {
         let shift = 64usize.saturating_sub(size.saturating_mul(8)) & 63;
         for i in 0..words.len() {
             let word = small::narrow(bytemuck::cast_slice(words), 8, size, i) << shift;
@@ -58,7 +59,7 @@ pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
 
 /// The same for cells of 4 bytes, without sign.
 pub fn widen4(words: &mut [u32], size: usize) {
-    if !HOST {
+    if !FAST {
         for i in 0..words.len() {
             let word = crate::encoding::low32(small::narrow(bytemuck::cast_slice(words), 4, size, i));
             words.get_mut(i).into_iter().for_each(|to| *to = word);

@@ -1,6 +1,7 @@
 //! Delta over FastLanes blocks: each lane is a running sum of its own, and values lie transposed.
 
-use super::{BLOCK, ORDER, WIDE, row_start, small};
+use super::{BLOCK, ORDER, row_start, small};
+use crate::bytes::FAST;
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
@@ -76,7 +77,7 @@ mod words {
 /// [`Kind::Truncated`] if bases, deltas or `out` are fewer than a block has, or of different widths.
 pub fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
     let short = Error::new(Kind::Truncated, What::FastLanes, 0).with_need(BLOCK as u64);
-    let done = if WIDE { words::any(bases, deltas, out) } else { small::undelta(bases, deltas, out) };
+    let done = if FAST { words::any(bases, deltas, out) } else { small::undelta(bases, deltas, out) };
     done.ok_or(short)
 }
 

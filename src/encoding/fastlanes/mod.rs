@@ -32,10 +32,8 @@ mod small;
 pub use delta::{lanes, undelta};
 
 use super::cells::Cells;
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
-
-/// Whether there is a kernel for each type of words: code that only hosts have room for.
-const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// Values of a block.
 pub const BLOCK: usize = 1024;
@@ -175,7 +173,7 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
     // Inside the blocks that are there, or of width 0 anywhere.
     let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short)? };
     let rows = packed.as_chunks::<128>().0;
-    if !WIDE {
+    if !FAST {
         return small::run(rows, width, first, out).ok_or(short);
     }
     let width = width as usize;

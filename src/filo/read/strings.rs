@@ -1,7 +1,7 @@
 //! Strings: the four places where they lie, and codes into them (sections 8.5 to 8.7, 9.3 and 10).
 
 use super::packed::Packed;
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::{Bits, FAST, Scratch};
 use crate::column::{Span, Spans, Validity, VarBytes};
 use crate::encoding::Out;
 use crate::error::{Error, Kind, Result, What};
@@ -33,9 +33,6 @@ const NA: Span = Span { at: 0, len: 0 };
 
 /// Rows per turn of the batch loops.
 const BLOCK: usize = 64;
-
-/// Whether strings are found in blocks; on small machines one by one, which takes less flash.
-const WIDE: bool = cfg!(target_pointer_width = "64");
 
 impl<'a> Strings<'a> {
     /// String `i`; `None` if it is missing.
@@ -80,7 +77,7 @@ impl<'a> Strings<'a> {
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let done = match self.kind {
-                Kinds::Words { base } if WIDE => self.packed_words(base, row, block),
+                Kinds::Words { base } if FAST => self.packed_words(base, row, block),
                 _ => None,
             };
             all &= match done {
@@ -109,7 +106,7 @@ impl<'a> Strings<'a> {
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
             codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
-            match if WIDE { self.coded_words(&code, count, block) } else { None } {
+            match if FAST { self.coded_words(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
                     for (span, code) in block.iter_mut().zip(code) {
@@ -291,7 +288,7 @@ impl<'a> Strings<'a> {
         let text = u32::try_from(start).unwrap_or(u32::MAX).wrapping_add(1);
         let strings =
             |lens| VarBytes { data: self.chunk, spans: Spans::Slots { first: text, size: size.into(), lens } };
-        if WIDE {
+        if FAST {
             let slots = self.chunk.get(start..).unwrap_or_default().chunks_exact(size.max(1).into());
             for (len, slot) in lens.iter_mut().zip(slots) {
                 *len = slot.first().copied().unwrap_or_default();

@@ -4,7 +4,7 @@ use super::len::{delta_delta_len, fixed_max_len, mask_bytes, masked_len, packed_
 use super::mask::Mask;
 use super::utf8::word;
 use super::{Plain, Rows, Strings};
-use crate::bytes::Bits;
+use crate::bytes::{Bits, FAST};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::line::Line;
 use crate::encoding::pack::{self, BLOCK};
@@ -198,7 +198,7 @@ pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: 
 }
 
 /// Values that are looked at together where some are missing.
-const STAGED: usize = if cfg!(target_pointer_width = "64") { 4 * BLOCK } else { BLOCK };
+const STAGED: usize = if FAST { 4 * BLOCK } else { BLOCK };
 
 /// The range of longs, and their slant if none is missing. One look at them is enough for both, as a
 /// rule: along a steep line the least and the greatest value are near the ends, and to a flat one

@@ -1,6 +1,6 @@
 //! Values found by numbers: dictionaries, run ends, run-length blocks.
 
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{BLOCK, block_of};
@@ -11,9 +11,6 @@ use crate::vortex::tree::{Ask, Run, Text, take};
 
 /// A dictionary of up to so many values is read whole for any number of rows.
 pub(in crate::vortex) const SMALL: u64 = 64;
-
-/// Whether there is a loop for the usual case apart: code that only hosts have room for.
-const HOST: bool = cfg!(target_pointer_width = "64");
 
 impl<'f> Node<'f> {
     /// Codes and values of a dict layout, whose children are values and codes.
@@ -169,7 +166,7 @@ fn lookup<'f>(
     let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
     match u32::try_from(count.wrapping_sub(1)) {
         // Of few values all are read, and the numbers looked at by vectors.
-        Ok(last) if HOST && count <= out.len() as u64 && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
+        Ok(last) if FAST && count <= out.len() as u64 && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
             (low, high) = (0, last);
         }
         _ => {
@@ -208,7 +205,7 @@ fn lookup<'f>(
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let mut table = take(&mut t, out.width(), len)?;
     values.cells(ask, first.saturating_add(low.into()), table.again(), run, &mut t)?;
-    if !HOST || low > 0 {
+    if !FAST || low > 0 {
         for number in numbers.iter_mut() {
             *number = number.wrapping_sub(low);
         }

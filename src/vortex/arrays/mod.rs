@@ -15,4 +15,4 @@ mod strings;
 mod zstd;
 
 pub(super) use indirect::{ROWS, SMALL};
-pub(super) use strings::{Data, SPREAD};
+pub(super) use strings::Data;

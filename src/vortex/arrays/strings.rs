@@ -1,6 +1,6 @@
 //! Texts: views, offsets, FSST, OnPair.
 
-use crate::bytes::Scratch;
+use crate::bytes::{FAST, Scratch};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::{fsst, onpair};
@@ -135,7 +135,7 @@ impl<'f> Node<'f> {
         let numbers = t.take::<u16>(count.min(piece))?;
         let start = self.room(total, run)?;
         // Rows of tokens pay where there are more codes than tokens, and their memory.
-        let spread = SPREAD && count > tokens_len && t.room() >= tokens_len.saturating_mul(17).saturating_add(64);
+        let spread = FAST && count > tokens_len && t.room() >= tokens_len.saturating_mul(17).saturating_add(64);
         let rows = if spread { Some(tokens.spread(t.take(tokens_len)?, t.take(tokens_len)?)) } else { None };
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
@@ -221,9 +221,6 @@ impl<'f> Node<'f> {
         if done == total { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxText, done as u64)) }
     }
 }
-
-/// Whether tokens are spread over rows: memory that only hosts have.
-pub(in crate::vortex) const SPREAD: bool = cfg!(target_pointer_width = "64");
 
 /// Codes of another width than 16 bits that are decoded at once.
 const CODES: usize = 64;
