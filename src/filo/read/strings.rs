@@ -74,6 +74,15 @@ impl<'a> Strings<'a> {
             return self.slots(at, size, first, len, scratch);
         }
         let spans = scratch.take::<Span>(len)?;
+        // In one go: its misses of the cache overlap from block to block.
+        if let Kinds::Words { base } = self.kind
+            && FAST
+            && let Some(words) = self.words(base).and_then(|words| words.get(first..))
+            && words.len() >= len
+            && self.long_words(base, words, spans)
+        {
+            return self.finish(spans, true, scratch);
+        }
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let done = match self.kind {
@@ -206,11 +215,8 @@ impl<'a> Strings<'a> {
         let stored = self.words(base)?.get(first..)?.get(..out.len())?;
         // Behind 1 MiB of text all are of the long form.
         let long = u32::from_le_bytes(*stored.first()?) & UTF8_NA == 0;
-        if long
-            && let (Some(full), Some(out)) = (stored.first_chunk(), out.first_chunk_mut())
-            && let Some(all) = self.long_words(base, full, out)
-        {
-            return Some(all);
+        if long && self.long_words(base, stored, out) {
+            return Some(true);
         }
         let words = match stored.first_chunk::<BLOCK>() {
             Some(full) => full.map(u32::from_le_bytes),
@@ -227,23 +233,27 @@ impl<'a> Strings<'a> {
         done.or_else(|| self.long_spans(base, &words, out))
     }
 
-    /// Spans of words of the long form, whose lengths stand in front of the strings; `None` if one is
-    /// of the packed form or wrong.
+    /// Spans of `words` of the long form, whose lengths stand in front of the strings; false if one is of
+    /// the packed form or wrong.
     #[inline(never)]
-    fn long_words(&self, base: u32, words: &[[u8; 4]; BLOCK], out: &mut [Span; BLOCK]) -> Option<bool> {
-        let text = self.chunk.get(base as usize..)?;
+    fn long_words(&self, base: u32, words: &[[u8; 4]], out: &mut [Span]) -> bool {
+        let text = self.chunk.get(base as usize..).unwrap_or_default();
         // Chunks are shorter than 2 GiB, so a word of the packed form leads behind any.
-        let limit = i64::from(i32::try_from(text.len()).ok()?).checked_sub(4)?;
+        let Ok(len) = i32::try_from(text.len()) else { return false };
+        let limit = i64::from(len).wrapping_sub(4);
         let (start, mut left) = (base.wrapping_add(4), 0);
         for (span, word) in out.iter_mut().zip(words) {
             let word = u32::from_le_bytes(*word);
             let at = word as usize;
-            let len = u32::from_le_bytes(*text.get(at..at.wrapping_add(4))?.first_chunk()?);
+            let Some(len) = text.get(at..at.wrapping_add(4)).and_then(|text| text.first_chunk()) else {
+                return false;
+            };
+            let len = u32::from_le_bytes(*len);
             *span = Span { at: start.wrapping_add(word), len };
-            // One sign for the whole block: no branch for each, and no number here is near its limits.
+            // One sign for all words: no branch for each, and no number here is near its limits.
             left |= limit.wrapping_sub(word.into()).wrapping_sub(len.into());
         }
-        (left >= 0).then_some(true)
+        left >= 0
     }
 
     /// Spans of words of either form, one by one, and whether none is missing; `None` if one is wrong.
