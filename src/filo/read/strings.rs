@@ -133,11 +133,13 @@ impl<'a> Strings<'a> {
     fn coded_words(&self, codes: &[u32], count: u32, out: &mut [Span]) -> Option<bool> {
         let Kinds::Words { base } = self.kind else { return None };
         let entries = self.words(base)?.get(..count as usize)?;
+        // Entry 0 is missing, whatever its word says; that it says so spares a question for each code.
+        if u32::from_le_bytes(*entries.first()?) != UTF8_NA {
+            return None;
+        }
         let mut words = [UTF8_NA; BLOCK];
         for ((word, code), _) in words.iter_mut().zip(codes).zip(&*out) {
-            let entry = u32::from_le_bytes(*entries.get(*code as usize)?);
-            // Entry 0 is missing, whatever its word says.
-            *word = if *code == 0 { UTF8_NA } else { entry };
+            *word = u32::from_le_bytes(*entries.get(*code as usize)?);
         }
         packed_spans(base, self.chunk.len(), &words, out)
     }
