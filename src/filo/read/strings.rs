@@ -115,7 +115,7 @@ impl<'a> Strings<'a> {
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
             codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
-            match if FAST { self.coded_words(&code, count, block) } else { None } {
+            match if FAST { self.coded_block(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
                     for (span, code) in block.iter_mut().zip(code) {
@@ -129,9 +129,39 @@ impl<'a> Strings<'a> {
         self.finish(spans, all, scratch)
     }
 
-    /// Spans of a block of codes, as [`packed_words`](Self::packed_words).
-    fn coded_words(&self, codes: &[u32], count: u32, out: &mut [Span]) -> Option<bool> {
-        let Kinds::Words { base } = self.kind else { return None };
+    /// Spans of a block of codes, and whether none is missing; `None` if one is wrong, or of a form that is
+    /// found one by one.
+    fn coded_block(&self, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
+        match self.kind {
+            Kinds::Flat { slots } => self.coded_flat(slots, codes, count, out),
+            Kinds::Words { base } => self.coded_words(base, codes, count, out),
+            _ => None,
+        }
+    }
+
+    /// Codes into FlatBuffers strings.
+    fn coded_flat(&self, slots: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
+        let text = self.chunk.get(slots as usize..)?;
+        let entries = text.as_chunks::<4>().0.get(..count as usize)?;
+        // Chunks are shorter than 2 GiB, so no number here is near its limits before it is compared.
+        let limit = i64::from(i32::try_from(text.len()).ok()?).wrapping_sub(4);
+        let (start, mut left, mut least) = (slots.wrapping_add(4), 0, u32::MAX);
+        for (span, code) in out.iter_mut().zip(codes) {
+            let entry = u32::from_le_bytes(*entries.get(*code as usize)?);
+            let at = code.wrapping_mul(4).wrapping_add(entry);
+            let len = u32::from_le_bytes(*text.get(at as usize..)?.first_chunk()?);
+            // Where `at` has wrapped, this falls below zero.
+            left |= limit.wrapping_sub(i64::from(entry)).wrapping_sub(i64::from(*code) << 2).wrapping_sub(len.into());
+            // Code 0 is a missing string: arithmetic, as a branch would be foreseen badly.
+            let there = u32::from(*code == 0).wrapping_sub(1);
+            *span = Span { at: start.wrapping_add(at) & there, len: len & there };
+            least = least.min(*code);
+        }
+        (left >= 0).then_some(least > 0)
+    }
+
+    /// Codes into UTF8 words.
+    fn coded_words(&self, base: u32, codes: &[u32; BLOCK], count: u32, out: &mut [Span]) -> Option<bool> {
         let entries = self.words(base)?.get(..count as usize)?;
         // Entry 0 is missing, whatever its word says; that it says so spares a question for each code.
         if u32::from_le_bytes(*entries.first()?) != UTF8_NA {
@@ -434,36 +464,4 @@ const fn na_lanes(word: u32) -> u32 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A UTF8 chunk of `n` short strings, all in the packed form.
-    fn packed(n: usize) -> std::vec::Vec<u8> {
-        let mut chunk = std::vec![6, 2, 0, 0];
-        chunk.extend((n as u32).to_le_bytes());
-        for i in 0..n {
-            let (offset, len) = (4 + 4 * n + 2 * i, 2);
-            chunk.extend((UTF8_NA | (offset as u32) << UTF8_LEN_BITS | len).to_le_bytes());
-        }
-        chunk.extend(std::iter::repeat_n(b'x', 2 * n));
-        chunk
-    }
-
-    #[test]
-    fn blocks_of_packed_words_take_the_fast_path() {
-        for n in [1, 63, 64, 65, 200] {
-            let chunk = packed(n);
-            let strings = Strings { chunk: &chunk, kind: Kinds::Words { base: 4 } };
-            let short = Strings { chunk: &chunk[..chunk.len() - 1], kind: Kinds::Words { base: 4 } };
-            let mut spans = std::vec![NA; n];
-            for (first, block) in (0..n).step_by(BLOCK).zip(spans.chunks_mut(BLOCK)) {
-                assert_eq!(strings.packed_words(4, first, block), Some(true));
-                let last = first + block.len() == n;
-                assert_eq!(short.packed_words(4, first, &mut block.to_vec()), (!last).then_some(true));
-            }
-            for (i, span) in spans.iter().enumerate() {
-                assert_eq!(Some(*span), strings.find(i), "row {i} of {n}");
-            }
-        }
-    }
-}
+mod tests;
