@@ -86,9 +86,9 @@ impl Series {
         let header = pieces.get(Span { at, len: left.min(EXTENT_HEADER_LEN as u64) }, What::DsExtent)?;
         let span = in_order!(order, E => Header::of::<E>(header, at))?.span();
         let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
-        let types = lasting(&mut |scratch| {
-            in_order!(order, E => Types::open(&Extent::<E>::of(bytes, at)?, &ReadOptions::DEFAULT, scratch))
-        })?;
+        let types = lasting(
+            &mut |scratch| in_order!(order, E => Types::open(&Extent::<E>::of(bytes, at)?, &ReadOptions::DEFAULT, scratch)),
+        )?;
         let tables = filled(types.len(), Rows::default())?;
         Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
     }
