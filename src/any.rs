@@ -82,7 +82,7 @@ impl Format {
     /// The error of a file of this format that this build does not read: it names the format.
     #[cold]
     #[must_use]
-    pub const fn unreadable(self) -> Error {
+    pub fn unreadable(self) -> Error {
         let what = match self {
             Format::Filo => What::FiloVector,
             Format::DataSeries => What::DataSeriesFile,

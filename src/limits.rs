@@ -68,7 +68,7 @@ impl Depth {
     ///
     /// # Errors
     /// [`Kind::Limit`] when no level is left.
-    pub const fn child(self, at: u64) -> Result<Self> {
+    pub fn child(self, at: u64) -> Result<Self> {
         match self.left.checked_sub(1) {
             Some(left) => Ok(Depth { left, ..self }),
             None => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(self.max as u64)),
@@ -95,7 +95,7 @@ impl Fuel {
     ///
     /// # Errors
     /// [`Kind::Limit`] when nothing is left.
-    pub const fn spend(&mut self, at: u64) -> Result<()> {
+    pub fn spend(&mut self, at: u64) -> Result<()> {
         self.spend_many(1, at)
     }
 
@@ -103,7 +103,7 @@ impl Fuel {
     ///
     /// # Errors
     /// [`Kind::Limit`] when less is left.
-    pub const fn spend_many(&mut self, nodes: u32, at: u64) -> Result<()> {
+    pub fn spend_many(&mut self, nodes: u32, at: u64) -> Result<()> {
         match self.left.checked_sub(nodes) {
             Some(left) => {
                 self.left = left;

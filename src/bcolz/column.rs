@@ -112,7 +112,9 @@ impl<'p> Column<'p> {
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
     }
 
-    /// Items as native numbers: the data themselves if they are that already, else gathered.
+    /// Items as native numbers: the data themselves if they are that already, else gathered. Types of one size share
+    /// the code as long as it is not part of its caller's.
+    #[inline(never)]
     fn numbers<'s, T: bytemuck::Pod, const N: usize>(
         &self,
         bytes: &'p [u8],

@@ -18,7 +18,7 @@ impl<'a> Bits<'a> {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if `bytes` has fewer; `need` counts bytes.
-    pub const fn new(bytes: &'a [u8], first: usize, len: usize) -> Result<Self> {
+    pub fn new(bytes: &'a [u8], first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end.div_ceil(8) <= bytes.len() => Ok(Bits { bytes, first, len }),
             _ => {
@@ -77,7 +77,7 @@ impl<'a> Bits<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if it does not lie inside.
-    pub const fn slice(&self, first: usize, len: usize) -> Result<Self> {
+    pub fn slice(&self, first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end <= self.len => Ok(Bits { first: self.first.wrapping_add(first), len, ..*self }),
             _ => Err(Error::new(Kind::OutOfRange, What::Bits, first as u64).with_need(self.len as u64)),

@@ -205,7 +205,7 @@ impl Codec {
 
     #[cold]
     #[allow(dead_code, reason = "with all features nothing is unsupported")]
-    const fn unsupported(self) -> Error {
+    fn unsupported(self) -> Error {
         Error::new(Kind::Unsupported, What::Codec, 0).with_need(self as u64)
     }
 }

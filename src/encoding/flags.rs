@@ -17,9 +17,15 @@
 /// Values that are tested before the first look at the answers.
 const BLOCK: usize = 64;
 
+/// Whether the blocks pay: machines without vectors, whose code is small, go value by value.
+const WIDE: bool = cfg!(target_pointer_width = "64");
+
 /// Whether any value passes.
 #[inline]
 pub fn any<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> bool {
+    if !WIDE {
+        return values.iter().any(|value| test(*value));
+    }
     let (blocks, rest) = values.as_chunks::<BLOCK>();
     // No exit inside a block, so that it is one run of vectors.
     let found = |block: &[T]| block.iter().fold(false, |any, value| any | test(*value));
@@ -43,6 +49,13 @@ pub fn count<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> usize {
 #[inline]
 pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) -> usize {
     let mut ones = 0u32;
+    if !WIDE {
+        for (byte, values) in bits.iter_mut().zip(values.chunks(8)) {
+            *byte = values.iter().rev().fold(0, |byte, value| byte << 1 | u8::from(test(*value)));
+            ones = ones.wrapping_add(byte.count_ones());
+        }
+        return ones as usize;
+    }
     let mut staged = [0u8; BLOCK];
     for (bytes, block) in bits.chunks_mut(BLOCK / 8).zip(values.chunks(BLOCK)) {
         match block.first_chunk::<BLOCK>() {

@@ -3,6 +3,10 @@
 //! An [`Error`] is 16 bytes, `Copy`, and holds no text. The texts live behind [`What::name`] and
 //! `Display`, which the linker drops from an image that never prints.
 //!
+//! Modules of WebAssembly, where every one of these bytes is passed on by code of its own, can be built with
+//! `--cfg pilaster_thin_errors`: an error is one word then, and where and how much lie in a table of the last 1,024
+//! errors. An older one still says kind and field, and 0 for the rest. It makes a module a sixth smaller.
+//!
 //! ```
 //! use pilaster::error::{Error, Kind, What};
 //!
@@ -11,12 +15,21 @@
 //! assert_eq!(e.to_string(), "filo header word at offset 0: truncated, 4 bytes needed");
 //! ```
 
+#[cfg(any(pilaster_thin_errors, test))]
+mod thin;
 mod what;
+#[cfg(any(not(pilaster_thin_errors), test))]
+mod whole;
 
 pub use what::What;
 
 use core::fmt;
-use core::num::NonZero;
+use core::hash::{Hash, Hasher};
+
+#[cfg(pilaster_thin_errors)]
+use thin::Parts;
+#[cfg(not(pilaster_thin_errors))]
+use whole::Parts;
 
 /// The result of everything that can fail here.
 pub type Result<T, E = Error> = core::result::Result<T, E>;
@@ -59,7 +72,7 @@ pub enum Kind {
 
 impl Kind {
     /// The kind of that number.
-    const fn of(number: u8) -> Self {
+    const fn of(number: u32) -> Self {
         match number {
             0 => Kind::Truncated,
             1 => Kind::Trailing,
@@ -80,33 +93,16 @@ impl Kind {
 }
 
 /// An error: where, kind, field, and how much is needed.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub struct Error {
-    // Two u32 and not one u64: that keeps the alignment at 4 and the size at 16.
-    at: [u32; 2],
-    need: u32,
-    code: Code,
+#[derive(Clone, Copy)]
+pub struct Error(Parts);
+
+/// Field and kind as one number.
+const fn code(kind: Kind, what: What) -> u32 {
+    (what as u32) << 4 | kind as u32
 }
 
-/// Field and kind in one word: passing an error on is four words, and the fourth says whether there is one.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct Code(NonZero<u32>);
-
-impl Code {
-    const fn new(kind: Kind, what: What) -> Self {
-        Code(NonZero::<u32>::MIN.saturating_add((what as u32) << 8 | kind as u32))
-    }
-
-    const fn kind(self) -> Kind {
-        let [kind, ..] = self.0.get().wrapping_sub(1).to_le_bytes();
-        Kind::of(kind)
-    }
-
-    const fn what(self) -> What {
-        What::of(self.0.get().wrapping_sub(1) >> 8)
-    }
-}
+// A kind has four bits.
+const _: () = assert!(Kind::Missing as u32 == 13);
 
 impl From<&Error> for Error {
     /// For `?` on a result that is only looked at, so that what is in it need not move.
@@ -115,72 +111,88 @@ impl From<&Error> for Error {
     }
 }
 
-const _: () = assert!(size_of::<Error>() == 16 && align_of::<Error>() == 4);
 // `Result<()>` has room for its tag inside the code.
-const _: () = assert!(size_of::<Result<()>>() == 16);
+const _: () = assert!(size_of::<Result<()>>() == size_of::<Error>());
 
 impl Error {
     /// An error of `kind` in `what` at offset (or row, or index) `at`.
     #[cold]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
-    pub const fn new(kind: Kind, what: What, at: u64) -> Self {
-        Error { at: [at as u32, (at >> 32) as u32], need: 0, code: Code::new(kind, what) }
+    pub fn new(kind: Kind, what: What, at: u64) -> Self {
+        Error(Parts::new(code(kind, what), at, 0))
     }
 
     /// The same error with [`need`](Self::need) set; a larger number is kept as `u32::MAX`.
     #[cold]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "saturated on the line before")]
-    pub const fn with_need(mut self, need: u64) -> Self {
-        self.need = if need > u32::MAX as u64 { u32::MAX } else { need as u32 };
-        self
+    #[allow(clippy::cast_possible_truncation, reason = "saturated on the line itself")]
+    pub fn with_need(self, need: u64) -> Self {
+        let need = if need > u32::MAX as u64 { u32::MAX } else { need as u32 };
+        Error(Parts::new(self.0.code(), self.at(), need))
     }
 
     /// Offset of the field in the file (or the row or index, as the [`Kind`] says).
     #[must_use]
-    pub const fn at(&self) -> u64 {
-        self.at[0] as u64 | (self.at[1] as u64) << 32
+    pub fn at(&self) -> u64 {
+        self.0.at()
     }
 
     /// How much is needed, or the value found: see [`Kind`]. Saturates at `u32::MAX`.
     #[must_use]
-    pub const fn need(&self) -> u32 {
-        self.need
+    pub fn need(&self) -> u32 {
+        self.0.need()
     }
 
     /// The field.
     #[must_use]
-    pub const fn what(&self) -> What {
-        self.code.what()
+    pub fn what(&self) -> What {
+        What::of(self.0.code() >> 4)
     }
 
     /// What is wrong with it.
     #[must_use]
-    pub const fn kind(&self) -> Kind {
-        self.code.kind()
+    pub fn kind(&self) -> Kind {
+        Kind::of(self.0.code() & 15)
     }
 
     /// The same error with its offset moved by `by`: for a structure that was parsed on its own
     /// and lies at `by` in the file.
     #[cold]
     #[must_use]
-    pub const fn moved(self, by: u64) -> Self {
-        let moved = Error::new(Kind::Truncated, What::Input, self.at().saturating_add(by));
-        Error { at: moved.at, ..self }
+    pub fn moved(self, by: u64) -> Self {
+        Error(Parts::new(self.0.code(), self.at().saturating_add(by), self.need()))
+    }
+
+    /// All that it says.
+    fn all(&self) -> (u32, u64, u32) {
+        (self.0.code(), self.at(), self.need())
+    }
+}
+
+impl PartialEq for Error {
+    fn eq(&self, other: &Self) -> bool {
+        self.all() == other.all()
+    }
+}
+
+impl Eq for Error {}
+
+impl Hash for Error {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.all().hash(state);
     }
 }
 
 #[cfg(feature = "defmt")]
-impl defmt::Format for Code {
+impl defmt::Format for Error {
     fn format(&self, f: defmt::Formatter<'_>) {
-        defmt::Format::format(&(self.kind(), self.what()), f);
+        defmt::write!(f, "{}: {}, at {}, need {}", self.what(), self.kind(), self.at(), self.need());
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (name, at, need) = (self.what().name(), self.at(), self.need);
+        let (name, at, need) = (self.what().name(), self.at(), self.need());
         match self.kind() {
             Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
             Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
@@ -206,7 +218,7 @@ impl fmt::Debug for Error {
             .field("kind", &self.kind())
             .field("what", &self.what())
             .field("at", &self.at())
-            .field("need", &self.need)
+            .field("need", &self.need())
             .finish()
     }
 }
@@ -227,16 +239,33 @@ mod tests {
 
     #[test]
     fn field_and_kind_come_back() {
-        for kind in (0..=u8::MAX).map(Kind::of) {
+        for kind in (0..14).map(Kind::of) {
             for what in (0..).map(What::of).take_while(|what| *what != What::VtxZones).chain([What::VtxZones]) {
                 let e = Error::new(kind, what, 0);
                 assert_eq!((e.kind(), e.what()), (kind, what));
             }
         }
         assert_eq!(
-            (0..14).map(|n| Kind::of(n) as u8).collect::<std::vec::Vec<_>>(),
+            (0..14).map(|n| Kind::of(n) as u32).collect::<std::vec::Vec<_>>(),
             (0..14).collect::<std::vec::Vec<_>>()
         );
+    }
+
+    /// Both kinds of parts give back what they were made of, and the thin ones the code also when much came between.
+    #[test]
+    fn parts_are_kept() {
+        let (code, at, need) = (code(Kind::Missing, What::VtxZones), u64::MAX - 1, u32::MAX);
+        let whole = whole::Parts::new(code, at, need);
+        assert_eq!((whole.code(), whole.at(), whole.need()), (code, at, need));
+        let thin = thin::Parts::new(code, at, need);
+        let other = thin::Parts::new(0, 1, 2);
+        assert_eq!((thin.code(), thin.at(), thin.need()), (code, at, need));
+        assert_eq!((other.code(), other.at(), other.need()), (0, 1, 2));
+        for k in 0..5000 {
+            let next = thin::Parts::new(1, k, 0);
+            assert_eq!((next.code(), next.at()), (1, k));
+        }
+        assert_eq!((thin.code(), thin.at(), thin.need()), (code, 0, 0));
     }
 
     #[test]

@@ -19,6 +19,8 @@ macro_rules! fields {
             /// The field of that number.
             pub(super) const fn of(number: u32) -> Self {
                 const ALL: &[What] = &[$(What::$id,)*];
+                // It has ten bits.
+                const { assert!(ALL.len() < 1 << 10) };
                 match ALL.split_at_checked(number as usize) {
                     Some((_, [what, ..])) => *what,
                     _ => What::Input,

@@ -6,7 +6,7 @@ mod check;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Span};
+use pilaster::bytes::{BigEndian, LittleEndian, Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
 use pilaster::dataseries::{
@@ -20,6 +20,22 @@ use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
+
+/// The same in either byte order. What is around it is there once, so this stands as far inside as it can.
+macro_rules! in_order {
+    ($order:expr, $E:ident => $call:expr) => {
+        match $order {
+            Order::Little => {
+                type $E = LittleEndian;
+                $call
+            }
+            Order::Big => {
+                type $E = BigEndian;
+                $call
+            }
+        }
+    };
+}
 
 /// Headers that are asked for at once.
 const HEADERS: usize = 256;
@@ -49,29 +65,30 @@ struct Rows {
 
 impl Series {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
-        match Order::of(pieces.get(Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN }, What::DsHeader)?)? {
-            Order::Little => Self::open_as::<LittleEndian>(Order::Little, pieces, source),
-            Order::Big => Self::open_as::<BigEndian>(Order::Big, pieces, source),
-        }
-    }
-
-    fn open_as<E: Endian>(order: Order, pieces: &Pieces, source: &Source) -> Result<Self> {
-        let options = &ReadOptions::DEFAULT;
+        let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
+        let order = Order::of(pieces.get(header, What::DsHeader)?)?;
         let index = match source.sequential {
             true => None,
             false => {
                 let span = Trailer::span(source.len)?;
-                let trailer = Trailer::of::<E>(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
-                let extent = kept::<E>(pieces, trailer.index)?;
-                Some(lasting(&mut |scratch| Index::open(&extent, &trailer, options, scratch))?)
+                let trailer = in_order!(order, E => Trailer::of::<E>(pieces.get(span, What::DsTrailer)?, span.at))?;
+                let trailer = trailer.located(span.at)?;
+                let bytes = pieces.keep(trailer.index, What::DsExtent)?;
+                Some(lasting(&mut |scratch| {
+                    in_order!(order, E => {
+                        Index::open(&Extent::<E>::of(bytes, trailer.index.at)?, &trailer, &ReadOptions::DEFAULT, scratch)
+                    })
+                })?)
             }
         };
         let at = HEADER_LEN as u64;
         let left = source.len.saturating_sub(at);
         let header = pieces.get(Span { at, len: left.min(EXTENT_HEADER_LEN as u64) }, What::DsExtent)?;
-        let span = Header::of::<E>(header, at)?.span();
-        let extent = kept::<E>(pieces, Span { len: span.len.min(left), ..span })?;
-        let types = lasting(&mut |scratch| Types::open(&extent, options, scratch))?;
+        let span = in_order!(order, E => Header::of::<E>(header, at))?.span();
+        let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
+        let types = lasting(
+            &mut |scratch| in_order!(order, E => Types::open(&Extent::<E>::of(bytes, at)?, &ReadOptions::DEFAULT, scratch)),
+        )?;
         let tables = filled(types.len(), Rows::default())?;
         Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
     }
@@ -81,10 +98,7 @@ impl Series {
         if self.end.is_some() {
             return Ok(None);
         }
-        match self.order {
-            Order::Little => self.scan_as::<LittleEndian>(pieces, source)?,
-            Order::Big => self.scan_as::<BigEndian>(pieces, source)?,
-        }
+        self.scan_some(pieces, source)?;
         // Each is looked at once.
         pieces.clear();
         Ok(match self.end {
@@ -93,11 +107,11 @@ impl Series {
         })
     }
 
-    fn scan_as<E: Endian>(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
+    fn scan_some(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let Some(index) = self.index else {
-            let mut step = self.next_header::<E>(pieces, source);
+            let mut step = self.next_header(pieces, source);
             while step.is_ok() && self.end.is_none() && !self.headers.len().is_multiple_of(HEADERS) {
-                step = self.next_header::<E>(pieces, source);
+                step = self.next_header(pieces, source);
             }
             return step;
         };
@@ -116,7 +130,7 @@ impl Series {
         }
         missing.map_or(Ok(()), Err)?;
         for (row, bytes) in found {
-            let header = Header::of::<E>(bytes, row.span.at)?;
+            let header = in_order!(self.order, E => Header::of::<E>(bytes, row.span.at))?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
                 let number = self.headers.len() as u64;
@@ -131,12 +145,12 @@ impl Series {
     }
 
     /// Without an index, what stands where the last extent ends.
-    fn next_header<E: Endian>(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
+    fn next_header(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let at = self.at;
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = Span { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DsExtent)?;
-        match Next::of::<E>(bytes, at)? {
+        match in_order!(self.order, E => Next::of::<E>(bytes, at))? {
             Next::End(End::Trailer { at, .. } | End::File { at } | End::Erased { at }) => self.end = Some(at),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
@@ -213,23 +227,13 @@ impl Series {
 
     fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
         let bytes = pieces.get(header.span(), What::DsExtent)?;
-        match self.order {
-            Order::Little => self.unpack_as::<LittleEndian>(bytes, header.at, scratch),
-            Order::Big => self.unpack_as::<BigEndian>(bytes, header.at, scratch),
-        }
+        in_order!(self.order, E => {
+            let extent = Extent::<E>::of(bytes, header.at)?;
+            let unknown = || Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
+            let ty: ExtentType<'s> = self.types.find(extent.type_name()).ok_or_else(unknown)?;
+            extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
+        })
     }
-
-    fn unpack_as<'s, E: Endian>(&self, bytes: &'s [u8], at: u64, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
-        let extent = Extent::<E>::of(bytes, at)?;
-        let unknown = Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
-        let ty: ExtentType<'s> = self.types.find(extent.type_name()).ok_or(unknown)?;
-        extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
-    }
-}
-
-/// The extent at `span`, for as long as the module lives.
-fn kept<E: Endian>(pieces: &Pieces, span: Span) -> Result<Extent<'static, E>> {
-    Extent::of(pieces.keep(span, What::DsExtent)?, span.at)
 }
 
 /// The logical type of a field.

@@ -172,9 +172,15 @@ impl Next {
 /// An extent as it is stored.
 #[derive(Clone, Copy)]
 pub struct Extent<'a, E> {
-    header: Header,
-    bytes: &'a [u8],
+    pub(super) stored: Stored<'a>,
     order: PhantomData<E>,
+}
+
+/// An extent of either byte order, so that what works on it is compiled once.
+#[derive(Clone, Copy)]
+pub(super) struct Stored<'a> {
+    pub header: Header,
+    bytes: &'a [u8],
 }
 
 impl<'a, E: Endian> Extent<'a, E> {
@@ -186,35 +192,57 @@ impl<'a, E: Endian> Extent<'a, E> {
         let header = Header::of::<E>(bytes, at)?;
         let Span { len, .. } = header.span();
         let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;
-        Ok(Extent { header, bytes, order: PhantomData })
+        Ok(Extent { stored: Stored { header, bytes }, order: PhantomData })
     }
 
     /// Its header.
     #[must_use]
     pub const fn header(&self) -> &Header {
-        &self.header
+        &self.stored.header
     }
 
     /// All its bytes, with the padding.
     #[must_use]
     pub const fn bytes(&self) -> &'a [u8] {
-        self.bytes
+        self.stored.bytes
     }
 
     /// The name of its type, as it is stored.
     #[must_use]
     pub fn type_name(&self) -> &'a [u8] {
-        self.part(self.header.name_span())
+        self.stored.type_name()
     }
 
     /// The fixed part, as it is stored.
     #[must_use]
     pub fn fixed(&self) -> &'a [u8] {
-        self.part(self.header.fixed_span())
+        self.stored.fixed()
     }
 
     /// The variable part, as it is stored.
     #[must_use]
+    pub fn variable(&self) -> &'a [u8] {
+        self.stored.variable()
+    }
+
+    /// The check of the stored bytes: Adler-32 of everything but itself (section 3.3).
+    ///
+    /// # Errors
+    /// [`Kind::Checksum`].
+    pub fn check_stored(&self) -> Result<()> {
+        self.stored.check()
+    }
+}
+
+impl<'a> Stored<'a> {
+    pub fn type_name(&self) -> &'a [u8] {
+        self.part(self.header.name_span())
+    }
+
+    pub fn fixed(&self) -> &'a [u8] {
+        self.part(self.header.fixed_span())
+    }
+
     pub fn variable(&self) -> &'a [u8] {
         self.part(self.header.variable_span())
     }
@@ -225,11 +253,7 @@ impl<'a, E: Endian> Extent<'a, E> {
         Span { at, ..span }.of(self.bytes, What::DsExtent).unwrap_or_default()
     }
 
-    /// The check of the stored bytes: Adler-32 of everything but itself (section 3.3).
-    ///
-    /// # Errors
-    /// [`Kind::Checksum`].
-    pub fn check_stored(&self) -> Result<()> {
+    pub fn check(&self) -> Result<()> {
         let mut sum = Adler32::new();
         let (before, rest) = self.bytes.split_at_checked(ADLER_AT).unwrap_or_default();
         sum.update(before);
@@ -244,6 +268,6 @@ impl<'a, E: Endian> Extent<'a, E> {
 
 impl<E> fmt::Debug for Extent<'_, E> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("Extent").field(&self.header).finish()
+        f.debug_tuple("Extent").field(&self.stored.header).finish()
     }
 }

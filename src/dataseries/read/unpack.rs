@@ -1,6 +1,7 @@
 //! An extent's records and pool as values: decompressed, expanded, checked, made native (section 8).
 
 use super::cells;
+use super::extent::Stored;
 use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
 use crate::bytes::{Endian, Scratch};
@@ -42,7 +43,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     where
         'a: 's,
     {
-        self.unpack_by::<ExtentType<'_>>(ty, options, scratch)
+        self.stored.unpack::<ExtentType<'_>>(ty, E::IS_NATIVE, options, scratch)
     }
 
     /// Unpacks the extent, whose rows are known at compile time: steps of packing that they do not need
@@ -54,7 +55,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     where
         'a: 's,
     {
-        self.unpack_by::<Of<R>>(&const { ExtentType::of::<R>() }, options, scratch)
+        self.stored.unpack::<Of<R>>(&const { ExtentType::of::<R>() }, E::IS_NATIVE, options, scratch)
     }
 
     /// Unpacks two extents: in about the time of one where the checks are what takes it, as their hashes are
@@ -89,8 +90,9 @@ impl<'a, E: Endian> Extent<'a, E> {
     where
         'a: 's,
     {
-        let one = a.load::<ExtentType<'_>>(ty_a, options, scratch);
-        let two = b.load::<ExtentType<'_>>(ty_b, options, scratch);
+        let (a, b, native) = (a.stored, b.stored, E::IS_NATIVE);
+        let one = a.load::<ExtentType<'_>>(ty_a, native, options, scratch);
+        let two = b.load::<ExtentType<'_>>(ty_b, native, options, scratch);
         let hashes: [Option<Result<u32>>; 2] = match (&one, &two) {
             (Ok(one), Ok(two)) if options.verify => {
                 Pool::hashes([(&one.pool, one.records.bytes()), (&two.pool, two.records.bytes())]).map(Some)
@@ -99,29 +101,42 @@ impl<'a, E: Endian> Extent<'a, E> {
         };
         let [hash_a, hash_b] = hashes;
         [
-            one.and_then(|one| a.settle::<ExtentType<'_>>(ty_a, options, one, hash_a)),
-            two.and_then(|two| b.settle::<ExtentType<'_>>(ty_b, options, two, hash_b)),
+            one.and_then(|one| a.settle::<ExtentType<'_>>(ty_a, native, options, one, hash_a)),
+            two.and_then(|two| b.settle::<ExtentType<'_>>(ty_b, native, options, two, hash_b)),
         ]
     }
 
+    /// An upper bound of the scratch that [`unpack`](Self::unpack) takes.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] or [`Kind::Invalid`] if no extent of these bytes can unpack to so much.
+    pub fn need(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<u64> {
+        self.stored.need(ty, E::IS_NATIVE, options)
+    }
+}
+
+/// `native`: whether the extent has the byte order of this machine.
+impl<'a> Stored<'a> {
     #[inline(always)]
-    fn unpack_by<'s, S: Schema>(
+    fn unpack<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
+        native: bool,
         options: &ReadOptions,
         scratch: &mut Scratch<'s>,
     ) -> Result<Part<'s>>
     where
         'a: 's,
     {
-        let loaded = self.load::<S>(ty, options, scratch)?;
-        self.settle::<S>(ty, options, loaded, None)
+        let loaded = self.load::<S>(ty, native, options, scratch)?;
+        self.settle::<S>(ty, native, options, loaded, None)
     }
 
     /// The parts decompressed and expanded, and what is stored checked.
     fn load<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
+        native: bool,
         options: &ReadOptions,
         scratch: &mut Scratch<'s>,
     ) -> Result<Loaded<'s>>
@@ -129,24 +144,25 @@ impl<'a, E: Endian> Extent<'a, E> {
         'a: 's,
     {
         if self.type_name() != ty.name().as_bytes() {
-            return Err(Error::new(Kind::Misuse, What::DsTypeName, self.header().name_span().at));
+            return Err(Error::new(Kind::Misuse, What::DsTypeName, self.header.name_span().at));
         }
         if options.verify {
-            self.check_stored()?;
+            self.check()?;
         }
-        let records = self.records::<S>(ty, options, scratch)?;
-        Ok(Loaded { records, pool: Pool::new(self.tail(options, scratch)?, !E::IS_NATIVE) })
+        let records = self.records::<S>(ty, native, options, scratch)?;
+        Ok(Loaded { records, pool: Pool::new(self.tail(options, scratch)?, !native) })
     }
 
     /// All that is left to check, and to undo. The hash, if somebody has it already.
     fn settle<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
+        native: bool,
         options: &ReadOptions,
         Loaded { mut records, pool }: Loaded<'s>,
         hash: Option<Result<u32>>,
     ) -> Result<Part<'s>> {
-        let header = self.header();
+        let header = &self.header;
         if options.verify {
             let hash = hash.unwrap_or_else(|| pool.hash(records.bytes()))?;
             if hash != header.hash && !cfg!(fuzzing) {
@@ -157,7 +173,7 @@ impl<'a, E: Endian> Extent<'a, E> {
             pool.walk()?;
         }
         if let Records::Lent(records) = &mut records
-            && !E::IS_NATIVE
+            && !native
         {
             swap(records, ty);
         }
@@ -174,16 +190,12 @@ impl<'a, E: Endian> Extent<'a, E> {
         Ok(Part::new(*ty, header.rows, records, pool))
     }
 
-    /// An upper bound of the scratch that [`unpack`](Self::unpack) takes.
-    ///
-    /// # Errors
-    /// [`Kind::Limit`] or [`Kind::Invalid`] if no extent of these bytes can unpack to so much.
-    pub fn need(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<u64> {
-        let header = self.header();
+    fn need(&self, ty: &ExtentType<'_>, native: bool, options: &ReadOptions) -> Result<u64> {
+        let header = &self.header;
         let (records, pool) = (self.records_len(ty, options)? as u64, self.tail_len(options)? as u64);
         let compact = ty.options().compact;
         let mut need = 0u64;
-        if !self.stays(ty) && records > 0 {
+        if !self.stays(ty, native) && records > 0 {
             need = need.saturating_add(Scratch::cost::<u64>(records.div_ceil(8)));
             if compact {
                 need = need.saturating_add(expand::need(ty));
@@ -200,17 +212,17 @@ impl<'a, E: Endian> Extent<'a, E> {
     }
 
     /// Whether the stored records are the values.
-    fn stays(&self, ty: &ExtentType<'_>) -> bool {
+    fn stays(&self, ty: &ExtentType<'_>, native: bool) -> bool {
         let plain = |(k, field): (usize, &FieldRecord)| field.scale().is_none() && field.relative(k) == Relative::No;
-        self.header().fixed_mode == Mode::None
-            && E::IS_NATIVE
+        self.header.fixed_mode == Mode::None
+            && native
             && !ty.options().compact
             && ty.records().iter().enumerate().all(plain)
     }
 
     /// Bytes of all records, in so far as the stored bytes can hold them.
     fn records_len(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<usize> {
-        let header = self.header();
+        let header = &self.header;
         let len = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
         let at = header.at.saturating_add(8);
         if header.rows > 0 && len == 0 {
@@ -230,7 +242,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 
     /// Bytes of the pool behind its start.
     fn tail_len(&self, options: &ReadOptions) -> Result<usize> {
-        let header = self.header();
+        let header = &self.header;
         let len = u64::from(header.pool).saturating_sub(POOL_START as u64);
         if len > most(header.variable_mode, header.variable) {
             let at = header.at.saturating_add(12);
@@ -242,6 +254,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     fn records<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
+        native: bool,
         options: &ReadOptions,
         scratch: &mut Scratch<'s>,
     ) -> Result<Records<'s>>
@@ -249,12 +262,12 @@ impl<'a, E: Endian> Extent<'a, E> {
         'a: 's,
     {
         let len = self.records_len(ty, options)?;
-        let (stored, mode) = (self.fixed(), self.header().fixed_mode);
-        let at = self.header().fixed_span().at;
+        let (stored, mode) = (self.fixed(), self.header.fixed_mode);
+        let at = self.header.fixed_span().at;
         if len == 0 {
             return nothing(stored, What::DsFixed, at).map(|()| Records::Stored(&[]));
         }
-        if self.stays(ty) {
+        if self.stays(ty, native) {
             return exactly(stored, len, What::DsFixed, at).map(Records::Stored);
         }
         let words = scratch.take::<u64>(len.div_ceil(8))?;
@@ -278,8 +291,8 @@ impl<'a, E: Endian> Extent<'a, E> {
         'a: 's,
     {
         let len = self.tail_len(options)?;
-        let (stored, mode) = (self.variable(), self.header().variable_mode);
-        let at = self.header().variable_span().at;
+        let (stored, mode) = (self.variable(), self.header.variable_mode);
+        let at = self.header.variable_span().at;
         if len == 0 {
             return nothing(stored, What::DsVariable, at).map(|()| &[][..]);
         }

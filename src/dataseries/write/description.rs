@@ -69,7 +69,7 @@ impl<'t> Descriptions<'t> {
     /// [`Kind::Misuse`] with the number of a type out of order or listed twice, without a name, with one
     /// of over 255 bytes or that of a built-in type, or whose description is empty or of 512 MiB; [`Kind::Limit`] for more
     /// than 65,536 types.
-    pub const fn new(types: &'t [Description<'t>]) -> Result<Self> {
+    pub fn new(types: &'t [Description<'t>]) -> Result<Self> {
         if types.len() > 1 << 16 {
             return Err(Error::new(Kind::Limit, What::DsTypeName, 1 << 16).with_need(1 << 16));
         }

@@ -78,7 +78,7 @@ impl Version {
     /// # Errors
     /// [`Kind::Truncated`] if it is shorter, [`Kind::Invalid`] if it is longer than a header,
     /// [`Kind::Unsupported`] for versions that are newer.
-    pub const fn new(bytes: &[u8]) -> Result<Self> {
+    pub fn new(bytes: &[u8]) -> Result<Self> {
         match bytes {
             [] | [MAJOR] => Err(Error::new(Kind::Truncated, What::Pco, 0).with_need(2)),
             [major, ..] if *major > MAJOR => Err(Error::new(Kind::Unsupported, What::Pco, 0).with_need(*major as u64)),
@@ -106,7 +106,7 @@ enum Class {
 }
 
 impl Number {
-    const fn of(size: usize, class: Class) -> Result<Self> {
+    fn of(size: usize, class: Class) -> Result<Self> {
         let bits = match size {
             1 => 8,
             2 => 16,
@@ -121,7 +121,7 @@ impl Number {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there are none.
-    pub const fn unsigned(size: usize) -> Result<Self> {
+    pub fn unsigned(size: usize) -> Result<Self> {
         Number::of(size, Class::Unsigned)
     }
 
@@ -129,7 +129,7 @@ impl Number {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there are none.
-    pub const fn signed(size: usize) -> Result<Self> {
+    pub fn signed(size: usize) -> Result<Self> {
         Number::of(size, Class::Signed)
     }
 
@@ -137,7 +137,7 @@ impl Number {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there are none.
-    pub const fn float(size: usize) -> Result<Self> {
+    pub fn float(size: usize) -> Result<Self> {
         match size {
             1 => Err(Error::new(Kind::OutOfRange, What::Pco, 0).with_need(1)),
             _ => Number::of(size, Class::Float),

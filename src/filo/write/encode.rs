@@ -99,7 +99,7 @@ fn empty(mask: &Mask<'_>, dst: &mut [u8]) -> Result<usize> {
 }
 
 #[cold]
-pub(super) const fn wrong_type(encoding: Encoding) -> Error {
+pub(super) fn wrong_type(encoding: Encoding) -> Error {
     Error::new(Kind::WrongType, What::FiloElement, 0).with_need(encoding.header().word() as u64)
 }
 

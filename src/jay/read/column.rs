@@ -117,12 +117,7 @@ impl<'a> Column<'a> {
         }
         let valid = scratch.take::<u8>(values.len().div_ceil(8))?;
         flags::pack(values, valid, |value| !is_na(value));
-        if let Validity::Bits(bits) = by_bitmap {
-            for (bytes, word) in valid.chunks_mut(8).zip(bits.words()) {
-                bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, bits)| *byte &= bits);
-            }
-        }
-        Ok(Validity::Bits(Bits::new(valid, 0, values.len())?))
+        both(valid, &by_bitmap, values.len())
     }
 
     /// First row and row count of what `rows` gives at most.
@@ -160,6 +155,17 @@ impl<'a> Column<'a> {
         }
         Ok((values, self.validity(values, first, scratch, T::is_na)?))
     }
+}
+
+/// Rows that have a value by these bits and by `other`.
+#[inline(never)]
+fn both<'s>(valid: &'s mut [u8], other: &Validity<'_>, len: usize) -> Result<Validity<'s>> {
+    if let Validity::Bits(bits) = other {
+        for (bytes, word) in valid.chunks_mut(8).zip(bits.words()) {
+            bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, bits)| *byte &= bits);
+        }
+    }
+    Ok(Validity::Bits(Bits::new(valid, 0, len)?))
 }
 
 impl column::Column for Column<'_> {

@@ -86,7 +86,8 @@ pub(super) fn copied<'s, T: Element>(
     Ok(copy)
 }
 
-/// Elements, in one way or the other.
+/// Elements, in one way or the other. Types of one size share the code as long as it is not part of its caller's.
+#[inline(never)]
 pub(super) fn elements<'a: 's, 's, T: Element>(
     bytes: &'a [u8],
     first: usize,

@@ -37,7 +37,7 @@ impl Tail {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if no file is that short.
-    pub const fn span(len: u64) -> Result<Span> {
+    pub fn span(len: u64) -> Result<Span> {
         match len.checked_sub(MIN_LEN) {
             Some(_) => Ok(Span { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
             None => Err(Error::new(Kind::Truncated, What::JayTail, 0).with_need(MIN_LEN)),

@@ -218,7 +218,7 @@ impl<'b> Timestamps<'b> {
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
-    pub const fn new(buffer: &'b mut [u8], base: i64, packing: Packing) -> Result<Self> {
+    pub fn new(buffer: &'b mut [u8], base: i64, packing: Packing) -> Result<Self> {
         if !holds(Encoding::Diff(packing), Element::Timestamp) {
             return Err(wrong_type(Encoding::Diff(packing)));
         }
@@ -285,7 +285,7 @@ impl<'b> DateTimes<'b> {
     /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the offset is no whole number of quarters of an
     /// hour, or one beyond a signed byte.
     #[allow(clippy::cast_possible_truncation, reason = "checked on the same line")]
-    pub const fn new(buffer: &'b mut [u8], base: i64, offset_ms: i32, packing: Packing) -> Result<Self> {
+    pub fn new(buffer: &'b mut [u8], base: i64, offset_ms: i32, packing: Packing) -> Result<Self> {
         let encoding = Encoding::DiffDateTime { millis: packing, zones: None };
         if !holds(encoding, Element::DateTime) {
             return Err(wrong_type(encoding));

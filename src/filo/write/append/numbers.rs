@@ -24,7 +24,7 @@ const fn shape(masked: bool, packing: Packing) -> Shape {
 }
 
 impl<'b> Packed<'b> {
-    const fn new(buffer: &'b mut [u8], masked: bool, packing: Packing, element: Element) -> Result<Self> {
+    fn new(buffer: &'b mut [u8], masked: bool, packing: Packing, element: Element) -> Result<Self> {
         if !holds(Encoding::Packed(packing), element) {
             return Err(wrong_type(Encoding::Packed(packing)));
         }
@@ -70,7 +70,7 @@ macro_rules! packed_writers {
             ///
             /// # Errors
             /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
-            pub const fn new(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
+            pub fn new(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
                 match Packed::new(buffer, false, packing, Element::$element) {
                     Ok(packed) => Ok($name(packed)),
                     Err(e) => Err(e),
@@ -81,7 +81,7 @@ macro_rules! packed_writers {
             ///
             /// # Errors
             /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the element type has no such width.
-            pub const fn masked(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
+            pub fn masked(buffer: &'b mut [u8], packing: Packing) -> Result<Self> {
                 match Packed::new(buffer, true, packing, Element::$element) {
                     Ok(packed) => Ok($name(packed)),
                     Err(e) => Err(e),
@@ -196,7 +196,7 @@ impl<'b> Lines<'b> {
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width.
-    pub const fn new(buffer: &'b mut [u8], line: Line, packing: Packing) -> Result<Self> {
+    pub fn new(buffer: &'b mut [u8], line: Line, packing: Packing) -> Result<Self> {
         if !holds(Encoding::DeltaDelta(packing), Element::Long) {
             return Err(wrong_type(Encoding::DeltaDelta(packing)));
         }

@@ -107,7 +107,7 @@ impl<'b> Store<'b> {
 
     /// That the next row has a value which the vector cannot hold.
     #[cold]
-    pub const fn lossy(&self, what: What) -> Error {
+    pub fn lossy(&self, what: What) -> Error {
         Error::new(Kind::Lossy, what, self.rows as u64)
     }
 

@@ -286,7 +286,7 @@ impl<'b> FixedMax<'b> {
     ///
     /// # Errors
     /// [`Kind::Lossy`] if that is 0 or more than 254.
-    pub const fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
+    pub fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
         match longest {
             1..=254 => Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 }),
             _ => Err(Error::new(Kind::Lossy, What::FiloSlot, 0)),
