@@ -242,10 +242,31 @@ fn convert_from_another_format_and_append() {
         let count = |path: &str| good(&["cat", "--json-lines", path]).lines().count();
         assert_eq!(count(&to), count(&from));
     }
-    let records = target("bcolz_records.bcolz");
-    good(&["convert", "--records", "tests/golden/bcolz/struct", &records]);
     let rows = |path: &str| good(&["cat", "--json-lines", path]);
-    assert_eq!(rows(&records), rows("tests/golden/bcolz/struct"));
+    for golden in ["", "_nested", "_nested_offsets", "_offsets", "_aligned", "_titles"] {
+        let (golden, records) = (format!("tests/golden/bcolz/struct{golden}"), target("bcolz_records.bcolz"));
+        good(&["convert", "--records", &golden, &records]);
+        assert_eq!(rows(&records), rows(&golden));
+        // Where fields lie is up to the dataset that takes them.
+        good(&["convert", "--records", "--append", &golden, &records]);
+        assert_eq!(rows(&records), rows(&golden).repeat(2));
+    }
+    let padded = target("bcolz_padded.bcolz");
+    copy("tests/golden/bcolz/struct_nested_offsets", &padded);
+    good(&["convert", "--records", "--append", "tests/golden/bcolz/struct_nested_offsets", &padded]);
+    assert_eq!(rows(&padded), rows("tests/golden/bcolz/struct_nested_offsets").repeat(2));
+}
+
+fn copy(from: impl AsRef<std::path::Path>, to: impl AsRef<std::path::Path>) {
+    std::fs::create_dir_all(&to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.as_ref().join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(entry.path(), to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
 }
 
 /// What is damaged is an error that names the file; asked for, it is read around.

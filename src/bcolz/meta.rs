@@ -254,11 +254,11 @@ pub fn names<'a>(
 /// Whether a column may have this name: one that stays inside of its table's directory.
 ///
 /// # Errors
-/// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL; `at` is
-/// the offset of the first wrong character.
+/// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL, on Windows
+/// also a colon, which ends the name of a drive; `at` is the offset of the first wrong character.
 pub fn check_name(name: &str) -> Result<()> {
     let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BcolzName, at as u64));
-    match name.find(['/', '\\', '\0']) {
+    match name.find(|c| matches!(c, '/' | '\\' | '\0') || (cfg!(windows) && c == ':')) {
         Some(at) => wrong(at),
         None if matches!(name, "" | "." | "..") => wrong(0),
         None => Ok(()),

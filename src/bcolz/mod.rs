@@ -29,9 +29,13 @@
 //! | `<U4` | text | of UTF-32, both byte orders |
 //! | `datetime64[ns]`, every unit | timestamps | NaT is a missing value |
 //! | <code>\|V300</code> | bytes of one length | |
-//! | `[('a', '<i4'), ..]` | structs | which the original writes and cannot read; not nested, no shapes inside |
+//! | `[('a', '<i4'), ..]`, `{'names': ..}` | structs | also inside of each other; the original writes them and cannot read them |
 //! | `object` | opaque bytes | one chunk per row; a pickle is never looked into |
 //! | a shape of several dimensions | lists of fixed length | |
+//!
+//! Not read are fields with a shape, which the original fails to write, and names of fields with escapes. Numpy
+//! leaves out of the text of a record how a record inside of it is aligned; if that moved its fields, the chunks
+//! have another size than the type, which is an error.
 //!
 //! What is missing or wrong is an error that names the file. `Dataset::open_tolerant` reads around it: chunks that are
 //! cut give the blocks that are whole, lost rows are missing values.
@@ -57,6 +61,7 @@ mod dataset;
 mod dtype;
 #[cfg(feature = "std")]
 mod failure;
+mod fields;
 mod file;
 mod items;
 pub mod meta;
@@ -70,9 +75,10 @@ pub mod write;
 pub use column::Column;
 #[cfg(feature = "std")]
 pub use dataset::{Array, Dataset};
-pub use dtype::{Dtype, Field, Fields};
+pub use dtype::Dtype;
 #[cfg(feature = "std")]
 pub use failure::{Cause, Failure};
+pub use fields::{Field, Fields};
 pub use file::open_file;
 pub use items::{Items, ItemsPart};
 #[cfg(feature = "std")]

@@ -150,12 +150,19 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
             continue;
         }
         let differ = now ^ before;
+        // The words at hand end no later than a match may.
+        const { assert!(W::LAST_START >= W::LAST_END + 7) }
         let len = if FAST && differ != 0 {
-            // Within the words that are at hand; behind them there is more than `LAST_END`.
-            const { assert!(W::LAST_START >= W::LAST_END + 6) }
-            differ.trailing_zeros() as usize >> 3
+            // By branches, not by trailing zeros: lengths recur, and what is foreseen is not waited for.
+            let (mut len, mut rest) = (MIN, differ >> 32 | 1 << 32);
+            while rest & 0xff == 0 {
+                len = len.wrapping_add(1);
+                rest >>= 8;
+            }
+            len
         } else {
-            MIN.wrapping_add(common(src, at.wrapping_add(MIN), distance, ends))
+            let have = if FAST { 8 } else { MIN };
+            common(src, at.wrapping_add(have), distance, ends).wrapping_add(have)
         };
         // A step of more than a byte is what it makes up for: on a small machine hardly worth its room.
         let back = if FAST { common_back(src, literals, at, distance) } else { 0 };

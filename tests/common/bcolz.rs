@@ -121,8 +121,8 @@ fn values(dataset: &Dataset, columns: &[Json], room: usize) -> Result<(), String
         }
     }
     for (expected, got) in columns.iter().zip(&got) {
-        let whole = std::slice::from_ref(expected);
-        let fields = expected["fields"].as_array().map_or(whole, Vec::as_slice);
+        let mut fields = Vec::new();
+        expected_leaves(expected, &mut fields);
         equal("fields", &fields.len().into(), &got.len().into())?;
         for (field, got) in fields.iter().zip(got) {
             as_expected(got, field).map_err(|why| format!("column {}, {}: {why}", expected["name"], field["name"]))?;
@@ -144,8 +144,19 @@ fn leaves<'p>(column: Column<'p>) -> pilaster::Result<Vec<Column<'p>>> {
             })?;
             leaves(column.child(0)?)
         }
-        Type::Struct(count) => (0..count as usize).map(|k| column.child(k)).collect(),
+        Type::Struct(count) => {
+            let fields = (0..count as usize).map(|k| leaves(column.child(k)?)).collect::<pilaster::Result<Vec<_>>>();
+            Ok(fields?.concat())
+        }
         _ => Ok(vec![column]),
+    }
+}
+
+/// What is expected of them.
+fn expected_leaves<'j>(column: &'j Json, all: &mut Vec<&'j Json>) {
+    match column["fields"].as_array() {
+        Some(fields) => fields.iter().for_each(|field| expected_leaves(field, all)),
+        None => all.push(column),
     }
 }
 

@@ -1,4 +1,4 @@
-"""Datasets and chunks between pilaster and python-blosc, for `.ci/bcolz`."""
+"""Datasets and chunks between pilaster, python-blosc and bcolz itself, for `.ci/bcolz`."""
 
 import hashlib
 import json
@@ -9,6 +9,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import bcolz_itself
 import blosc
 
 # Wheels come without Snappy, which `.ci/blosc` has.
@@ -118,6 +119,10 @@ def check(directory, expected):
             assert digest == column["sha256"], place
 
 
+def all_rows(directory, expected):
+    return [rows_of(directory / column["name"])[2] for column in expected["columns"]]
+
+
 def datasets(pilaster, goldens, out):
     """Every golden, converted: in one piece, and in two, appended."""
     count = 0
@@ -135,10 +140,18 @@ def datasets(pilaster, goldens, out):
             target = out / f"{name}.{len(chunklen)}.bcolz"
             run(pilaster, "convert", *options, *chunklen, goldens / name, target)
             check(target, expected)
+            bcolz_itself.read(target, rows_of)
         run(pilaster, "convert", "--append", goldens / name, target)
-        twice = [rows_of(target / c["name"] if c["name"] else target)[2] for c in expected["columns"]]
-        once = [rows_of(out / f"{name}.2.bcolz" / c["name"] if c["name"] else out / f"{name}.2.bcolz")[2] for c in expected["columns"]]
-        assert [data + data for data in once] == twice, name
+        bcolz_itself.read(target, rows_of)
+        once, twice = all_rows(out / f"{name}.2.bcolz", expected), all_rows(target, expected)
+        assert [data * 2 for data in once] == twice, name
+        # And the other way round: what it appended to ours.
+        if expected["columns"][0]["type"] != "object":
+            bcolz_itself.append(target)
+            run(pilaster, "verify", target)
+            anew = out / f"{name}.anew.bcolz"
+            run(pilaster, "convert", target, anew)
+            assert [data * 4 for data in once] == all_rows(anew, expected), name
         count += 1
     return count
 
@@ -177,8 +190,11 @@ def main(pilaster, goldens, out):
     count = datasets(pilaster, Path(goldens), Path(out))
     both = chunks(pilaster, Path(out))
     missing = "" if "snappy" in CODECS else ", no Snappy"
-    print(f"python-blosc {blosc.__version__}, c-blosc {blosc.blosclib_version.split()[0]}: "
-          f"{count} datasets written and appended to, {both} kinds of chunks both ways{missing}")
+    print(
+        f"bcolz {bcolz_itself.bcolz.__version__}, python-blosc {blosc.__version__}, "
+        f"c-blosc {blosc.blosclib_version.split()[0]}: {count} datasets written and appended to, "
+        f"{both} kinds of chunks both ways{missing}"
+    )
     return 1 if count < 75 or both != len(CODECS) * len(SHUFFLES) * len(SIZES) else 0
 
 

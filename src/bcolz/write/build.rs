@@ -15,6 +15,10 @@ use crate::bcolz::{Compressor, Dtype};
 use crate::bytes::{Scratch, WriteError};
 use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};
 use crate::error::{Error, Kind, Result, What};
+use crate::limits::{Depth, Limits};
+
+/// Records may nest as types may.
+const DEPTH: Depth = Depth::new(&Limits::DEFAULT);
 
 /// How columns are written.
 #[derive(Clone, Copy, Debug)]
@@ -199,7 +203,7 @@ impl<D: Disk> Builder<D> {
 
     /// Looks for the longest text of each leaf.
     fn measure<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Result<()> {
-        let leaves = leaves(&items(col)?.1)?;
+        let leaves = leaves(&items(col)?.1, DEPTH)?;
         self.longest.resize(leaves.len(), 0);
         if col.ty().children() == 0 {
             let most = self.longest.first_mut().ok_or_else(wrong_type)?;
@@ -217,15 +221,12 @@ fn measure<C: Column>(col: &C, batch: &Batch<'_, C>, most: &mut [usize]) -> Resu
         }
         return Ok(());
     };
-    let (children, size) = shape(col)?;
+    let ((children, size), mut before) = (shape(col)?, 0usize);
     for k in 0..children {
         let child = of.child(k)?;
-        let most = if children > 1 || matches!(col.ty(), Type::Struct(_)) {
-            most.get_mut(k..).unwrap_or_default()
-        } else {
-            &mut *most
-        };
+        let most = most.get_mut(before..).unwrap_or_default();
         runs(&rows, batch.len, size, |_, run| each_batch(&child, run, |_, batch| measure(&child, batch, most)))?;
+        before = before.saturating_add(leaves(&child, DEPTH)?.len());
     }
     Ok(())
 }
@@ -292,12 +293,15 @@ impl Fill {
         let each = bytes.len().checked_div(batch.len).unwrap_or(0);
         let fields = match (dtype, col.ty()) {
             (Dtype::Struct(fields), Type::Struct(_)) => {
-                fields.iter().map(|field| (field.dtype, field.at as usize)).collect()
+                fields.iter().map(|field| (field.dtype, at.saturating_add(field.at as usize))).collect::<Vec<_>>()
             }
             (_, Type::Struct(_)) => return Err(wrong_type()),
             _ => vec![(*dtype, at)],
         };
-        for (k, (dtype, at)) in fields.into_iter().enumerate().take(children) {
+        if fields.len() != children {
+            return Err(wrong_type());
+        }
+        for (k, (dtype, at)) in fields.into_iter().enumerate() {
             let child = of.child(k)?;
             runs(&rows, batch.len, size, |first, run| {
                 let count = run.end.saturating_sub(run.start).checked_div(size).unwrap_or(0);
@@ -325,7 +329,7 @@ impl<D: Disk> Build for Builder<D> {
 
     fn passes<C: Column>(&self, col: &C) -> u32 {
         let text = |leaf: &C| matches!(leaf.ty(), Type::Utf8 | Type::Bytes);
-        let texts = items(col).and_then(|(_, item)| leaves(&item)).is_ok_and(|leaves| leaves.iter().any(text));
+        let texts = items(col).and_then(|(_, item)| leaves(&item, DEPTH)).is_ok_and(|leaves| leaves.iter().any(text));
         if texts && !self.append { 2 } else { 1 }
     }
 

@@ -90,11 +90,8 @@ pub fn put_default<S: Sink>(dtype: &Dtype<'_>, sink: &mut S) -> Result<(), S::Er
             sink.put(b"[")?;
             for (k, field) in fields.iter().enumerate() {
                 sink.put(if k > 0 { b", " } else { b"" })?;
-                // A field is no record.
-                match field.dtype {
-                    Dtype::Struct(_) => {}
-                    dtype => put_default(&dtype, sink)?,
-                }
+                // As deep as the text of the type, which has been bounded.
+                put_default(&field.dtype, sink)?;
             }
             sink.put(b"]")
         }
@@ -187,6 +184,23 @@ mod tests {
         assert!(text.is_ascii());
         let mut memory = [0; 128];
         assert_eq!(Storage::parse(&text, &mut Scratch::new(&mut memory)), Ok(storage));
+
+        let mut dflt = Vec::new();
+        put_default(&Dtype::parse("[('a', [('b', '<i4'), ('c', [('d', '?')])]), ('e', 'S1')]").unwrap(), &mut dflt)
+            .unwrap();
+        assert_eq!(dflt, br#"[[0, [false]], ""]"#);
+        // No JSON, but what the original writes.
+        for bare in ["Infinity", "-Infinity", "NaN", "[0, [-Infinity, NaN]]"] {
+            let storage = Storage { dflt: bare.as_bytes(), ..storage };
+            let mut text = Vec::new();
+            storage.write(&mut text).unwrap();
+            assert!(text.ends_with(std::format!(", \"dflt\": {bare}}}\n").as_bytes()));
+            assert_eq!(Storage::parse(&text, &mut Scratch::new(&mut memory)), Ok(storage));
+        }
+        for wrong in ["Inf", "-NaN", "+Infinity", "infinity", "nan", "--Infinity", "Infinity5", "- Infinity"] {
+            let text = std::format!("{{\"dtype\": \"int8\", \"chunklen\": 1, \"dflt\": {wrong}}}");
+            assert!(Storage::parse(text.as_bytes(), &mut Scratch::new(&mut [])).is_err(), "{wrong}");
+        }
 
         let (mut text, mut read) = (Vec::new(), Vec::new());
         put_names(["id", "pr\u{e9}"], &mut text).unwrap();

@@ -10,6 +10,7 @@ use crate::bcolz::dtype::Code;
 use crate::bcolz::meta::MAX_DIMENSIONS;
 use crate::column::{Batch, Column, Ranges, Type, Unit, Values};
 use crate::error::Result;
+use crate::limits::{Depth, Limits};
 
 /// Whether an array can hold a column of this type. A list of fixed length is held if its elements are, a struct
 /// if its fields are.
@@ -44,31 +45,42 @@ pub(super) fn items<C: Column>(col: &C) -> Result<(Vec<u64>, C)> {
     Ok((inner, col))
 }
 
-/// The columns of the fields of an item; the item itself, if it has none.
-pub(super) fn leaves<C: Column>(item: &C) -> Result<Vec<C>> {
-    match item.ty() {
-        Type::Struct(count) => (0..count as usize).map(|k| item.child(k)).collect(),
-        _ => Ok(Vec::from([*item])),
+/// The columns of the fields of an item, those of records by their own; the item itself, if it has none.
+pub(super) fn leaves<C: Column>(item: &C, depth: Depth) -> Result<Vec<C>> {
+    let Type::Struct(count) = item.ty() else { return Ok(Vec::from([*item])) };
+    let mut all = Vec::new();
+    for k in 0..count as usize {
+        all.extend(leaves(&item.child(k)?, depth.child(0)?)?);
     }
+    Ok(all)
 }
 
 /// The text of the type of an item, whose leaves have texts of up to so many characters or bytes.
 pub(super) fn dtype<C: Column>(item: &C, longest: &[usize]) -> Result<String> {
-    let of = |ty, leaf: usize| scalar(ty, longest.get(leaf).copied().unwrap_or(0));
-    if item.ty().children() == 0 {
-        return Ok(of(item.ty(), 0)?.to_string());
+    let mut longest = longest.iter().copied();
+    match item.ty() {
+        Type::Struct(_) => record(item, &mut longest, Depth::new(&Limits::DEFAULT)),
+        ty => Ok(scalar(ty, longest.next().unwrap_or(0))?.to_string()),
     }
-    let mut text = String::new();
-    for (k, leaf) in leaves(item)?.iter().enumerate() {
-        let name = item.child_name(k)?;
+}
+
+fn record<C: Column>(item: &C, longest: &mut impl Iterator<Item = usize>, depth: Depth) -> Result<String> {
+    let mut text = String::from("[");
+    for k in 0..item.ty().children() {
+        let (field, name) = (item.child(k)?, item.child_name(k)?);
         // What would have to be escaped is not read again.
-        if leaf.ty() == Type::Opaque || name.contains(['\'', '\\']) || name.chars().any(char::is_control) {
+        if field.ty() == Type::Opaque || name.contains(['\'', '\\']) || name.chars().any(char::is_control) {
             return Err(wrong_type());
         }
+        let dtype = match field.ty() {
+            Type::Struct(_) => record(&field, longest, depth.child(0)?)?,
+            ty => format!("'{}'", Code(scalar(ty, longest.next().unwrap_or(0))?)),
+        };
         let gap = if k > 0 { ", " } else { "" };
-        text.push_str(&format!("{gap}('{name}', '{}')", Code(of(leaf.ty(), k)?)));
+        text.push_str(&format!("{gap}('{name}', {dtype})"));
     }
-    Ok(format!("[{text}]"))
+    text.push(']');
+    Ok(text)
 }
 
 fn scalar(ty: Type, longest: usize) -> Result<Dtype<'static>> {

@@ -196,16 +196,7 @@ fn dump(dataset: &Dataset, out: &mut impl Write) -> Result<(), Failure> {
     write!(out, ",\n \"columns\": [")?;
     for (k, array) in dataset.arrays().iter().enumerate() {
         write!(out, "{}\n  ", if k > 0 { "," } else { "" })?;
-        let Dtype::Struct(fields) = array.dtype() else {
-            leaf(dataset, (k, None), array.name(), array.dtype_text(), array.dtype(), out)?;
-            continue;
-        };
-        write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(array.name()))?;
-        for (f, field) in fields.iter().enumerate() {
-            write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
-            leaf(dataset, (k, Some(f)), field.name, &field.dtype.to_string(), field.dtype, out)?;
-        }
-        write!(out, "]}}")?;
+        column(dataset, k, &mut Vec::new(), array.name(), array.dtype_text(), array.dtype(), out)?;
     }
     Ok(writeln!(out, "\n ]\n}}")?)
 }
@@ -267,10 +258,32 @@ fn blosc_header(header: &[u8; 16]) -> Value {
     })
 }
 
-/// The values of column `k`, or of its field `f`: of all dimensions, one behind the other.
+/// Column `k`, or what `path` leads to in it: fields, or values.
+fn column(
+    dataset: &Dataset,
+    k: usize,
+    path: &mut Vec<usize>,
+    name: &str,
+    spelling: &str,
+    dtype: Dtype<'_>,
+    out: &mut impl Write,
+) -> Result<(), Failure> {
+    let Dtype::Struct(fields) = dtype else { return leaf(dataset, k, path, name, spelling, dtype, out) };
+    write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(name))?;
+    for (f, field) in fields.iter().enumerate() {
+        write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
+        path.push(f);
+        column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
+        path.pop();
+    }
+    Ok(write!(out, "]}}")?)
+}
+
+/// The values of column `k`, or of the field that `path` leads to: of all dimensions, one behind the other.
 fn leaf(
     dataset: &Dataset,
-    (k, f): (usize, Option<usize>),
+    k: usize,
+    path: &[usize],
     name: &str,
     spelling: &str,
     dtype: Dtype<'_>,
@@ -295,8 +308,8 @@ fn leaf(
         while let Type::FixedList(_) = column.ty() {
             column = column.child(0)?;
         }
-        if let Some(f) = f {
-            column = column.child(f)?;
+        for field in path {
+            column = column.child(*field)?;
         }
         batches(&column, 0..column.rows(), |batch| {
             for i in 0..batch.len {

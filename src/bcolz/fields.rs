@@ -1,0 +1,393 @@
+//! Records, as numpy spells them (section A.3): fields one behind the other, or a dict that says where each lies.
+
+use core::str::FromStr;
+
+use super::dtype::{Dtype, MAX_ITEM};
+use crate::error::{Error, Kind, Result, What};
+use crate::limits::{Depth, Limits};
+
+/// Characters of the text of a record: fields are looked for from its front.
+const MAX_TEXT: usize = 1 << 16;
+
+/// The fields of a record, checked.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fields<'a> {
+    text: &'a str,
+    count: u32,
+    size: u32,
+}
+
+/// A field of a record.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Field<'a> {
+    /// Its name.
+    pub name: &'a str,
+    /// Its type, never an object.
+    pub dtype: Dtype<'a>,
+    /// Its first byte in the record.
+    pub at: u32,
+}
+
+impl<'a> Fields<'a> {
+    /// Reads the text of a record.
+    pub(super) fn parse(text: &'a str) -> Result<Self> {
+        if text.len() > MAX_TEXT {
+            return Err(Error::new(Kind::Limit, What::BcolzDtype, 0).with_need(MAX_TEXT as u64));
+        }
+        let mut cursor = Cursor { rest: text, end: text.len(), fresh: true };
+        let fields = cursor.record(Depth::new(&Limits::DEFAULT))?;
+        if cursor.rest.is_empty() { Ok(fields) } else { Err(cursor.unknown()) }
+    }
+
+    /// The text that they were read from.
+    pub(super) const fn text(&self) -> &'a str {
+        self.text
+    }
+
+    /// Bytes of a record, those of no field included.
+    pub(super) const fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// [`len`](Self::len), as types have it.
+    pub(super) const fn count(&self) -> u32 {
+        self.count
+    }
+
+    /// How many.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Whether there is none, which no type has.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// All fields, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
+        let mut cursor = Cursor { rest: self.text, end: self.text.len(), fresh: true };
+        let mut walk = cursor.walk().ok();
+        // Checked when the type was read.
+        core::iter::from_fn(move || walk.as_mut()?.field(Depth::new(&Limits::DEFAULT)).ok()?)
+    }
+}
+
+/// The fields that are still to come.
+enum Walk<'a> {
+    /// Tuples of a name and a type, and where the next field lies.
+    List(Cursor<'a>, u32),
+    /// Lists of names, types and offsets, and the bytes of a record.
+    Dict { names: Cursor<'a>, formats: Cursor<'a>, offsets: Cursor<'a>, size: u32 },
+}
+
+impl<'a> Walk<'a> {
+    fn field(&mut self, depth: Depth) -> Result<Option<Field<'a>>> {
+        match self {
+            Walk::List(fields, next) => {
+                if !fields.item()? {
+                    return Ok(None);
+                }
+                fields.expect("(")?;
+                let name = fields.name()?;
+                fields.expect(",")?;
+                let dtype = fields.dtype(depth)?;
+                fields.expect(")")?;
+                let at = *next;
+                // Far below the end of 32 bits, as records end at `MAX_ITEM`.
+                *next = at.saturating_add(dtype.size());
+                Ok(Some(Field { name, dtype, at }))
+            }
+            Walk::Dict { names, formats, offsets, size } => {
+                let there = names.item()?;
+                if (formats.item()?, offsets.item()?) != (there, there) {
+                    return Err(names.unknown());
+                }
+                if !there {
+                    return Ok(None);
+                }
+                let (name, dtype, at) = (names.quoted()?, formats.dtype(depth)?, offsets.number()?);
+                match at.checked_add(dtype.size()) {
+                    Some(end) if end <= *size => Ok(Some(Field { name, dtype, at })),
+                    _ => Err(offsets.unknown()),
+                }
+            }
+        }
+    }
+}
+
+/// A place in the text of a type.
+#[derive(Clone, Copy)]
+struct Cursor<'a> {
+    rest: &'a str,
+    /// The length of all of the text.
+    end: usize,
+    /// Whether the list here has just been opened.
+    fresh: bool,
+}
+
+impl<'a> Cursor<'a> {
+    /// A record, whole.
+    fn record(&mut self, depth: Depth) -> Result<Fields<'a>> {
+        let depth = depth.child(self.at())?;
+        self.rest = self.rest.trim_start_matches(' ');
+        let (text, begin) = (self.rest, *self);
+        let mut walk = self.walk()?;
+        let (mut count, mut size) = (0u32, 0u32);
+        while let Some(field) = walk.field(depth)? {
+            count = count.saturating_add(1);
+            size = field.at.saturating_add(field.dtype.size());
+            if size > MAX_ITEM {
+                return Err(Error::new(Kind::Limit, What::BcolzDtype, begin.at()).with_need(MAX_ITEM.into()));
+            }
+        }
+        match walk {
+            Walk::List(behind, _) => *self = behind,
+            Walk::Dict { size: all, .. } => size = all,
+        }
+        if count == 0 || size > MAX_ITEM {
+            return Err(begin.unknown());
+        }
+        let len = text.len().saturating_sub(self.rest.len());
+        Ok(Fields { text: text.get(..len).unwrap_or_default(), count, size })
+    }
+
+    /// The fields of a record that begins here. Of a list it goes to the first, of a dict to the end.
+    fn walk(&mut self) -> Result<Walk<'a>> {
+        if self.take("[") {
+            self.fresh = true;
+            return Ok(Walk::List(*self, 0));
+        }
+        self.expect("{")?;
+        let names = self.list("'names'")?;
+        self.expect(",")?;
+        let formats = self.list("'formats'")?;
+        self.expect(",")?;
+        let offsets = self.list("'offsets'")?;
+        self.expect(",")?;
+        if self.rest.trim_start_matches(' ').starts_with("'titles'") {
+            self.list("'titles'")?;
+            self.expect(",")?;
+        }
+        self.expect("'itemsize'")?;
+        self.expect(":")?;
+        let size = self.number()?;
+        if self.take(",") {
+            self.expect("'aligned'")?;
+            self.expect(":")?;
+            self.expect("True")?;
+        }
+        self.expect("}")?;
+        Ok(Walk::Dict { names, formats, offsets, size })
+    }
+
+    /// The list under a key of a dict; goes behind it.
+    fn list(&mut self, key: &str) -> Result<Self> {
+        self.expect(key)?;
+        self.expect(":")?;
+        self.expect("[")?;
+        let list = Cursor { fresh: true, ..*self };
+        let mut open = 1u32;
+        while open > 0 {
+            match self.rest.as_bytes().first() {
+                Some(b'\'' | b'"') => {
+                    self.quoted()?;
+                    continue;
+                }
+                Some(b'[' | b'{' | b'(') => open = open.saturating_add(1),
+                Some(b']' | b'}' | b')') => open = open.saturating_sub(1),
+                _ => {}
+            }
+            let mut rest = self.rest.chars();
+            rest.next().ok_or(self.unknown())?;
+            self.rest = rest.as_str();
+        }
+        Ok(list)
+    }
+
+    /// Goes to the next item of a list, or behind its end.
+    fn item(&mut self) -> Result<bool> {
+        let fresh = core::mem::replace(&mut self.fresh, false);
+        if self.take("]") {
+            return Ok(false);
+        }
+        if !fresh {
+            self.expect(",")?;
+        }
+        Ok(true)
+    }
+
+    /// The name of a field, which may have a title before it.
+    fn name(&mut self) -> Result<&'a str> {
+        if !self.take("(") {
+            return self.quoted();
+        }
+        self.quoted()?;
+        self.expect(",")?;
+        let name = self.quoted()?;
+        self.expect(")")?;
+        Ok(name)
+    }
+
+    /// The type of a field.
+    fn dtype(&mut self, depth: Depth) -> Result<Dtype<'a>> {
+        self.rest = self.rest.trim_start_matches(' ');
+        if self.rest.starts_with(['[', '{']) {
+            return self.record(depth).map(Dtype::Struct);
+        }
+        let before = *self;
+        match Dtype::scalar(self.quoted()?) {
+            Ok(Dtype::Object) => Err(before.unknown()),
+            Ok(dtype) => Ok(dtype),
+            Err(e) => Err(Error::new(e.kind(), e.what(), before.at()).with_need(e.need().into())),
+        }
+    }
+
+    fn number(&mut self) -> Result<u32> {
+        self.rest = self.rest.trim_start_matches(' ');
+        let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
+        let (digits, rest) = self.rest.split_at_checked(len).ok_or(self.unknown())?;
+        let number = u32::from_str(digits).map_err(|_| self.unknown())?;
+        self.rest = rest;
+        Ok(number)
+    }
+
+    /// A string without escapes, in either kind of quotes.
+    fn quoted(&mut self) -> Result<&'a str> {
+        let unknown = self.unknown();
+        let text = self.rest.trim_start_matches(' ');
+        let quote = if text.starts_with('"') { '"' } else { '\'' };
+        let (inside, rest) = text.strip_prefix(quote).and_then(|text| text.split_once(quote)).ok_or(unknown)?;
+        if inside.contains('\\') {
+            return Err(unknown);
+        }
+        self.rest = rest;
+        Ok(inside)
+    }
+
+    fn take(&mut self, what: &str) -> bool {
+        match self.rest.trim_start_matches(' ').strip_prefix(what) {
+            Some(rest) => {
+                self.rest = rest;
+                true
+            }
+            None => false,
+        }
+    }
+
+    fn expect(&mut self, what: &str) -> Result<()> {
+        if self.take(what) { Ok(()) } else { Err(self.unknown()) }
+    }
+
+    fn at(&self) -> u64 {
+        self.end.saturating_sub(self.rest.len()) as u64
+    }
+
+    #[cold]
+    fn unknown(&self) -> Error {
+        Error::new(Kind::Unsupported, What::BcolzDtype, self.at())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::format;
+    use std::string::String;
+    use std::vec::Vec;
+
+    /// Names, places and types of all fields, those of records by their records.
+    fn fields(text: &str) -> Vec<(String, u32, String)> {
+        fn walk(dtype: Dtype<'_>, path: &str, at: u32, all: &mut Vec<(String, u32, String)>) {
+            let Dtype::Struct(fields) = dtype else {
+                all.push((String::from(path), at, format!("{dtype}")));
+                return;
+            };
+            assert_eq!(fields.iter().count(), fields.len());
+            for field in fields.iter() {
+                walk(field.dtype, &format!("{path}/{}", field.name), at + field.at, all);
+            }
+        }
+        let (dtype, mut all) = (Dtype::parse(text).unwrap(), Vec::new());
+        assert_eq!(format!("{dtype}"), text);
+        walk(dtype, "", 0, &mut all);
+        all
+    }
+
+    fn same(text: &str, want: &[(&str, u32, &str)]) {
+        let got = fields(text);
+        let got: Vec<_> = got.iter().map(|(path, at, dtype)| (path.as_str(), *at, dtype.as_str())).collect();
+        assert_eq!(got, want, "{text}");
+    }
+
+    #[test]
+    fn fields_lie_packed() {
+        same("[('a', '|b1'), ('ж', '>f8'), ('', '|S3')]", &[("/a", 0, "bool"), ("/ж", 1, ">f8"), ("/", 9, "|S3")]);
+        same("[(('a title', 'a'), '<i4'), ((\"it's\", 'c'), 'u1')]", &[("/a", 0, "int32"), ("/c", 4, "uint8")]);
+    }
+
+    #[test]
+    fn a_dict_says_where_fields_lie() {
+        let text = "{'names': ['late', 'early'], 'formats': ['<i4', '>f4'], 'offsets': [9, 1], 'itemsize': 17}";
+        same(text, &[("/late", 9, "int32"), ("/early", 1, ">f4")]);
+        assert_eq!(Dtype::parse(text).unwrap().size(), 17);
+        // As numpy wrote it before 1.22, and all that it may have.
+        let old = "{'names':['a','b'], 'formats':['i1','<f8'], 'offsets':[0,8], 'titles':['x]',None], 'itemsize':16, 'aligned':True}";
+        same(old, &[("/a", 0, "int8"), ("/b", 8, "float64")]);
+    }
+
+    #[test]
+    fn records_in_records() {
+        same(
+            "[('a', '<i4'), ('b', [('x', '<f8'), ('y', {'names': ['z'], 'formats': ['|V3'], 'offsets': [2], 'itemsize': 6})]), ('c', 'i1')]",
+            &[("/a", 0, "int32"), ("/b/x", 4, "float64"), ("/b/y/z", 14, "|V3"), ("/c", 18, "int8")],
+        );
+        let nested = |levels: usize| {
+            let text = format!("{}[('a', 'i1')]{}", "[('a', ".repeat(levels), ")]".repeat(levels));
+            Dtype::parse(&text).map(|dtype| dtype.size()).map_err(|e| (e.kind(), e.what()))
+        };
+        assert_eq!(nested(63), Ok(1));
+        assert_eq!(nested(64), Err((Kind::Limit, What::MaxDepth)));
+        assert_eq!(nested(4000), Err((Kind::Limit, What::MaxDepth)));
+        assert_eq!(nested(10_000), Err((Kind::Limit, What::BcolzDtype)));
+    }
+
+    #[test]
+    fn what_is_not_understood() {
+        for text in [
+            "[]",
+            "[",
+            "[('a', '<i4')",
+            "[('a', '<i4'),]",
+            "[('a', '<i4'), ]",
+            "[('m', '<i4', (3,))]",
+            "[('a', [])]",
+            "[('a', [('b', '<i4')]]",
+            "[('a', '|O')]",
+            "[('a\\n', '<i4')]",
+            "[('a', '<i4')('b', '<i4')]",
+            "[('a', '<i4')] ",
+            "{'names': ['a']}",
+            "{'names': [], 'formats': [], 'offsets': [], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': ['<i4'], 'offsets': [5], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': ['<i4'], 'offsets': [4294967295], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': ['<i4'], 'offsets': [99999999999], 'itemsize': 8}",
+            "{'names': ['a', 'b'], 'formats': ['<i4'], 'offsets': [0, 4], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': ['<i4', '<i4'], 'offsets': [0], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': [('<i4', (2,))], 'offsets': [0], 'itemsize': 8}",
+            "{'names': ['a'], 'formats': ['<i4'], 'offsets': [0], 'itemsize': 4294967295}",
+            "{'names': ['a'], 'formats': ['<i4'], 'offsets': [0], 'itemsize': 8, 'aligned': False}",
+            "{'names': ['a",
+        ] {
+            let e = Dtype::parse(text).unwrap_err();
+            assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BcolzDtype), "{text}");
+            assert!(e.at() <= text.len() as u64);
+        }
+        let e = Dtype::parse(
+            "[('a', '|V4000000'), ('b', '|V4000000'), ('c', '|V4000000'), ('d', '|V4000000'), ('e', '|V4000000')]",
+        );
+        assert_eq!(e.map_err(|e| e.kind()), Err(Kind::Limit));
+    }
+}
