@@ -28,6 +28,7 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+mod aligned;
 mod bits;
 mod endian;
 #[cfg(feature = "embedded-storage-03")]
@@ -41,6 +42,7 @@ mod sink;
 mod sort;
 mod span;
 
+pub(crate) use aligned::STRICT;
 pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]

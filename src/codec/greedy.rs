@@ -1,7 +1,7 @@
 //! The one match finder behind the heapless LZ encoders: greedy, one candidate per hash.
 
 use super::lz::put;
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, STRICT, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
 /// The memory of a heapless encoder: where each hash was last seen. Two bytes for each of its `N` slots.
@@ -141,8 +141,10 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     while at < starts {
         let now = word(src, at)?;
         let distance = table.note(now, at, W::HASHED);
-        let reach = if at < W::WINDOW { at } else { W::WINDOW };
-        let before = if distance.wrapping_sub(1) < reach { word(src, at.wrapping_sub(distance))? } else { !now };
+        // One comparison on a host, and on a small machine the two that are fewer instructions.
+        let reach = if FAST && at < W::WINDOW { at } else { W::WINDOW };
+        let from = at.wrapping_sub(distance);
+        let before = if distance.wrapping_sub(1) < reach && (FAST || from < at) { word(src, from)? } else { !now };
         if !W::same(now, before) {
             at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
@@ -162,6 +164,7 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
             len
         } else {
             let have = if FAST { 8 } else { MIN };
+            let common = if STRICT { common_behind } else { common };
             common(src, at.wrapping_add(have), distance, ends).wrapping_add(have)
         };
         // A step of more than a byte is what it makes up for: on a small machine hardly worth its room.
@@ -221,6 +224,23 @@ pub(super) fn common(src: &[u8], at: usize, distance: usize, end: usize) -> usiz
         (rest, old_rest) = (rest.get(len..).unwrap_or_default(), old_rest.get(len..).unwrap_or_default());
     }
     len.wrapping_add(rest.iter().zip(old_rest).take_while(|(a, b)| a == b).count())
+}
+
+/// [`common`] behind at least three bytes that are known to be equal: so it can begin with a word, where no other
+/// loads are quick and both lie alike.
+#[inline(always)]
+fn common_behind(src: &[u8], at: usize, distance: usize, end: usize) -> usize {
+    let mut from = at;
+    if distance & 3 == 0
+        && let Ok(words) = bytemuck::try_cast_slice::<u8, u32>(src.get(..end & !3).unwrap_or_default())
+        && let (Some(new), Some(old)) = (words.get(at >> 2..), words.get(at.wrapping_sub(distance) >> 2..))
+    {
+        let equal = new.iter().zip(old).take_while(|(a, b)| a == b).count();
+        from = (at >> 2).wrapping_add(equal) << 2;
+    }
+    let (Some(new), Some(old)) = (src.get(from..end), src.get(from.wrapping_sub(distance)..)) else { return 0 };
+    let rest = new.iter().zip(old).take_while(|(a, b)| a == b).count();
+    from.wrapping_add(rest).wrapping_sub(at)
 }
 
 /// How many bytes before `at`, but not before `first`, equal those `distance` back.

@@ -119,10 +119,11 @@ pub fn fits<W: Word>(packing: Packing, word: W) -> bool {
 #[inline]
 fn range<W: Word>(packing: Packing) -> (W, W) {
     let bits = packing.bits();
-    let bias = if packing.signed() { 1 << (bits.wrapping_sub(1) & 63) } else { 0 };
-    let beyond = if bits == 64 { 0 } else { u64::MAX << (bits & 63) };
+    // Shifts of 32 bits, as those of 64 are calls where registers have 32. The widths below 64 are not above 32.
+    let bias = if packing.signed() { 1u32 << (bits.wrapping_sub(1) & 31) } else { 0 };
+    let beyond = if bits == 64 { 0 } else { !u64::from(u32::MAX >> (32u32.wrapping_sub(bits) & 31)) };
     // A word of 32 bits holds all values of 32 bits, whatever their sign.
-    (W::cut(bias), W::cut(beyond))
+    (W::cut(bias.into()), W::cut(beyond))
 }
 
 /// Stores the words, cut to the width, in front of `to`; words behind its end are left out.

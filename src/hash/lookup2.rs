@@ -3,6 +3,8 @@
 //! Words are taken in little-endian order whatever the machine or the file. The chain of one input
 //! cannot be cut: nine steps of two cycles each per 12 bytes is as fast as it goes.
 
+use crate::bytes::STRICT;
+
 /// The hash of `bytes`, chained behind `initial`.
 ///
 /// ```
@@ -35,18 +37,28 @@ const WIDE: bool = cfg!(any(target_pointer_width = "64", target_family = "wasm")
 /// ```
 #[derive(Clone, Debug)]
 pub struct Lookup2 {
-    state: State,
+    // In this order no run of zeros is so long that a small machine calls for it.
     /// The front of it waits for the rest of its block; behind that it is zero.
-    block: [u8; 12],
+    block: Block,
+    state: State,
     waiting: usize,
     len: usize,
+}
+
+/// Bytes that are taken together, where three words can be loaded.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(4))]
+struct Block([u8; 12]);
+
+impl Block {
+    const EMPTY: Block = Block([0; 12]);
 }
 
 impl Lookup2 {
     /// Of no bytes yet, chained behind `initial`.
     #[must_use]
     pub const fn new(initial: u32) -> Self {
-        Lookup2 { state: State { c: initial, ..State::START }, block: [0; 12], waiting: 0, len: 0 }
+        Lookup2 { state: State { c: initial, ..State::START }, block: Block::EMPTY, waiting: 0, len: 0 }
     }
 
     /// Takes the next bytes.
@@ -59,7 +71,7 @@ impl Lookup2 {
             return self.update_small(rest);
         }
         if self.waiting > 0 || rest.len() < 12 {
-            let room = self.block.get_mut(self.waiting..).unwrap_or_default();
+            let room = self.block.0.get_mut(self.waiting..).unwrap_or_default();
             let (head, tail) = rest.split_at_checked(room.len()).unwrap_or((rest, &[]));
             for (to, from) in room.iter_mut().zip(head) {
                 *to = *from;
@@ -68,7 +80,7 @@ impl Lookup2 {
             if self.waiting < 12 {
                 return;
             }
-            self.state.take(&self.block);
+            self.state.take(&self.block.0);
             rest = tail;
         }
         let (blocks, rest) = rest.as_chunks::<12>();
@@ -77,8 +89,8 @@ impl Lookup2 {
             state.take(block);
         }
         self.state = state;
-        self.block = [0; 12];
-        for (to, from) in self.block.iter_mut().zip(rest) {
+        self.block = Block::EMPTY;
+        for (to, from) in self.block.0.iter_mut().zip(rest) {
             *to = *from;
         }
         self.waiting = rest.len();
@@ -92,14 +104,14 @@ impl Lookup2 {
                 rest = self.state.take_all(rest);
             }
             let Some((byte, tail)) = rest.split_first() else { return };
-            if let Some(to) = self.block.get_mut(self.waiting) {
+            if let Some(to) = self.block.0.get_mut(self.waiting) {
                 *to = *byte;
             }
             rest = tail;
             self.waiting = self.waiting.wrapping_add(1);
-            if self.waiting == self.block.len() {
-                self.state.take_all(&self.block);
-                (self.block, self.waiting) = ([0; 12], 0);
+            if self.waiting == self.block.0.len() {
+                self.state.take_all(&self.block.0);
+                (self.block, self.waiting) = (Block::EMPTY, 0);
             }
         }
     }
@@ -143,27 +155,27 @@ impl Lookup2 {
     /// Takes four bytes, as [`update`](Self::update) does, and faster.
     #[inline]
     pub fn word(&mut self, word: &[u8; 4]) {
-        let place = self.block.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
+        let place = self.block.0.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
         let Some(place) = place.filter(|_| WIDE) else { return self.update(word) };
         *place = *word;
         self.len = self.len.wrapping_add(4);
         self.waiting = self.waiting.wrapping_add(4);
         if self.waiting == 12 {
-            self.state.take(&self.block);
-            (self.block, self.waiting) = ([0; 12], 0);
+            self.state.take(&self.block.0);
+            (self.block, self.waiting) = (Block::EMPTY, 0);
         }
     }
 
     /// Ends an input, and gives back its hash: what comes next is another input, chained behind it.
     pub fn chain(&mut self) -> u32 {
-        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block;
+        let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block.0;
         // The lowest byte of the third word is the length's, so its bytes move up by one.
         let third = u32::from_le_bytes([0, c0, c1, c2]);
         self.state.c = self.state.c.wrapping_add(third).wrapping_add(low_word(self.len));
-        self.block = [a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0];
+        self.block = Block([a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0]);
         (self.waiting, self.len) = (0, 0);
-        self.state.take_all(&self.block);
-        self.block = [0; 12];
+        self.state.take_all(&self.block.0);
+        self.block = Block::EMPTY;
         (self.state.a, self.state.b) = (State::START.a, State::START.b);
         self.state.c
     }
@@ -181,9 +193,9 @@ impl Lookup2 {
 /// assert_eq!(pilaster::hash::mix3(1, 2, 3), 0xb7b4_8902);
 /// ```
 #[must_use]
-pub const fn mix3(a: u32, b: u32, c: u32) -> u32 {
+pub fn mix3(a: u32, b: u32, c: u32) -> u32 {
     let mut state = State { a, b, c };
-    state.take_all(&[0; 12]);
+    state.take_all(&Block::EMPTY.0);
     state.c
 }
 
@@ -202,7 +214,10 @@ impl State {
     /// kilobyte.
     #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
     #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
-    const fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
+    fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
+        if STRICT {
+            return self.take_words(bytes);
+        }
         let mut state = *self;
         while let Some((block, rest)) = bytes.split_first_chunk() {
             state.take(block);
@@ -212,13 +227,33 @@ impl State {
         bytes
     }
 
+    /// The same, but if they do not lie where words do, it takes none of them.
+    #[inline(always)]
+    fn take_words<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
+        let mut state = *self;
+        while let Some((block, rest)) = bytes.split_first_chunk::<12>()
+            && let Ok(words) = bytemuck::try_cast_ref::<_, [u32; 3]>(block)
+        {
+            state.mix(words.map(u32::from_le));
+            bytes = rest;
+        }
+        *self = state;
+        bytes
+    }
+
     /// Takes a block.
     #[inline(always)]
-    const fn take(&mut self, block: &[u8; 12]) {
+    fn take(&mut self, block: &[u8; 12]) {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
-        let mut a = self.a.wrapping_add(u32::from_le_bytes([a0, a1, a2, a3]));
-        let mut b = self.b.wrapping_add(u32::from_le_bytes([b0, b1, b2, b3]));
-        let mut c = self.c.wrapping_add(u32::from_le_bytes([c0, c1, c2, c3]));
+        self.mix([[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3]].map(u32::from_le_bytes));
+    }
+
+    /// Takes the words of a block.
+    #[inline(always)]
+    fn mix(&mut self, [a, b, c]: [u32; 3]) {
+        let mut a = self.a.wrapping_add(a);
+        let mut b = self.b.wrapping_add(b);
+        let mut c = self.c.wrapping_add(c);
         a = a.wrapping_sub(b).wrapping_sub(c) ^ c >> 13;
         b = b.wrapping_sub(c).wrapping_sub(a) ^ a << 8;
         c = c.wrapping_sub(a).wrapping_sub(b) ^ b >> 13;
@@ -307,6 +342,20 @@ mod tests {
             for initial in [0, 1972, u32::MAX] {
                 assert_eq!(lookup2(initial, &bytes[..n]), naive(initial, &bytes[..n]), "{n} bytes behind {initial}");
             }
+        }
+    }
+
+    #[test]
+    fn words_are_taken_where_they_lie() {
+        let mut memory = [0u32; 10];
+        let bytes = bytemuck::bytes_of_mut(&mut memory);
+        (1..).zip(&mut *bytes).for_each(|(n, byte)| *byte = n);
+        for at in 0..8 {
+            let (mut state, mut other) = (State::START, State::START);
+            let rest = state.take_words(&bytes[at..]).len();
+            assert_eq!(rest, if at % 4 == 0 { (40 - at) % 12 } else { 40 - at }, "from {at}");
+            other.take_all(&bytes[at..40 - rest]);
+            assert_eq!([state.a, state.b, state.c], [other.a, other.b, other.c], "from {at}");
         }
     }
 

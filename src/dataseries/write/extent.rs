@@ -14,7 +14,8 @@ use crate::error::{Error, Kind, Result, What};
 /// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
 #[derive(Debug, Default)]
 pub struct Memory<'m> {
-    /// For the records.
+    /// For the records. A Cortex-M0, which loads no word from an odd address, takes them much quicker if this begins at
+    /// a multiple of 4: `#[repr(align(4))]` on what it lies in.
     pub rows: &'m mut [u8],
     /// For the strings: each takes its length and 4 bytes, rounded up to 8.
     pub pool: &'m mut [u8],
@@ -30,6 +31,10 @@ impl<'m> Memory<'m> {
         Memory { rows, ..Memory::default() }
     }
 }
+
+/// The most bytes of records that an extent can have.
+#[allow(clippy::cast_possible_truncation, reason = "far below 2^32")]
+const MOST_ROWS: usize = MAX_STORED as usize - 1;
 
 /// A value of a cell, for rows whose type is known at run time.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -138,6 +143,9 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
         schema.check()?;
         let Memory { rows, pool, unique } = memory;
+        // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
+        let most = rows.len().min(MOST_ROWS);
+        let rows = rows.get_mut(..most).unwrap_or_default();
         Ok(Extent::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
     }
 
@@ -227,7 +235,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         let at = self.open_row()?;
         let count = usize::try_from(rows).unwrap_or(usize::MAX);
         let end = at.start.saturating_add(count.saturating_mul(self.record_len()));
-        if end as u64 >= MAX_STORED || !self.rows.reach(end) {
+        if !self.reaches(end) {
             return Err(self.full());
         }
         self.rows.get_mut(at.start..end).unwrap_or_default().fill(0);
@@ -265,11 +273,20 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         let start = self.len;
         // Both are less than 2^31.
         let end = start.wrapping_add(self.record_len());
-        // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
-        if end as u64 >= MAX_STORED || !self.rows.reach(end) {
+        if !self.reaches(end) {
             return Err(self.full());
         }
         Ok(start..end)
+    }
+
+    /// Whether there is memory for so many bytes of records.
+    #[inline]
+    fn reaches(&mut self, end: usize) -> bool {
+        match &mut self.rows {
+            Room::Lent(rows) => end <= rows.len(),
+            #[cfg(feature = "alloc")]
+            owned @ Room::Owned(_) => end <= MOST_ROWS && owned.reach(end),
+        }
     }
 
     fn close_row(&mut self) {

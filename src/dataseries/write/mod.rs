@@ -54,8 +54,8 @@ pub use crate::bytes::WriteError;
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::pack::{compact_grouped, grouped};
-    pub use super::record::Store;
+    pub use super::pack::{Before, compact_grouped, each, grouped};
+    pub use super::record::{Store, put};
     pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, version};
     pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;

@@ -1,19 +1,19 @@
-//! Packing of the records of an extent, in place, field by field (section 8).
+//! Packing of the records of an extent, in place (section 8).
 //!
-//! The text packs record by record; field by field gives the same, as long as all that is relative to
-//! another field is packed before anything else, the last field first: bases are then still plain.
+//! The text packs record by record, and so do types that the compiler knows. Field by field gives the same, as
+//! long as all that is relative to another field is packed before anything else, the last field first: bases are
+//! then still plain.
 
 use zerocopy::byteorder::{F64, I32, I64};
 
-use crate::bytes::Endian;
+use crate::bytes::{Endian, STRICT};
 use crate::dataseries::layout::{Bit, FieldType, Layout};
 use crate::dataseries::types::{FieldRecord, Relative};
 
-/// A field of all records that are packed. Where the field is known to the compiler, so is what there is
+/// A field of the records that are packed. Where the field is known to the compiler, so is what there is
 /// to do: everything here is inlined for that.
 pub struct Cells<'f> {
     field: &'f FieldRecord,
-    record_len: usize,
     /// Nulls are left out: they are zeroed first, and take no part in anything then.
     compact: bool,
 }
@@ -22,8 +22,8 @@ impl<'f> Cells<'f> {
     /// The cells of `field`.
     #[inline(always)]
     #[must_use]
-    pub const fn of(field: &'f FieldRecord, record_len: u32, compact: bool) -> Self {
-        Cells { field, record_len: record_len as usize, compact }
+    pub const fn of(field: &'f FieldRecord, compact: bool) -> Self {
+        Cells { field, compact }
     }
 
     #[inline(always)]
@@ -31,75 +31,82 @@ impl<'f> Cells<'f> {
         self.field.slot().at as usize
     }
 
-    /// The records that take part.
+    /// Whether the record takes part.
     #[inline(always)]
-    fn records<'r>(&self, rows: &'r mut [u8]) -> impl Iterator<Item = &'r mut [u8]> + use<'r> {
+    fn has(&self, record: &[u8]) -> bool {
         let skip = if self.compact { self.field.null() } else { None };
-        records(rows, self.record_len).filter(move |record| !skip.is_some_and(|bit| is_set(record, bit)))
+        !skip.is_some_and(|bit| is_set(record, bit))
     }
 
     /// Section 8.1. Bools keep their bit.
     #[inline(always)]
-    pub fn zero_nulls(&self, rows: &mut [u8]) {
+    pub fn zero_null(&self, record: &mut [u8]) {
         let (true, Some(null)) = (self.compact, self.field.null()) else { return };
         let (at, size) = (self.at(), self.field.ty().size() as usize);
-        for record in records(rows, self.record_len) {
-            if is_set(record, null)
-                && let Some(cell) = record.get_mut(at..).and_then(|cells| cells.get_mut(..size))
-            {
-                cell.fill(0);
-            }
+        if is_set(record, null)
+            && let Some(cell) = record.get_mut(at..).and_then(|cells| cells.get_mut(..size))
+        {
+            cell.fill(0);
         }
     }
 
     /// Section 8.2: relative to `base`.
     #[inline(always)]
-    pub fn subtract<E: Endian>(&self, rows: &mut [u8], base: &FieldRecord) {
+    pub fn subtract<E: Endian>(&self, record: &mut [u8], base: &FieldRecord) {
         let base = base.slot().at as usize;
         match self.field.ty() {
-            FieldType::Int32 => self.subtract_as::<i32, E>(rows, base),
-            FieldType::Int64 => self.subtract_as::<i64, E>(rows, base),
-            FieldType::Double => self.subtract_as::<f64, E>(rows, base),
+            FieldType::Int32 => self.subtract_as::<i32, E>(record, base),
+            FieldType::Int64 => self.subtract_as::<i64, E>(record, base),
+            FieldType::Double => self.subtract_as::<f64, E>(record, base),
             _ => {}
         }
     }
 
     #[inline(always)]
-    fn subtract_as<N: Number, E: Endian>(&self, rows: &mut [u8], base: usize) {
+    fn subtract_as<N: Number, E: Endian>(&self, record: &mut [u8], base: usize) {
         let at = self.at();
-        for record in self.records(rows) {
-            if let (Some(value), Some(base)) = (N::load::<E>(record, at), N::load::<E>(record, base)) {
-                value.minus(base).store::<E>(record, at);
-            }
+        if self.has(record)
+            && let (Some(value), Some(base)) = (N::load::<E>(record, at), N::load::<E>(record, base))
+        {
+            value.minus(base).store::<E>(record, at);
         }
     }
 
-    /// Sections 8.3 and 8.4: relative to the record before, and scaled.
+    /// Sections 8.3 and 8.4: relative to the record before, whose value `before` has, and scaled.
     #[inline(always)]
-    pub fn pack<E: Endian>(&self, rows: &mut [u8], own: bool) {
+    pub fn pack<E: Endian>(&self, record: &mut [u8], own: bool, before: &mut Before) {
         let by = self.field.multiplier();
+        let Before { int32, int64, double } = before;
         match (self.field.ty(), own, self.field.scale().is_some()) {
-            (FieldType::Int32, true, _) => self.pack_as::<i32, E>(rows, |v, before| v.wrapping_sub(before)),
-            (FieldType::Int64, true, _) => self.pack_as::<i64, E>(rows, |v, before| v.wrapping_sub(before)),
-            (FieldType::Double, true, true) => self.pack_as::<f64, E>(rows, |v, before| {
+            (FieldType::Int32, true, _) => self.pack_as::<i32, E>(record, int32, |v, before| v.wrapping_sub(before)),
+            (FieldType::Int64, true, _) => self.pack_as::<i64, E>(record, int64, |v, before| v.wrapping_sub(before)),
+            (FieldType::Double, true, true) => self.pack_as::<f64, E>(record, double, |v, before| {
                 if SOFT && is_same(v, before, by) { 0.0 } else { round((v - before) * by) }
             }),
-            (FieldType::Double, true, false) => self.pack_as::<f64, E>(rows, |v, before| v - before),
-            (FieldType::Double, false, true) => self.pack_as::<f64, E>(rows, |v, _| round(v * by)),
+            (FieldType::Double, true, false) => self.pack_as::<f64, E>(record, double, |v, before| v - before),
+            (FieldType::Double, false, true) => self.pack_as::<f64, E>(record, double, |v, _| round(v * by)),
             _ => {}
         }
     }
 
     #[inline(always)]
-    fn pack_as<N: Number, E: Endian>(&self, rows: &mut [u8], packed: impl Fn(N, N) -> N) {
-        let (at, mut before) = (self.at(), N::ZERO);
-        for record in self.records(rows) {
-            if let Some(value) = N::load::<E>(record, at) {
-                packed(value, before).store::<E>(record, at);
-                before = value;
-            }
+    fn pack_as<N: Number, E: Endian>(&self, record: &mut [u8], before: &mut N, pack: impl Fn(N, N) -> N) {
+        let at = self.at();
+        if self.has(record)
+            && let Some(value) = N::load::<E>(record, at)
+        {
+            pack(value, *before).store::<E>(record, at);
+            *before = value;
         }
     }
+}
+
+/// What a field had in the record before: the one that is of its type.
+#[derive(Default)]
+pub struct Before {
+    int32: i32,
+    int64: i64,
+    double: f64,
 }
 
 /// Whether it pays to ask [`is_same`]: sensors repeat themselves, and where doubles are not in hardware, the
@@ -122,19 +129,54 @@ fn records(mut rest: &mut [u8], record_len: usize) -> impl Iterator<Item = &mut 
     })
 }
 
+/// Calls `pack` with each record of `N` bytes.
+#[inline(always)]
+pub fn each<const N: usize, const WORDS: usize>(rows: &mut [u8], mut pack: impl FnMut(&mut [u8; N])) {
+    for record in records(rows, N).filter_map(|record| record.first_chunk_mut()) {
+        if STRICT {
+            in_words::<N, WORDS>(record, &mut pack);
+        } else {
+            pack(record);
+        }
+    }
+}
+
+/// Calls `pack` with a copy of the record that lies in words. If the record does, too, they are what is copied.
+#[inline(always)]
+fn in_words<const N: usize, const WORDS: usize>(record: &mut [u8; N], pack: &mut impl FnMut(&mut [u8; N])) {
+    let mut words = [0u32; WORDS];
+    match bytemuck::try_cast_ref(record) {
+        Ok(aligned) => words = *aligned,
+        Err(_) => copy(record, bytemuck::bytes_of_mut(&mut words)),
+    }
+    if let Some(copy) = bytemuck::bytes_of_mut(&mut words).first_chunk_mut() {
+        pack(copy);
+    }
+    match bytemuck::try_cast_mut(record) {
+        Ok(aligned) => *aligned = words,
+        Err(_) => copy(bytemuck::bytes_of(&words), record),
+    }
+}
+
+/// Copies what both have.
+#[inline(never)]
+pub(super) fn copy(from: &[u8], to: &mut [u8]) {
+    let len = from.len().min(to.len());
+    if let (Some(to), Some(from)) = (to.get_mut(..len), from.get(..len)) {
+        to.copy_from_slice(from);
+    }
+}
+
 /// A number in a cell.
 trait Number: Copy {
-    const ZERO: Self;
     fn minus(self, base: Self) -> Self;
     fn load<E: Endian>(record: &[u8], at: usize) -> Option<Self>;
     fn store<E: Endian>(self, record: &mut [u8], at: usize);
 }
 
 macro_rules! numbers {
-    ($($number:ty: $wrapper:ident, $zero:expr, $minus:expr;)*) => {$(
+    ($($number:ty: $wrapper:ident, $minus:expr;)*) => {$(
         impl Number for $number {
-            const ZERO: Self = $zero;
-
             #[inline(always)]
             fn minus(self, base: Self) -> Self {
                 let minus: fn($number, $number) -> $number = $minus;
@@ -157,26 +199,30 @@ macro_rules! numbers {
 }
 
 numbers! {
-    i32: I32, 0, i32::wrapping_sub;
-    i64: I64, 0, i64::wrapping_sub;
-    f64: F64, 0.0, |v, base| v - base;
+    i32: I32, i32::wrapping_sub;
+    i64: I64, i64::wrapping_sub;
+    f64: F64, |v, base| v - base;
 }
 
 /// Packs all records of a type that is known at run time, except for null compaction.
 pub(super) fn pack<E: Endian>(fields: &[FieldRecord], record_len: u32, compact: bool, rows: &mut [u8]) {
-    let cells = |field| Cells::of(field, record_len, compact);
+    let len = record_len as usize;
     for field in fields {
-        cells(field).zero_nulls(rows);
+        let cells = Cells::of(field, compact);
+        records(rows, len).for_each(|record| cells.zero_null(record));
     }
     for (k, field) in fields.iter().enumerate().rev() {
         if let Relative::To(base) = field.relative(k)
             && let Some(base) = fields.get(base as usize)
         {
-            cells(field).subtract::<E>(rows, base);
+            let cells = Cells::of(field, compact);
+            records(rows, len).for_each(|record| cells.subtract::<E>(record, base));
         }
     }
     for (k, field) in fields.iter().enumerate() {
-        cells(field).pack::<E>(rows, field.relative(k) == Relative::Own);
+        let (cells, own, mut before) =
+            (Cells::of(field, compact), field.relative(k) == Relative::Own, Before::default());
+        records(rows, len).for_each(|record| cells.pack::<E>(record, own, &mut before));
     }
 }
 
@@ -344,6 +390,26 @@ mod tests {
             }
         }
         assert_eq!(same, 7 * 2, "finite ones, by a finite number above 0");
+    }
+
+    #[test]
+    fn records_are_packed_wherever_they_lie() {
+        fn held<const N: usize, const WORDS: usize>() {
+            let mut memory = [0u32; 8];
+            for at in 0..4 {
+                let bytes = bytemuck::bytes_of_mut(&mut memory);
+                (0u8..).zip(&mut *bytes).for_each(|(n, byte)| *byte = n);
+                let record = bytes[at..].first_chunk_mut::<N>().unwrap();
+                in_words::<N, WORDS>(record, &mut |cells| cells.reverse());
+                let (low, high) = (at as u8, (at + N) as u8);
+                assert!(record.iter().copied().eq((low..high).rev()), "{N} bytes at {at}");
+                assert!(bytes[..at].iter().copied().eq(0..low) && bytes[at + N..].iter().copied().eq(high..32));
+            }
+        }
+        held::<3, 1>();
+        held::<8, 2>();
+        held::<13, 4>();
+        held::<24, 6>();
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! Row types whose layout, description and packing the compiler works out.
 
+use super::pack::copy;
 use super::pool::Pool;
-use crate::bytes::Endian;
+use crate::bytes::{Endian, STRICT};
 use crate::dataseries::layout::Slot;
 use crate::error::Result;
 
@@ -101,6 +102,7 @@ macro_rules! __dataseries_record {
             const FIELDS: [r::FieldRecord; COUNT] = r::fields(&SPECS, LAYOUT);
             const _: () = r::check_texts($type_name, concat!($($namespace)?), XML);
             const LEN: usize = LAYOUT.record_len() as usize;
+            const WORDS: usize = LEN.div_ceil(4);
 
             impl $($generics)* r::Record for $name $($generics)* {
                 type Static = $crate::__dataseries_field!(@static $name [$($generics)*]);
@@ -123,27 +125,28 @@ macro_rules! __dataseries_record {
                         const FIELD: r::FieldRecord = r::field(&FIELDS, Index::$field as usize);
                         r::Store::store::<E>(&self.$field, FIELD.slot(), FIELD.unique(), &mut cells, pool)?;
                     })+
-                    if let ::core::option::Option::Some(record) = record.first_chunk_mut() {
-                        *record = cells;
-                    }
+                    r::put::<LEN, WORDS>(record, cells);
                     ::core::result::Result::Ok(())
                 }
 
                 fn pack<E: r::Endian>(records: &mut [u8]) {
-                    $(const { r::cells(&FIELDS, Index::$field as usize, OPTIONS, LAYOUT) }.zero_nulls(records);)+
-                    // The last field first.
-                    $({
-                        const K: usize = COUNT - 1 - Index::$field as usize;
-                        const BASE: ::core::option::Option<r::FieldRecord> = r::base(&FIELDS, K);
-                        if let ::core::option::Option::Some(base) = &BASE {
-                            const { r::cells(&FIELDS, K, OPTIONS, LAYOUT) }.subtract::<E>(records, base);
-                        }
-                    })+
-                    $({
-                        const K: usize = Index::$field as usize;
-                        const OWN: bool = r::is_own(&FIELDS, K);
-                        const { r::cells(&FIELDS, K, OPTIONS, LAYOUT) }.pack::<E>(records, OWN);
-                    })+
+                    $(let mut $field = r::Before::default();)+
+                    r::each::<LEN, WORDS>(records, |record| {
+                        $(const { r::cells(&FIELDS, Index::$field as usize, OPTIONS) }.zero_null(record);)+
+                        // The last field first.
+                        $({
+                            const K: usize = COUNT - 1 - Index::$field as usize;
+                            const BASE: ::core::option::Option<r::FieldRecord> = r::base(&FIELDS, K);
+                            if let ::core::option::Option::Some(base) = &BASE {
+                                const { r::cells(&FIELDS, K, OPTIONS) }.subtract::<E>(record, base);
+                            }
+                        })+
+                        $({
+                            const K: usize = Index::$field as usize;
+                            const OWN: bool = r::is_own(&FIELDS, K);
+                            const { r::cells(&FIELDS, K, OPTIONS) }.pack::<E>(record, OWN, &mut $field);
+                        })+
+                    });
                 }
 
                 fn compact(records: &mut [u8]) -> usize {
@@ -227,6 +230,20 @@ macro_rules! __dataseries_field {
     (@pack_xml max_column_size) => { " pack_pad_record=\"max_column_size\"" };
 }
 
+/// Puts the cells into the record.
+#[inline(always)]
+pub fn put<const N: usize, const W: usize>(record: &mut [u8], cells: [u8; N]) {
+    let Some(record) = record.first_chunk_mut::<N>() else { return };
+    match (bytemuck::try_cast_mut::<_, [u32; W]>(record), bytemuck::try_cast(cells)) {
+        (Ok(to), Ok(from)) if STRICT => *to = from,
+        _ if STRICT => {
+            // Of a copy that only this way has: the cells themselves then need not lie in memory.
+            copy(&core::hint::black_box(cells), record);
+        }
+        _ => *record = cells,
+    }
+}
+
 /// A value that goes into a cell.
 pub trait Store {
     /// Stores it into a record whose cells are still zero.
@@ -262,8 +279,14 @@ impl<const N: usize> Store for [u8; N] {
 impl Store for bool {
     #[inline(always)]
     fn store<E: Endian>(&self, slot: Slot, _: bool, record: &mut [u8], _: &mut Pool<'_>) -> Result<()> {
-        if let Some(byte) = record.get_mut(slot.at as usize) {
-            *byte |= if *self { slot.mask } else { 0 };
+        let (at, mask) = (slot.at as usize, if *self { slot.mask } else { 0 });
+        let (words, rest) = record.as_chunks_mut::<4>();
+        // With its neighbours, which may be zeros: then they are no piece of their own when the record is copied.
+        if let Some(word) = words.get_mut(at >> 2) {
+            let place = u32::from(mask) << ((at & 3) << 3);
+            *word = (u32::from_le_bytes(*word) | place).to_le_bytes();
+        } else if let Some(byte) = rest.get_mut(at & 3) {
+            *byte |= mask;
         }
         Ok(())
     }

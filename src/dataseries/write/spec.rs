@@ -140,8 +140,8 @@ pub const fn field<const N: usize>(fields: &[FieldRecord; N], k: usize) -> Field
 /// Its cells.
 #[must_use]
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
-pub const fn cells<const N: usize>(fields: &[FieldRecord; N], k: usize, options: Options, layout: Layout) -> Cells<'_> {
-    Cells::of(&fields[k], layout.record_len(), options.compact)
+pub const fn cells<const N: usize>(fields: &[FieldRecord; N], k: usize, options: Options) -> Cells<'_> {
+    Cells::of(&fields[k], options.compact)
 }
 
 /// The other field that it is relative to.

@@ -21,7 +21,8 @@ pub struct Buffers {
     motion: [u8; 1024],
     pressure: [u8; 512],
     packed: [u8; 768],
-    table: [u8; 512],
+    /// Slots of two bytes, and one for where it begins.
+    table: [u8; 513],
     slots: [IndexSlot; 32],
     window: [u8; 64],
 }
@@ -34,7 +35,7 @@ impl Buffers {
         motion: [0; 1024],
         pressure: [0; 512],
         packed: [0; 768],
-        table: [0; 512],
+        table: [0; 513],
         slots: [IndexSlot::EMPTY; 32],
         window: [0; 64],
     };

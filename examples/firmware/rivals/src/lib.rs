@@ -95,8 +95,9 @@ impl Sink for Page {
     }
 }
 
-/// What is lent to a writer.
+/// What is lent to a writer. Rows begin where a word does, as a Cortex-M0 likes them.
 #[derive(Debug)]
+#[repr(C, align(4))]
 pub struct Lent {
     rows: [u8; 2048],
     out: [u8; 512],

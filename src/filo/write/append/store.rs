@@ -168,8 +168,8 @@ impl<'b> Store<'b> {
 /// Sets value `row` of `bits` bits, less than a byte, of those that start at `at`. The first of a byte
 /// sets the others to zero: the buffer may hold anything.
 pub(super) fn set_bits(buffer: &mut [u8], at: usize, row: usize, bits: u32, value: u8) {
-    // 1, 2 or 4 bits, so 8, 4 or 2 values a byte.
-    let shift = bits.trailing_zeros();
+    // 1, 2 or 4 bits, so 8, 4 or 2 values a byte; halved, that is how far to shift for them.
+    let shift = bits >> 1;
     let place = row.wrapping_shl(shift) & 7;
     let Some(byte) = buffer.get_mut(at.wrapping_add(row.wrapping_shr(3u32.wrapping_sub(shift)))) else { return };
     let others = if place == 0 { 0 } else { *byte };

@@ -7,7 +7,11 @@ use images::{Failed, File, Lent};
 use logger::typed::{Buffers, log};
 use pilaster::bytes::WriteError;
 
-static BUFFERS: Lent<Buffers> = Lent::new(Buffers::NEW);
+/// Where words begin, as a Cortex-M0 likes its records.
+#[repr(align(4))]
+struct Even(Buffers);
+
+static BUFFERS: Lent<Even> = Lent::new(Even(Buffers::NEW));
 
 #[cortex_m_rt::entry]
 fn main() -> ! {
@@ -15,7 +19,7 @@ fn main() -> ! {
 }
 
 fn run() -> Result<(), WriteError<Failed>> {
-    let buffers = BUFFERS.take().ok_or(WriteError::Sink(Failed))?;
+    let Even(buffers) = BUFFERS.take().ok_or(WriteError::Sink(Failed))?;
     let out = File::create(c"log.ds").map_err(WriteError::Sink)?;
     let (logged, _) = log(out, buffers, 30_000)?;
     defmt::info!("{} records in {} extents, {} bytes", logged.rows, logged.extents, logged.bytes);
