@@ -5,18 +5,18 @@ use crate::dataseries::layout::Bit;
 use crate::error::Result;
 
 /// Whether a bit of a record is set.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
 /// Cells of `N` bytes at `at` in records of `size` bytes.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
     records.chunks_exact(size.max(1)).filter_map(move |record| record.get(at..)?.first_chunk())
 }
 
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn cell<const N: usize>(record: &mut [u8], at: usize) -> Option<&mut [u8; N]> {
     record.get_mut(at..)?.first_chunk_mut()
 }
@@ -94,18 +94,18 @@ macro_rules! number {
         impl Number for $ty {
             const ZERO: Self = 0 as $ty;
 
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn plus(self, base: Self) -> Self {
                 let plus: fn($ty, $ty) -> $ty = $plus;
                 plus(self, base)
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn load(bytes: &[u8]) -> Option<Self> {
                 bytes.first_chunk().map(|cell| <$ty>::from_ne_bytes(*cell))
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn store(self, bytes: &mut [u8]) {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = self.to_ne_bytes();
@@ -122,7 +122,7 @@ number! {
 }
 
 /// Changes every number at `at`, except in records whose `skip` bit is set.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn each<T: Number>(
     records: &mut [u8],
     size: usize,
@@ -195,7 +195,7 @@ pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip:
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn round(x: f64) -> f64 {
     /// To which a number of up to 51 bits is added with its fraction rounded away, halves to even.
     const SHIFT: f64 = 6_755_399_441_055_744.0;

@@ -118,7 +118,7 @@ impl Stream<'_> {
         done
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn cells<const N: usize>(&self, mut at: usize, steps: &[Step], record: &mut [u8]) -> Option<usize> {
         for step in steps {
             // 1 or 0, of which the compiler knows nothing: it would make a branch of it.
@@ -138,7 +138,7 @@ impl Stream<'_> {
 
     /// The cells of one group that are not null. Of cells that are there, each begins at a multiple of
     /// its size: the first by padding, the others by themselves.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn group<const N: usize>(&mut self, steps: &[Step], record: &mut [u8]) -> Result<()> {
         for step in steps {
             let null = record.get(step.null_at as usize).is_some_and(|byte| u32::from(*byte) & step.null_mask != 0);

@@ -29,7 +29,7 @@ impl<'s> Pool<'s> {
         (self.tail.len() as u64).saturating_add(POOL_START as u64)
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn length(&self, word: [u8; 4]) -> Option<u32> {
         let word = i32::from_ne_bytes(word);
         u32::try_from(if self.swapped { word.swap_bytes() } else { word }).ok()
@@ -68,7 +68,7 @@ impl<'s> Pool<'s> {
         })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn entries(&self, mut each: impl FnMut(&[u8; 4])) -> Result<()> {
         let mut rest = self.tail;
         while let Some(word) = rest.first_chunk::<4>() {

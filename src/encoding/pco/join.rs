@@ -71,7 +71,7 @@ const fn exponents(number: Number) -> u64 {
 
 impl Number {
     /// The bits of a number from its place in the order of numbers.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn of_order(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         match self.class {
@@ -83,14 +83,14 @@ impl Number {
     }
 
     /// The place of a float in the order of floats.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn order(self, float: u64) -> u64 {
         let sign = middle(self.bits);
         if float & sign == 0 { float ^ sign } else { !float & mask(self.bits) }
     }
 
     /// The float with the place `ordered` among those without a fraction.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn whole(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         let (turn, sign_bit) = if ordered & sign == 0 { (mask(self.bits), sign) } else { (0, 0) };

@@ -299,7 +299,7 @@ impl<'a> Strings<'a> {
     }
 
     /// The span of a word of either form; `None` if it leaves the chunk.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn word_span(&self, base: u32, word: u32) -> Option<Span> {
         if word & UTF8_NA == 0 {
             return self.with_length((base as usize).checked_add(word as usize)?);
@@ -384,7 +384,7 @@ impl<'a> Strings<'a> {
     }
 
     /// A string behind its 32-bit length.
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn with_length(&self, at: usize) -> Option<Span> {
         let len = self.u32(at)?;
         let start = at.checked_add(4)?;
@@ -392,7 +392,7 @@ impl<'a> Strings<'a> {
         (end <= self.chunk.len()).then_some(Span { at: u32::try_from(start).ok()?, len })
     }
 
-    #[inline(always)]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn u32(&self, at: usize) -> Option<u32> {
         self.chunk.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
     }
@@ -424,7 +424,7 @@ pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
 ///
 /// Checked without a branch for each, and in 32-bit lanes up to the last loop, so that the compiler
 /// makes full vectors of it. Chunks are shorter than 2 GiB, so bit 31 of a difference tells.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -> Option<bool> {
     let limit = i32::try_from(len).ok()?.cast_unsigned();
     let (mut starts, mut lens) = ([0; BLOCK], [0; BLOCK]);
@@ -449,7 +449,7 @@ fn packed_spans(base: u32, len: usize, words: &[u32; BLOCK], out: &mut [Span]) -
 }
 
 /// A word of the packed form: 20 bits of offset and 11 of length (section 10.1).
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn packed_word(base: u32, word: u32) -> Span {
     let at = base.wrapping_add(word >> UTF8_LEN_BITS & UTF8_MAX_OFFSET);
     Span { at: at & !na_lanes(word), len: word & UTF8_MAX_LEN }
@@ -457,7 +457,7 @@ fn packed_word(base: u32, word: u32) -> Span {
 
 /// All ones for the word of a missing string (of the packed form). Arithmetic, and not a choice: the
 /// compiler makes a branch of a choice, and then vectorises nothing.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 const fn na_lanes(word: u32) -> u32 {
     let rest = word & !UTF8_NA;
     !(rest.wrapping_neg().cast_signed() >> 31).cast_unsigned()

@@ -42,7 +42,7 @@ impl<'a> Column<'a> {
 }
 
 /// Neither 0, 1 nor missing.
-#[inline(always)]
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) const fn is_odd(byte: u8) -> bool {
     byte > 1 && byte != NA_BOOL
 }

@@ -20,7 +20,7 @@ pub(super) trait Number: Element {
 macro_rules! integers {
     ($($int:ident)*) => {$(
         impl Element for $int {
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn native(self) -> Self {
                 $int::from_le(self)
             }
@@ -29,7 +29,7 @@ macro_rules! integers {
     (least: $($int:ident)*) => {
         integers! { $($int)* }
         $(impl Number for $int {
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn is_na(self) -> bool {
                 self == $int::MIN
             }
@@ -40,14 +40,14 @@ macro_rules! integers {
 macro_rules! floats {
     ($($float:ident of $bits:ident;)*) => {$(
         impl Element for $float {
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn native(self) -> Self {
                 $float::from_bits($bits::from_le(self.to_bits()))
             }
         }
 
         impl Number for $float {
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn is_na(self) -> bool {
                 self.is_nan()
             }

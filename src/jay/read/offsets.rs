@@ -20,17 +20,17 @@ pub(super) trait Offset: Element + Ord {
 macro_rules! offsets {
     ($($word:ident flagged $flag:ident;)*) => {$(
         impl Offset for $word {
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn is_flagged(self) -> bool {
                 self & $flag != 0
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn masked(self) -> Self {
                 self & !$flag
             }
 
-            #[inline(always)]
+            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn wide(self) -> u64 {
                 self.into()
             }
