@@ -1,7 +1,8 @@
 //! Timing of several ways to do the same work, in turns, and the table of the outcome.
 //!
 //! Each way gets a turn of about a millisecond, then the next one, for many rounds; what counts is the
-//! median of a way's turns, in CPU time of the thread, so that other work on the machine tells little.
+//! median of a way's turns, in CPU time of the thread, so that other work on the machine tells little. A rival
+//! is compared round by round: what slows a round down slows both.
 
 #![allow(dead_code, reason = "each bench takes a part of it")]
 
@@ -65,13 +66,16 @@ impl<'a> Work<'a> {
                 times.push(time(way, *turns).as_secs_f64() / f64::from(*turns));
             }
         }
-        let medians: Vec<f64> = times.into_iter().map(median).collect();
-        let (ours, memcpy) = (medians[0], medians[medians.len() - 1]);
-        let rivals = self.ways[1..self.ways.len() - 1].iter().zip(&medians[1..]);
-        let rival = match rivals.min_by(|a, b| a.1.total_cmp(b.1)) {
-            Some(((name, _), time)) => format!("{:.2} x {name}", time / ours),
+        let rivals = self.ways[1..self.ways.len() - 1].iter().zip(&times[1..]).map(|((name, _), theirs)| {
+            let ratios = theirs.iter().zip(&times[0]).map(|(theirs, ours)| theirs / ours).collect();
+            (name, median(ratios))
+        });
+        let rival = match rivals.min_by(|a, b| a.1.total_cmp(&b.1)) {
+            Some((name, ratio)) => format!("{ratio:.2} x {name}"),
             None => String::new(),
         };
+        let medians: Vec<f64> = times.into_iter().map(median).collect();
+        let (ours, memcpy) = (medians[0], medians[medians.len() - 1]);
         let original = match self.original {
             Some(time) => {
                 let (faster, cycles) = (time / ours, ORIGINAL_GHZ / self.ghz);

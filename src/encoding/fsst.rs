@@ -23,8 +23,9 @@ const ESCAPE: u8 = 255;
 const MANY: usize = 256;
 
 /// The length of a symbol, as a type of these values only: the compiler then knows that eight symbols end
-/// inside [`WINDOW`].
+/// inside [`WINDOW`]. Four bytes each, as what is loaded then is what is added.
 #[derive(Clone, Copy)]
+#[repr(u32)]
 enum Length {
     One = 1,
     Two,
@@ -118,28 +119,39 @@ impl<'a> Table<'a> {
         let (mut rest, mut to, mut total) = (codes, out, 0usize);
         while let Some((eight, after)) = rest.split_first_chunk::<8>() {
             let Some(window) = to.first_chunk_mut::<WINDOW>() else { break };
-            let mut len = 0usize;
-            // All eight bytes of a symbol, the length of which says where the next one goes.
-            let mut store = |code: u8| -> Option<()> {
-                let code = usize::from(code);
-                *window.get_mut(len..)?.first_chunk_mut::<8>()? = *symbols.get(code)?;
-                len = len.wrapping_add(*lengths.get(code)? as usize);
-                Some(())
+            // The codes come out of one word: the two tables and the output keep the units that load and store busy.
+            let word = u64::from_le_bytes(*eight);
+            let mut store = |count: u32| -> usize {
+                let (mut codes, mut len) = (word, 0usize);
+                for _ in 0..count {
+                    let code = (codes & 0xff) as usize;
+                    let (Some(symbol), Some(length)) = (symbols.get(code), lengths.get(code)) else { break };
+                    // All eight bytes of a symbol, the length of which says where the next one goes.
+                    let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<8>) else { break };
+                    *to = *symbol;
+                    len = len.wrapping_add(*length as usize);
+                    codes >>= 8;
+                }
+                len
             };
             // A byte of the complement is zero where the code is an escape.
-            let zero = !u64::from_le_bytes(*eight);
+            let zero = !word;
             let escapes = zero.wrapping_sub(0x0101_0101_0101_0101) & !zero & 0x8080_8080_8080_8080;
             let (left, written) = if escapes == 0 {
-                if eight.iter().try_for_each(|code| store(*code)).is_none() || len > 64 {
+                let len = store(8);
+                if len > 64 {
                     break;
                 }
                 (after, len)
             } else {
-                let count = (escapes.trailing_zeros() >> 3) as usize;
-                if eight.iter().take(count).try_for_each(|code| store(*code)).is_none() || len > 64 {
+                let count = escapes.trailing_zeros() >> 3;
+                let len = store(count);
+                if len > 64 {
                     break;
                 }
-                let Some(([_, literal], left)) = rest.get(count..).and_then(<[u8]>::split_first_chunk) else { break };
+                let Some(([_, literal], left)) = rest.get(count as usize..).and_then(<[u8]>::split_first_chunk) else {
+                    break;
+                };
                 if let Some(to) = window.get_mut(len) {
                     *to = *literal;
                 }

@@ -181,14 +181,23 @@ impl Rows<'_> {
         for some in codes.get(taken..).unwrap_or_default().as_chunks::<CODES>().0 {
             let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<WINDOW>) else { break };
             let mut len = 0usize;
-            let mut store = |code: u16| -> Option<()> {
-                let code = usize::from(code);
-                *window.get_mut(len..)?.first_chunk_mut::<16>()? = *rows.get(code)?;
-                len = len.wrapping_add((*lengths.get(code)?).into());
-                Some(())
-            };
-            if some.iter().try_for_each(|code| store(*code)).is_none() {
-                break;
+            for four in some.as_chunks::<4>().0 {
+                // One load for four codes: rows, lengths and the output keep the units that load and store busy.
+                let [a, b, c, d] = four.map(u64::from);
+                let mut word = a | b << 16 | c << 32 | d << 48;
+                for _ in four {
+                    let code = (word & 0xffff) as usize;
+                    let (Some(row), Some(length)) = (rows.get(code), lengths.get(code)) else {
+                        return (taken, written);
+                    };
+                    let length = usize::from(*length);
+                    let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<16>) else {
+                        return (taken, written);
+                    };
+                    *to = *row;
+                    len = len.wrapping_add(length);
+                    word >>= 16;
+                }
             }
             taken = taken.wrapping_add(CODES);
             written = written.wrapping_add(len);
