@@ -20,6 +20,7 @@
 //!
 //! * bytes behind the chunk ([`Chunk::split_from`] allows for them), and a decoded size that is negative as an
 //!   `i32`, which it takes for success;
+//! * a block whose streams are not equally long, of which it leaves the last bytes out;
 //! * a distance of 0 in LZ4, for which it gives out whatever lay in the destination;
 //! * Zstandard literals that end before their bits do: RFC 8878 forbids them, and newer releases of the library
 //!   overlook it where they decode four streams at once.
