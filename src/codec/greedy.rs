@@ -321,3 +321,32 @@ impl<'o> Put<'o> {
 pub(super) const fn low8(n: usize) -> u8 {
     n as u8
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_and_bytes_find_the_same_length() {
+        let mut memory = [0u32; 24];
+        let bytes = bytemuck::bytes_of_mut(&mut memory);
+        let mut lengths = 0;
+        for (begin, period, wrong) in
+            (0..4).flat_map(|begin| (1..=16).flat_map(move |period| (20..96).map(move |wrong| (begin, period, wrong))))
+        {
+            (0..).zip(&mut *bytes).for_each(|(n, byte)| *byte = (n % period) as u8);
+            bytes[wrong] ^= 0x80;
+            let src = &bytes[begin..];
+            for distance in (1..=16).filter(|distance| distance % period == 0) {
+                // Behind `distance` bytes and the four that begin the match, as far as they are equal.
+                for at in distance + 4..(wrong - begin).min(distance + 9) {
+                    let len = common(src, at, distance, src.len());
+                    assert_eq!(common_behind(src, at, distance, src.len()), len, "{at} of {wrong}, {distance} back");
+                    assert_eq!(len, wrong - begin - at);
+                    lengths += 1;
+                }
+            }
+        }
+        assert!(lengths > 20_000, "{lengths}");
+    }
+}
