@@ -4,8 +4,8 @@ use super::arrays::SMALL;
 use super::node::{Node, Tree};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
-#[cfg(feature = "zstd")]
 use crate::bytes::FAST;
+#[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::Result;
