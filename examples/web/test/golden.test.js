@@ -111,8 +111,7 @@ const check = {
     assert.equal(table.rows, expected.nrows)
     const whole = await table.read()
     for (const [k, column] of expected.columns.entries()) {
-      const fields = column.fields ? column.fields.map((field, f) => [whole[k].children[f], field]) : [[whole[k], column]]
-      for (const [vector, one] of fields) values(leaf(vector), one)
+      for (const [vector, one] of fields(whole[k], column)) values(vector, one)
     }
   },
 
@@ -135,6 +134,13 @@ const check = {
       else await assert.rejects(read, PilasterError, `${way} is taken`)
     }
   },
+}
+
+/** The fields of a record, those of the records in it, too, each with what is expected of it. */
+function fields(vector, expected) {
+  if (!expected.fields) return [[leaf(vector), expected]]
+  assert.equal(vector.children.length, expected.fields.length)
+  return expected.fields.flatMap((field, k) => fields(vector.children[k], field))
 }
 
 /** The items of several dimensions, one behind the other. */
