@@ -141,10 +141,10 @@ pub(super) fn encode_by<W: Wire, const N: usize>(
     while at < starts {
         let now = word(src, at)?;
         let distance = table.note(now, at, W::HASHED);
-        // One comparison on a host, and on a small machine the two that are fewer instructions.
-        let reach = if FAST && at < W::WINDOW { at } else { W::WINDOW };
         let from = at.wrapping_sub(distance);
-        let before = if distance.wrapping_sub(1) < reach && (FAST || from < at) { word(src, from)? } else { !now };
+        // Not before the input, and not the place itself; a slot's 16 bits reach no farther than a window of as many.
+        let reached = W::WINDOW >= 0xffff || distance <= W::WINDOW;
+        let before = if from < at && reached { word(src, from)? } else { !now };
         if !W::same(now, before) {
             at = at.wrapping_add(step);
             misses = misses.wrapping_add(1);
