@@ -28,7 +28,6 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-mod aligned;
 mod bits;
 mod endian;
 #[cfg(feature = "embedded-storage-03")]
@@ -42,7 +41,6 @@ mod sink;
 mod sort;
 mod span;
 
-pub(crate) use aligned::STRICT;
 pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
@@ -61,3 +59,7 @@ pub use span::Span;
 /// Whether loops and tables that buy nothing but speed are worth their flash and their memory: on hosts, which have
 /// 64 bits. What takes the other way gives the same results.
 pub(crate) const FAST: bool = cfg!(target_pointer_width = "64");
+
+/// Whether a word at any address takes a load for each of its bytes. So it is on the smallest machines, as a
+/// Cortex-M0. They are known here by what else they lack, an exchange that nothing interrupts.
+pub(crate) const STRICT: bool = cfg!(not(target_has_atomic = "32"));
