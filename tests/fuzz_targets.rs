@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use harness::TARGETS;
+use pilaster::hash::adler32;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).to_owned()
@@ -155,4 +156,19 @@ fn what_fuzzing_found_stays_mended() {
         let (_, body) = TARGETS.iter().find(|(name, _)| name == target).expect("a target");
         body(input);
     }
+}
+
+/// Found by fuzzing, where checksums are not looked at: verifying stops at the first extent that wants too
+/// much memory, whatever is wrong behind it.
+#[test]
+fn too_large_an_extent_before_one_that_is_wrong() {
+    let path = root().join("tests/golden/dataseries/all_types_bz2_be.ds");
+    let mut file = fs::read(path).expect("a golden");
+    // The first extent holds the types. Of the second a byte of the number of rows, and the sum (section 3.1).
+    let (second, third) = (356, 2152);
+    file[second + 8] = 1;
+    let covered = [&file[second..second + 16], &file[second + 20..third]].concat();
+    file[second + 16..second + 20].copy_from_slice(&adler32(&covered).to_be_bytes());
+    file[third] ^= 0xff;
+    assert_eq!(harness::dataseries_file::read(&file), 4, "by the index and from the front, with checks and without");
 }
