@@ -13,6 +13,7 @@ use std::cell::RefCell;
 use std::hint::black_box;
 use std::mem::MaybeUninit;
 
+use bytemuck::Zeroable as _;
 use common::{Random, Work, heading};
 use fastlanes::{BitPacking, Delta, Transpose};
 use pilaster::bytes::Scratch;
@@ -175,12 +176,11 @@ fn tokens() {
     let view = column.view();
     let (codes, dictionary) = (view.codes, column.clone().into_raw().0);
     let (bytes, ends) = (dictionary.bytes(), dictionary.offsets());
-    let count = ends.len() - 1;
     let out = RefCell::new(vec![0; text.len() + 64]);
-    let (mut rows, mut lengths) = (vec![[0; 16]; count], vec![0; count]);
+    let mut room = onpair::Room::zeroed();
     let mut ours = || {
         let tokens = onpair::Tokens::new(black_box(bytes), black_box(ends)).unwrap();
-        let rows = tokens.spread(&mut rows, &mut lengths);
+        let rows = tokens.spread(&mut room).unwrap();
         let len = rows.decode(black_box(codes), black_box(&mut out.borrow_mut())).unwrap();
         assert_eq!(len, text.len());
     };

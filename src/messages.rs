@@ -36,6 +36,7 @@ as_in_debug! {
     [] crate::encoding::Out<'_>;
     [] crate::encoding::fsst::Table<'_>;
     [] crate::encoding::line::Line;
+    [] crate::encoding::onpair::Room;
     [] crate::encoding::onpair::Rows<'_>;
     [] crate::encoding::onpair::Tokens<'_>;
     [T: Debug] crate::encoding::range::Extent<T>;

@@ -10,6 +10,10 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+use core::fmt;
+
+use bytemuck::{Pod, Zeroable};
+
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
@@ -57,15 +61,20 @@ impl<'a> Tokens<'a> {
     /// In `What::OnPair`, `at` counts codes: [`Kind::Invalid`] for a code without token,
     /// [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
-        let (taken, written) = if FAST { self.fast(codes, out) } else { (0, 0) };
+        self.rest(codes, (0, 0), out)
+    }
+
+    /// The codes behind those `taken`, to what follows the bytes `written`.
+    fn rest(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> Result<usize> {
+        let (taken, written) = if FAST { self.fast(codes, done, out) } else { done };
         self.exact(codes, taken, out, written)
     }
 
     /// Eight codes at a time, each a copy of 16 bytes, while there is room for eight.
     #[inline(never)]
-    fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
-        let (mut taken, mut written) = (0usize, 0usize);
-        for eight in codes.as_chunks::<8>().0 {
+    fn fast(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> (usize, usize) {
+        let (mut taken, mut written) = done;
+        for eight in codes.get(taken..).unwrap_or_default().as_chunks::<8>().0 {
             let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<128>) else { break };
             let mut len = 0usize;
             for code in eight {
@@ -87,26 +96,24 @@ impl<'a> Tokens<'a> {
     }
 
     /// Spreads the tokens over rows of 16 bytes, for more codes than there are tokens: a code is then one look
-    /// at its row. As many rows are made as `rows`, `lengths` and the tokens all have.
+    /// at its row. `None` if there are more than [`ROWS`] tokens, or none.
     #[allow(clippy::cast_possible_truncation, reason = "lengths, which are at most 16")]
-    pub fn spread<'r>(&'r self, rows: &'r mut [[u8; 16]], lengths: &'r mut [u8]) -> Rows<'r> {
+    pub fn spread<'r>(&'r self, room: &'r mut Room) -> Option<Rows<'r>> {
+        let last = u16::try_from(self.offsets.len().checked_sub(2)?).ok()?;
+        if usize::from(last) >= ROWS {
+            return None;
+        }
         let places = self.offsets.iter().zip(self.offsets.get(1..).unwrap_or_default());
-        let mut made = 0usize;
-        for (((from, to), row), length) in places.zip(rows.iter_mut()).zip(lengths.iter_mut()) {
+        for (((from, to), row), [length, _]) in places.zip(&mut room.rows).zip(&mut room.lengths) {
             let bytes = self.bytes.get(*from as usize..).unwrap_or_default();
-            *row = match bytes.first_chunk() {
-                Some(row) => *row,
-                None => last_row(bytes),
-            };
+            match bytes.first_chunk() {
+                Some(token) => *row = *token,
+                None => last_row(bytes, row),
+            }
             // At most 16, as `new` has seen.
             *length = to.wrapping_sub(*from) as u8;
-            made = made.wrapping_add(1);
         }
-        Rows {
-            tokens: self,
-            rows: rows.get(..made).unwrap_or_default(),
-            lengths: lengths.get(..made).unwrap_or_default(),
-        }
+        Some(Rows { tokens: self, room, last })
     }
 
     fn exact(&self, codes: &[u16], taken: usize, out: &mut [u8], written: usize) -> Result<usize> {
@@ -138,20 +145,46 @@ fn all_well(offsets: &[u32], len: usize) -> bool {
 /// bytes or fewer.
 #[cold]
 #[inline(never)]
-fn last_row(bytes: &[u8]) -> [u8; 16] {
-    let mut row = [0; 16];
+fn last_row(bytes: &[u8], row: &mut [u8; 16]) {
     for (to, byte) in row.iter_mut().zip(bytes) {
         *to = *byte;
     }
-    row
+}
+
+/// Tokens that [`Tokens::spread`] has room for: codes of 12 bits, which OnPair writes unless told otherwise.
+pub const ROWS: usize = 1 << 12;
+
+/// Codes that are looked at together, before any of them is decoded.
+const BATCH: usize = 1 << 10;
+
+/// Memory for [`Tokens::spread`], 72 KB; what it holds does not matter.
+#[derive(Clone, Copy, Pod, Zeroable)]
+#[repr(C)]
+pub struct Room {
+    rows: [[u8; 16]; ROWS],
+    /// The length of each token, and a byte without meaning: twice a code is then the place of its length, and
+    /// times eight that of its row, which a processor multiplies on its way.
+    lengths: [[u8; 2]; ROWS],
 }
 
 /// Tokens in rows of 16 bytes, those behind the token of no meaning.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Rows<'a> {
     tokens: &'a Tokens<'a>,
-    rows: &'a [[u8; 16]],
-    lengths: &'a [u8],
+    room: &'a Room,
+    last: u16,
+}
+
+impl fmt::Debug for Room {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Room")
+    }
+}
+
+impl fmt::Debug for Rows<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Rows").field(self.tokens).finish()
+    }
 }
 
 impl Rows<'_> {
@@ -160,47 +193,43 @@ impl Rows<'_> {
     /// # Errors
     /// The same.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
-        // Lengths of a byte end inside the larger windows whatever they are: no store there is checked.
-        let (taken, written) = self.fast::<16, 4096>(codes, 0, out, 0);
-        let (taken, written) = self.fast::<8, 128>(codes, taken, out, written);
-        self.tokens.exact(codes, taken, out, written)
+        self.tokens.rest(codes, self.fast(codes, out), out)
     }
 
-    /// So many codes at a time while there is a window behind what is written; codes taken and bytes written.
-    #[inline(always)]
-    fn fast<const CODES: usize, const WINDOW: usize>(
-        &self,
-        codes: &[u16],
-        mut taken: usize,
-        out: &mut [u8],
-        mut written: usize,
-    ) -> (usize, usize) {
-        // Of one length, so that one look says that a code has both.
-        let rows = self.rows;
-        let Some(lengths) = self.lengths.get(..rows.len()) else { return (taken, written) };
-        for some in codes.get(taken..).unwrap_or_default().as_chunks::<CODES>().0 {
-            let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<WINDOW>) else { break };
-            let mut len = 0usize;
-            for four in some.as_chunks::<4>().0 {
-                // One load for four codes: rows, lengths and the output keep the units that load and store busy.
-                let [a, b, c, d] = four.map(u64::from);
-                let mut word = a | b << 16 | c << 32 | d << 48;
-                for _ in four {
-                    let code = (word & 0xffff) as usize;
-                    let (Some(row), Some(length)) = (rows.get(code), lengths.get(code)) else {
-                        return (taken, written);
-                    };
-                    let length = usize::from(*length);
-                    let Some(to) = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<16>) else {
-                        return (taken, written);
-                    };
-                    *to = *row;
-                    len = len.wrapping_add(length);
-                    word >>= 16;
-                }
+    /// 16 codes at a time while all of their batch have tokens and the window behind what is written is large
+    /// enough for any 16 bytes as lengths: no code and no store is checked then. Codes taken and bytes written.
+    #[inline(never)]
+    fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
+        let (rows, lengths) = (self.room.rows.as_flattened(), self.room.lengths.as_flattened());
+        let (mut taken, mut written) = (0usize, 0usize);
+        for batch in codes.chunks(BATCH) {
+            if batch.iter().fold(0, |beyond, code| beyond | code.saturating_sub(self.last)) != 0 {
+                break;
             }
-            taken = taken.wrapping_add(CODES);
-            written = written.wrapping_add(len);
+            for some in batch.as_chunks::<16>().0 {
+                let Some(window) = out.get_mut(written..).and_then(<[u8]>::first_chunk_mut::<4096>) else {
+                    return (taken, written);
+                };
+                let mut len = 0usize;
+                for four in some.as_chunks::<4>().0 {
+                    // One load for four codes: rows, lengths and the output keep the units that load and store busy.
+                    let [a, b, c, d] = four.map(u64::from);
+                    let mut twice = ((a | b << 16 | c << 32 | d << 48) & 0x0fff_0fff_0fff_0fff) << 1;
+                    for _ in four {
+                        let at = (twice & 0xffff) as usize;
+                        let row = rows.get(at.wrapping_mul(8)..).and_then(<[u8]>::first_chunk::<16>);
+                        let to = window.get_mut(len..).and_then(<[u8]>::first_chunk_mut::<16>);
+                        let (Some(row), Some(length), Some(to)) = (row, lengths.get(at), to) else {
+                            return (taken, written);
+                        };
+                        *to = *row;
+                        len = len.wrapping_add(usize::from(*length));
+                        twice >>= 16;
+                    }
+                }
+                taken = taken.wrapping_add(16);
+                written = written.wrapping_add(len);
+            }
         }
         (taken, written)
     }
@@ -220,8 +249,9 @@ mod tests {
         }
         let tokens = Tokens::new(&bytes, &offsets).unwrap();
         let count = offsets.len() - 1;
-        let (mut rows, mut lengths) = (std::vec![[0; 16]; count], std::vec![0; count]);
-        let rows = tokens.spread(&mut rows, &mut lengths);
+        // What the memory held shows nowhere.
+        let mut room = Room { rows: [[0xa5; 16]; ROWS], lengths: [[0xa5; 2]; ROWS] };
+        let rows = tokens.spread(&mut room).unwrap();
         let mut state = 5u32;
         for round in 0..1500usize {
             let codes: Vec<u16> = (0..if round % 25 == 0 { round } else { round % 50 })

@@ -8,6 +8,7 @@ use crate::bytes::FAST;
 #[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
+use crate::encoding::onpair;
 use crate::error::Result;
 
 /// What alignment may cost with each piece taken.
@@ -84,8 +85,9 @@ impl<'f> Node<'f> {
                 let tokens = self.number(3)?.min(MOST).wrapping_add(1);
                 // Codes are decoded in pieces, whatever memory is left.
                 own = piece(tokens, 4).wrapping_add(piece(block, 4));
-                if FAST {
-                    own = own.wrapping_add(piece(tokens.min(1 << 16), 17)).wrapping_add(SLACK);
+                // With so many rows there are more codes than tokens.
+                if FAST && n >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
+                    own = own.wrapping_add(piece(1, size_of::<onpair::Room>() as u64));
                 }
                 rows = n.max(tokens).max(block);
             }

@@ -134,9 +134,13 @@ impl<'f> Node<'f> {
         let piece = if narrow { BLOCK } else { CODES };
         let numbers = t.take::<u16>(count.min(piece))?;
         let start = self.room(total, run)?;
-        // Rows of tokens pay where there are more codes than tokens, and their memory.
-        let spread = FAST && count > tokens_len && t.room() >= tokens_len.saturating_mul(17).saturating_add(64);
-        let rows = if spread { Some(tokens.spread(t.take(tokens_len)?, t.take(tokens_len)?)) } else { None };
+        // Rows of tokens pay where there are more codes than tokens, if memory for them is left.
+        let spread = FAST && count > tokens_len && {
+            let others = usize::try_from(codes.temporaries(piece as u64, 8, run)?).unwrap_or(usize::MAX);
+            t.room() >= size_of::<onpair::Room>().saturating_add(others)
+        };
+        let room = t.take::<onpair::Room>(usize::from(spread))?.first_mut();
+        let rows = room.and_then(|room| tokens.spread(room));
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
             let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
