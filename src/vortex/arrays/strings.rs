@@ -139,8 +139,10 @@ impl<'f> Node<'f> {
             let others = usize::try_from(codes.temporaries(piece as u64, 8, run)?).unwrap_or(usize::MAX);
             t.room() >= size_of::<onpair::Room>().saturating_add(others)
         };
-        let room = t.take::<onpair::Room>(usize::from(spread))?.first_mut();
-        let rows = room.and_then(|room| tokens.spread(room));
+        let rows = match spread {
+            true => t.take::<onpair::Room>(1)?.first_mut().and_then(|room| tokens.spread(room)),
+            false => None,
+        };
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
             let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
