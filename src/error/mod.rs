@@ -105,6 +105,13 @@ impl From<Said> for Error {
     }
 }
 
+#[cfg(feature = "defmt")]
+impl defmt::Format for Said {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        defmt::write!(f, "{}", Error::from(*self));
+    }
+}
+
 /// Field and kind as one number.
 const fn code(kind: Kind, what: What) -> u32 {
     (what as u32) << 4 | kind as u32
