@@ -272,24 +272,24 @@ impl<'p> column::Column for Column<'p> {
     }
 
     fn child(&self, k: usize) -> Result<Self> {
-        let missing = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
+        let missing = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
         if let Some((length, inner)) = self.inner.split_first() {
             let rows = self.rows.saturating_mul(*length);
             let there = self.there.map(|(bits, each)| (bits, each.saturating_mul(*length)));
-            return if k == 0 { Ok(Column { inner, rows, there, ..*self }) } else { Err(missing) };
+            return if k == 0 { Ok(Column { inner, rows, there, ..*self }) } else { Err(missing()) };
         }
-        let Dtype::Struct(fields) = self.dtype else { return Err(missing) };
-        let field = fields.iter().nth(k).ok_or(missing)?;
+        let Dtype::Struct(fields) = self.dtype else { return Err(missing()) };
+        let field = fields.iter().nth(k).ok_or_else(missing)?;
         Ok(Column { dtype: field.dtype, at: self.at.saturating_add(field.at), ..*self })
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
-        let missing = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
+        let missing = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
         match self.dtype {
             Dtype::Struct(fields) if self.inner.is_empty() => {
-                fields.iter().nth(k).map(|field| field.name).ok_or(missing)
+                fields.iter().nth(k).map(|field| field.name).ok_or_else(missing)
             }
-            _ => Err(missing),
+            _ => Err(missing()),
         }
     }
 

@@ -241,7 +241,7 @@ impl<'a> Cursor<'a> {
         match Dtype::scalar(self.quoted()?) {
             Ok(Dtype::Object) => Err(before.unknown()),
             Ok(dtype) => Ok(dtype),
-            Err(e) => Err(Error::new(e.kind(), e.what(), before.at()).with_need(e.need().into())),
+            Err(e) => Err(e.turned(e.kind(), e.what(), before.at())),
         }
     }
 

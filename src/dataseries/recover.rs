@@ -131,14 +131,15 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                     return Some(Ok(Piece::Extent(extent)));
                 }
                 Ok(Place::Bad(why)) => {
-                    let from = self.at;
+                    let (from, why) = (self.at, why.said());
                     match self.find(options, scratch) {
                         Err(e) => return Some(Err(e)),
                         Ok(at) => self.at = at,
                     }
                     let len = self.at.saturating_sub(from) as u64;
                     let type_name = self.name_at(from);
-                    return Some(Ok(Piece::Lost(Loss { span: Span { at: from as u64, len }, why, type_name })));
+                    let (span, why) = (Span { at: from as u64, len }, why.into());
+                    return Some(Ok(Piece::Lost(Loss { span, why, type_name })));
                 }
             }
         }

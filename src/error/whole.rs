@@ -4,7 +4,7 @@ use core::num::NonZero;
 
 /// Two `u32` and not one `u64`: that keeps the alignment at 4 and the size at 16. The code is not zero, so passing an
 /// error on is four words, and one of them says whether there is one.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Parts {
     at: [u32; 2],
     need: u32,

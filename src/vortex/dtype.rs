@@ -250,23 +250,23 @@ impl<'a> DType<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
     pub fn child(&self, k: usize) -> Result<Self> {
-        let none = Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64);
+        let none = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64);
         match self.storage()?.shape {
             Shape::List(of) | Shape::FixedList(of, _) if k == 0 => DType::of(of),
             Shape::Struct(ty) => match ty.dtypes()? {
                 Some(dtypes) if k < dtypes.len() => DType::of(dtypes.get(k)?),
-                _ => Err(none),
+                _ => Err(none()),
             },
             Shape::Map(map) | Shape::Entries(map) if k == 0 => Ok(DType { shape: Shape::Entry(map), nullable: false }),
             Shape::Entry(map) => {
                 let dtype = match k {
                     0 => map.key_type()?,
                     1 => map.value_type()?,
-                    _ => return Err(none),
+                    _ => return Err(none()),
                 };
                 DType::of(dtype.ok_or(Error::new(Kind::Invalid, What::VtxDType, map.at()))?)
             }
-            _ => Err(none),
+            _ => Err(none()),
         }
     }
 

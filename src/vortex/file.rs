@@ -58,10 +58,10 @@ impl End {
     /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
     /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
     pub fn of(source: &Source<'_>) -> Result<Self> {
-        let short = Error::new(Kind::Truncated, What::VtxEnd, 0).with_need(raw::END_LEN);
-        let at = source.len().checked_sub(raw::END_LEN).ok_or(short)?;
+        let short = || Error::new(Kind::Truncated, What::VtxEnd, 0).with_need(raw::END_LEN);
+        let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
         let bytes = source.get(Span { at, len: raw::END_LEN }, What::VtxEnd)?;
-        let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short) };
+        let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
         if magic != raw::MAGIC {
             let found = u32::from_le_bytes(magic);
             return Err(Error::new(Kind::Invalid, What::VtxEnd, at.saturating_add(4)).with_need(found.into()));
@@ -250,14 +250,15 @@ impl<'a> File<'a> {
 
     /// Id `i` that array nodes count, and its offset in the file.
     pub(super) fn array_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        let none = Error::new(Kind::OutOfRange, What::VtxEncoding, i.into());
+        let none = || Error::new(Kind::OutOfRange, What::VtxEncoding, i.into());
         match self.arrays {
             Ids::Specs(specs) => {
-                let specs = specs.ok_or(none)?;
-                let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none } else { e })?.id()?;
+                let specs = specs.ok_or_else(none)?;
+                let id =
+                    specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none() } else { e })?.id()?;
                 Ok((id.bytes(), id.at()))
             }
-            Ids::Names(names) => names.get(usize::from(i)).map(|id| (id.as_bytes(), i.into())).ok_or(none),
+            Ids::Names(names) => names.get(usize::from(i)).map(|id| (id.as_bytes(), i.into())).ok_or_else(none),
         }
     }
 
@@ -278,9 +279,9 @@ impl<'a> File<'a> {
 
     /// The layout behind number `i` of a layout node, and the offset of its id.
     pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        let none = Error::new(Kind::OutOfRange, What::VtxLayoutId, i.into());
-        let specs = self.layouts.ok_or(none)?;
-        let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none } else { e })?.id()?;
+        let none = || Error::new(Kind::OutOfRange, What::VtxLayoutId, i.into());
+        let specs = self.layouts.ok_or_else(none)?;
+        let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none() } else { e })?.id()?;
         Ok((id.bytes(), id.at()))
     }
 
@@ -343,26 +344,27 @@ impl fmt::Debug for File<'_> {
 /// so that one request fetches them. Those that lie far apart are fetched one by one.
 #[cold]
 fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
+    let (said, missing, what) = (e.said(), e.kind() == Kind::Missing, e.what());
     let postscript = |end: End| table(source, end.postscript, Depth::new(limits), What::VtxPostscript);
     let postscript: flat::Postscript<'_> = match End::of(source).and_then(postscript) {
-        Ok(postscript) if e.kind() == Kind::Missing => postscript,
-        _ => return e,
+        Ok(postscript) if missing => postscript,
+        _ => return said.into(),
     };
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
     let parts = [postscript.dtype(), postscript.layout(), postscript.statistics(), postscript.footer()];
     for segment in parts.into_iter().flatten().flatten() {
         let (Ok(at), Ok(len)) = (segment.offset(), segment.length()) else { continue };
         let span = Span { at, len: len.into() };
-        if source.get(span, e.what()).is_err_and(|e| e.kind() == Kind::Missing) {
+        if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
             (start, end) = (start.min(at), end.max(at.saturating_add(span.len)));
             sum = sum.saturating_add(span.len);
         }
     }
     let len = end.saturating_sub(start);
     if len > sum.saturating_add(raw::TAIL_LEN) {
-        return e;
+        return said.into();
     }
-    Error::new(Kind::Missing, e.what(), start).with_need(len)
+    Error::new(Kind::Missing, what, start).with_need(len)
 }
 
 fn table<'a, T: From<Table<'a>>>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<T> {

@@ -83,11 +83,11 @@ impl<'f> Blob<'f> {
 
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
-        let none = Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
-        let buffers = self.buffers.ok_or(none)?;
+        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
+        let buffers = self.buffers.ok_or_else(none)?;
         let mut end = 0u64;
         for k in 0..=usize::from(i) {
-            let spec = buffers.get(k).ok_or(none.with_need(buffers.len() as u64))?;
+            let spec = buffers.get(k).ok_or_else(|| none().with_need(buffers.len() as u64))?;
             let start = end.saturating_add(spec.padding.into());
             end = start.saturating_add(spec.length.into());
             if k < usize::from(i) {
@@ -103,7 +103,7 @@ impl<'f> Blob<'f> {
             let (start, bytes) = bytes.ok_or(cut)?;
             return Ok(Buffer { bytes, start, at });
         }
-        Err(none)
+        Err(none())
     }
 }
 

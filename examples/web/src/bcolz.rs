@@ -17,7 +17,7 @@ use pilaster::error::{Error, Kind, What};
 use crate::describe;
 use crate::heap::{joined, kept, push};
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
@@ -57,15 +57,15 @@ impl Bcolz {
                 let mut all = Vec::new();
                 names(bytes, &mut Scratch::new(memory), |name| push(&mut all, name))?;
                 // The metadata of all columns are asked for at once.
-                let mut missing = None;
+                let mut missing = Missing::default();
                 for name in all {
                     match Array::open(name, pieces) {
                         Ok(array) => push(&mut arrays, array)?,
-                        Err(e) if e.kind() == Kind::Missing => missing = Some(e),
+                        Err(e) if e.kind() == Kind::Missing => missing.note(e),
                         Err(e) => return Err(e),
                     }
                 }
-                missing.map_or(Ok(()), Err)?;
+                missing.end()?;
             }
         }
         let rows = arrays.first().map_or(0, Array::rows);
@@ -119,14 +119,14 @@ impl Bcolz {
             };
             len = len.min(most);
         }
-        let mut missing = None;
+        let mut missing = Missing::default();
         for k in call.columns {
             let array = array(k)?;
             for number in array.number(first)..=array.number(first.saturating_add(len.max(1)).saturating_sub(1)) {
-                missing = array.chunk(number, call.pieces).err().filter(|e| e.kind() == Kind::Missing).or(missing);
+                missing.look_only(array.chunk(number, call.pieces));
             }
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         for k in call.columns {
             let array = array(k)?;
             match array.row {
@@ -143,9 +143,9 @@ impl Array {
     fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
         let [sizes, storage] = ["sizes", "storage"]
             .map(|file| path(name, ["meta/", file, ""]).and_then(|path| pieces.file(&path, What::BcolzFile)));
-        let none = Error::new(Kind::Truncated, What::BcolzFile, 0);
-        let sizes = Sizes::parse(sizes?.ok_or(none)?)?;
-        let bytes: &'static [u8] = kept(storage?.ok_or(none)?)?;
+        let none = || Error::new(Kind::Truncated, What::BcolzFile, 0);
+        let sizes = Sizes::parse(sizes?.ok_or_else(none)?)?;
+        let bytes: &'static [u8] = kept(storage?.ok_or_else(none)?)?;
         // No text is longer than the file it stands in.
         let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
@@ -257,8 +257,8 @@ fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
 
 /// Decodes `len` bytes of a chunk from `from` on.
 fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
-    let outside = Error::new(Kind::OutOfRange, What::Row, from).with_need(chunk.nbytes() as u64);
-    let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside) };
+    let outside = || Error::new(Kind::OutOfRange, What::Row, from).with_need(chunk.nbytes() as u64);
+    let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside()) };
     // Aligned, so that the rows can be borrowed.
     let to: &'s mut [u64] = scratch.take(len.div_ceil(8))?;
     let to = bytemuck::cast_slice_mut::<u64, u8>(to).get_mut(..len).unwrap_or_default();

@@ -17,7 +17,7 @@ use pilaster::error::{Error, Kind, What};
 use crate::describe;
 use crate::heap::{filled, lasting, push};
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 
@@ -118,17 +118,17 @@ impl Series {
         let first = self.headers.len() as u64;
         let last = index.len().min(first.saturating_add(HEADERS as u64));
         // All of these are asked for before one is looked at.
-        let (mut found, mut missing) = (Vec::new(), None);
+        let (mut found, mut missing) = (Vec::new(), Missing::default());
         for k in first..last {
             let row = index.get(k)?;
             let name =
                 Span { at: row.span.at, len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64) };
             match pieces.get(name, What::DsExtent) {
                 Ok(bytes) => push(&mut found, (row, bytes))?,
-                Err(e) => missing = Some(e),
+                Err(e) => missing.note(e),
             }
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         for (row, bytes) in found {
             let header = in_order!(self.order, E => Header::of::<E>(bytes, row.span.at))?;
             // What the index says of an extent, the extent must say, too.
@@ -168,10 +168,10 @@ impl Series {
     }
 
     fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
-        let unknown = Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
+        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
             let table = self.types.iter().position(|ty| ty.name().as_bytes() == name);
-            let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or(unknown)?;
+            let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or_else(unknown)?;
             if header.rows > 0 {
                 push(&mut rows.extents, (rows.rows, self.headers.len() as u32))?;
                 rows.rows = rows.rows.saturating_add(header.rows.into());

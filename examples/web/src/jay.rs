@@ -11,7 +11,7 @@ use pilaster::jay::{self, Column, Field, Meta, ReadOptions, Tail, Window};
 use crate::describe;
 use crate::heap::memory;
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
@@ -50,12 +50,12 @@ impl Jay {
             return Err(no_column(call.table, 1));
         }
         // The buffers of all columns are asked for at once.
-        let mut missing = None;
+        let mut missing = Missing::default();
         for k in call.columns {
             let span = self.meta.field(*k as usize)?.span()?;
-            missing = call.pieces.get(span, What::JayBuffer).err().or(missing);
+            missing.look(call.pieces.get(span, What::JayBuffer));
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         for k in call.columns {
             let field: Field<'s> = self.meta.field(*k as usize)?;
             let span = field.span()?;

@@ -9,7 +9,7 @@ use core::cell::{Cell, RefCell};
 
 use pilaster::Result;
 use pilaster::bytes::Span;
-use pilaster::error::{Error, Kind, What};
+use pilaster::error::{Error, Kind, Said, What};
 
 use crate::heap::{joined, kept, push};
 
@@ -22,6 +22,36 @@ pub struct Wanted {
     pub path: String,
     /// All of it, where this is empty.
     pub span: Span,
+}
+
+/// What is not there of several things, all of which are asked for before the step ends.
+#[derive(Default)]
+pub struct Missing(Option<Said>);
+
+impl Missing {
+    pub fn note(&mut self, e: Error) {
+        self.0 = Some(e.said());
+    }
+
+    /// The same of what may be there.
+    pub fn look<T>(&mut self, found: Result<T>) {
+        if let Err(e) = found {
+            self.note(e);
+        }
+    }
+
+    /// The same of what may be wrong in another way, which is found later.
+    #[cfg(feature = "bcolz")]
+    pub fn look_only<T>(&mut self, found: Result<T>) {
+        match found {
+            Err(e) if e.kind() == Kind::Missing => self.note(e),
+            _ => {}
+        }
+    }
+
+    pub fn end(self) -> Result<()> {
+        self.0.map_or(Ok(()), |said| Err(said.into()))
+    }
 }
 
 struct Piece {

@@ -254,13 +254,15 @@ impl Session {
             Err(e) => {
                 self.fresh = true;
                 json.clear();
+                let said = e.said();
+                let (kind, what) = (e.kind(), e.what());
                 describe::error(json, &e);
                 #[cfg(feature = "vortex")]
-                if let (Kind::Unsupported, Some(Opened::Vortex(vortex))) = (e.kind(), &self.opened) {
-                    vortex.name_unknown(&self.pieces, &self.source, &e, json);
+                if let (Kind::Unsupported, Some(Opened::Vortex(vortex))) = (kind, &self.opened) {
+                    vortex.name_unknown(&self.pieces, &self.source, said, json);
                 }
                 #[cfg(feature = "filo")]
-                if matches!((e.kind(), e.what()), (Kind::Misuse, What::FiloElement) | (Kind::WrongType, _)) {
+                if matches!((kind, what), (Kind::Misuse, What::FiloElement) | (Kind::WrongType, _)) {
                     self.fitting();
                 }
                 self.reply.close(b'}');

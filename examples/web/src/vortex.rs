@@ -8,14 +8,14 @@ use alloc::vec::Vec;
 use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::Part as _;
-use pilaster::error::{Error, Kind, What};
+use pilaster::error::{Kind, Said, What};
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece};
 
 use crate::describe;
 use crate::heap::push;
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
@@ -67,16 +67,14 @@ impl Vortex {
             return Err(no_column(call.table, 1));
         }
         // All segments of all columns are asked for at once.
-        let mut missing = None;
+        let mut missing = Missing::default();
         for k in call.columns {
             part.column(*k as usize)?.segments(call.rows.clone(), &mut |span| {
-                if let Err(e) = call.pieces.get(span, What::VtxSegment) {
-                    missing = Some(e);
-                }
+                missing.look(call.pieces.get(span, What::VtxSegment));
                 Ok(())
             })?;
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         let mut scratch = scratch.scope();
         for k in call.columns {
             tape.column(&part.column(*k as usize)?, call.rows.clone(), &mut scratch)?;
@@ -85,10 +83,10 @@ impl Vortex {
     }
 
     /// The id of an encoding or a layout that is not known.
-    pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: &Error, json: &mut Json) {
+    pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: Said, json: &mut Json) {
         let Ok(all) = self.pieces(pieces) else { return };
         let Ok(file) = File::open_pieces(&all, source.len, &Limits::DEFAULT) else { return };
-        if let Some(id) = file.unknown_id(e) {
+        if let Some(id) = file.unknown_id(&e.into()) {
             json.name("id", id);
         }
     }

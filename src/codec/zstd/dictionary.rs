@@ -23,7 +23,7 @@ pub(super) fn start<'d>(dictionary: &'d [u8], memory: &mut Memory<'_>) -> Result
         return Ok(Start { id: 0, history: dictionary, repeats: [1, 4, 8] });
     }
     // Offsets in it are none of the source.
-    let wrong = |e: Error| Error::new(e.kind(), What::ZstdDictionary, e.at()).with_need(e.need().into());
+    let wrong = |e: Error| e.turned(e.kind(), What::ZstdDictionary, e.at());
     let id = r.u32(What::ZstdDictionary)?;
     memory.huffman.read(dictionary, &mut r).map_err(wrong)?;
     memory.tables.offsets.read(&mut r).map_err(wrong)?;

@@ -255,7 +255,7 @@ fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Coun
     let wrong = |need: u64| Error::new(Kind::Invalid, What::ZstdTable, at).with_need(need);
     let mut bits = BitReader::new(r.rest());
     let mut take = |n: u32| {
-        let cut = |e: Error| Error::new(Kind::Truncated, What::ZstdTable, at).with_need(e.need().into());
+        let cut = |e: Error| e.turned(Kind::Truncated, What::ZstdTable, at);
         bits.take(n).map_err(cut)
     };
     let log = take(4)?.wrapping_add(5);

@@ -180,7 +180,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
             match self.put(extent) {
                 Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom => {
                     if self.file.extents() == 0 {
-                        return Err(Error::new(Kind::Limit, What::FlashSegment, 0).with_need(e.need().into()).into());
+                        return Err(e.turned(Kind::Limit, What::FlashSegment, 0).into());
                     }
                     self.state = State::Closed;
                     self.next()?;

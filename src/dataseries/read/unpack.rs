@@ -343,7 +343,7 @@ fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, w
     };
     codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
         // The room is what the header says: more is not for the caller to lend.
-        Kind::NoRoom if e.what() != What::Scratch => Error::new(Kind::Trailing, what, at).with_need(e.need().into()),
+        Kind::NoRoom if e.what() != What::Scratch => e.turned(Kind::Trailing, what, at),
         Kind::NoRoom => e,
         _ => e.moved(at),
     })

@@ -9,7 +9,7 @@ use crate::bytes::Endian;
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::layout::{Bit, FieldType};
 use crate::dataseries::raw::MAX_STORED;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Error, Kind, Result, Said, What};
 
 /// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
 #[derive(Debug, Default)]
@@ -345,7 +345,7 @@ pub struct Row<'x, 'm, E, T> {
     at: usize,
     /// Bytes of the pool before it.
     strings: usize,
-    failed: Option<Error>,
+    failed: Option<Said>,
     ended: bool,
 }
 
@@ -392,7 +392,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     /// The first error of the row.
     pub fn end(mut self) -> Result<()> {
         match self.failed {
-            Some(e) => Err(e),
+            Some(said) => Err(said.into()),
             None => {
                 self.extent.close_row();
                 self.ended = true;
@@ -405,7 +405,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
         match done {
             Ok(()) => Ok(self),
             Err(e) => {
-                self.failed.get_or_insert(e);
+                self.failed.get_or_insert(e.said());
                 Err(e)
             }
         }

@@ -4,7 +4,7 @@ use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
 use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Error, Kind, Result, Said, What};
 use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Linked, Str};
@@ -19,7 +19,7 @@ pub struct Meta<'a> {
     rules: Rules,
     max_nodes: u32,
     /// What is odd about the frame; only with tolerance.
-    odd: Option<Error>,
+    odd: Option<Said>,
 }
 
 impl<'a> Meta<'a> {
@@ -46,10 +46,10 @@ impl<'a> Meta<'a> {
         let (stated, keys) = (frame.ncols()?, frame.nkeys()?);
         let mut odd = None;
         if stated != count {
-            odd = Some(Error::new(Kind::Invalid, What::JayColumns, at).with_need(stated));
+            odd = Some(Error::new(Kind::Invalid, What::JayColumns, at).with_need(stated).said());
         }
         let keys = u32::try_from(keys).ok().filter(|keys| u64::from(*keys) <= count).unwrap_or_else(|| {
-            odd = Some(Error::new(Kind::Invalid, What::JayKeys, at).with_need(keys.cast_unsigned().into()));
+            odd = Some(Error::new(Kind::Invalid, What::JayKeys, at).with_need(keys.cast_unsigned().into()).said());
             0
         });
         // The tolerant follow a buffer to wherever in the file it lies.
@@ -160,7 +160,7 @@ impl<'a> Meta<'a> {
 
     /// What is odd about the frame itself.
     pub(super) fn frame(&self) -> Result<()> {
-        self.odd.map_or(Ok(()), Err)
+        self.odd.map_or(Ok(()), |said| Err(said.into()))
     }
 
     /// The same metadata without tolerance and trust.

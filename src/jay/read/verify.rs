@@ -25,13 +25,11 @@ impl File<'_> {
     /// # Errors
     /// The first thing that is wrong; [`Kind::NoRoom`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
-        let mut first = Ok(());
+        let mut first = None;
         self.problems(scratch, &mut |_, error| {
-            if first.is_ok() {
-                first = Err(error);
-            }
+            first.get_or_insert(error.said());
         });
-        first
+        first.map_or(Ok(()), |said| Err(said.into()))
     }
 
     /// Shows everything that is wrong, with the column if it is one: of each column the first thing.
@@ -52,8 +50,8 @@ impl File<'_> {
         let mut fuel = meta.fuel();
         for k in 0..meta.width() {
             let name = strict.stored_name(k).and_then(super::meta::legal);
-            let column = strict.field(k).and_then(|field| Column::new(field, self.window()));
-            let column = name.and(column).and_then(|column| {
+            let column = name.and_then(|_| strict.field(k)).and_then(|field| Column::new(field, self.window()));
+            let column = column.and_then(|column| {
                 column.field().each_buffer(&mut fuel, &mut |span| {
                     let limit = Error::new(Kind::Limit, What::MaxDecoded, span.at).with_need(left);
                     left = left.checked_sub(span.len).ok_or(limit)?;

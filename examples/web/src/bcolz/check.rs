@@ -4,11 +4,10 @@ use pilaster::Result;
 use pilaster::bcolz::Shuffle;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bytes::Scratch;
-use pilaster::error::Kind;
 
 use super::{Array, Bcolz, chunk, range};
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Progress, Source};
 
 /// Chunks that one step of [`Bcolz::verify`] decodes, and that are asked for at once.
@@ -38,11 +37,11 @@ impl Bcolz {
                 None => Some((array, n)),
             })
         };
-        let mut missing = None;
+        let mut missing = Missing::default();
         for (array, number) in (*walk..end).filter_map(place) {
-            missing = array.chunk(number, pieces).err().filter(|e| e.kind() == Kind::Missing).or(missing);
+            missing.look_only(array.chunk(number, pieces));
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         for (array, number) in (*walk..end).filter_map(place) {
             decode(&array.chunk(number, pieces)?, &mut scratch.scope())?;
         }

@@ -10,7 +10,7 @@ use pilaster::error::What;
 use super::{AHEAD, Series};
 use crate::heap::{filled, push};
 use crate::json::Json;
-use crate::pieces::Pieces;
+use crate::pieces::{Missing, Pieces};
 use crate::session::{Progress, Source};
 
 /// Extents that one step of [`Series::verify`] unpacks.
@@ -29,7 +29,7 @@ impl Series {
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
         let first = *walk as usize;
-        let mut missing = None;
+        let mut missing = Missing::default();
         let mut bytes = 0u64;
         let mut end = first;
         for header in self.headers.iter().skip(first).take(STEP) {
@@ -38,9 +38,9 @@ impl Series {
                 break;
             }
             end = end.saturating_add(1);
-            missing = pieces.get(header.span(), What::DsExtent).err().or(missing);
+            missing.look(pieces.get(header.span(), What::DsExtent));
         }
-        missing.map_or(Ok(()), Err)?;
+        missing.end()?;
         for header in self.headers.get(first..end).unwrap_or_default() {
             self.unpack(header, pieces, &mut scratch.scope())?;
         }
