@@ -1,6 +1,7 @@
 //! The types of a file: what its type extent holds (section 5).
 
 use super::describe::{Outline, fill};
+use super::extent::Stored;
 use super::{Extent, Part, ReadOptions};
 use crate::bytes::{Endian, Scratch, sort_by};
 use crate::column::{Part as _, Span};
@@ -52,11 +53,15 @@ impl<'a> Types<'a> {
     /// What is wrong with the extent or with a document (then offsets count in the document),
     /// [`Kind::Invalid`] if two documents that differ have one name, [`Kind::NoRoom`].
     pub fn open<E: Endian>(extent: &Extent<'a, E>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        Types::stored(&extent.stored, E::IS_NATIVE, options, scratch)
+    }
+
+    fn stored(extent: &Stored<'a>, native: bool, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         if extent.type_name() != XML_TYPE.as_bytes() {
-            let at = extent.header().name_span().at;
+            let at = extent.header.name_span().at;
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
         }
-        let part = extent.unpack(&ExtentType::XML, options, scratch)?;
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch)?;
         Types::of(&part, &options.limits, scratch)
     }
 

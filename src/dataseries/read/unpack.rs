@@ -118,7 +118,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 /// `native`: whether the extent has the byte order of this machine.
 impl<'a> Stored<'a> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn unpack<'s, S: Schema>(
+    pub fn unpack<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
         native: bool,
