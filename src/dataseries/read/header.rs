@@ -132,7 +132,10 @@ impl Trailer {
             let at = at.saturating_add(body.len() as u64);
             return Err(Error::new(Kind::Checksum, What::DsTrailer, at).with_need(stored.into()));
         }
-        let (Ok(len), Ok(index_at)) = (u64::try_from(size), u64::try_from(if native { trailer.index_at.get() } else { trailer.index_at.get().swap_bytes() })) else {
+        let (Ok(len), Ok(index_at)) = (
+            u64::try_from(size),
+            u64::try_from(if native { trailer.index_at.get() } else { trailer.index_at.get().swap_bytes() }),
+        ) else {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
         };
         Ok(Trailer { index: Span { at: index_at, len }, chain: word(trailer.chain.get()), hash: stored })
