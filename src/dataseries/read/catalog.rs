@@ -72,8 +72,9 @@ impl<'a> Types<'a> {
             *entry = Entry { document: part.string_at(row)?, ..bytemuck::Zeroable::zeroed() };
         }
         // Rows may share a string, which is then read once: or a few bytes would be much work.
-        sort_by(entries, |a, b| a.document.at < b.document.at);
-        let entries = distinct(entries, |a, b| Ok(a.document.at == b.document.at))?;
+        // None has a name yet.
+        order(entries, &[]);
+        let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
         // How much room all of them take.
         let (mut fields, mut decoded) = (0usize, 0usize);
         for entry in entries.iter() {
@@ -165,8 +166,8 @@ impl<'a> Types<'a> {
 /// differ have two names.
 fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result<&'a [Entry]> {
     let name = |entry: &Entry| of(decoded, entry.name);
-    sort_by(entries, |a, b| (name(a), a.document.at) < (name(b), b.document.at));
-    let kept = distinct(entries, |a, b| {
+    order(entries, decoded);
+    let kept = distinct(entries, &|a, b| {
         let same = part.slice(a.document)? == part.slice(b.document)?;
         match name(a) == name(b) {
             true if !same => Err(Error::new(Kind::Invalid, What::DsType, 0)),
@@ -176,8 +177,15 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     Ok(kept)
 }
 
+/// In the order of their names, and of one name as their documents lie.
+#[inline(never)]
+fn order(entries: &mut [Entry], decoded: &[u8]) {
+    let key = |entry: &Entry| (of(decoded, entry.name), entry.document.at);
+    sort_by(entries, |a, b| key(a) < key(b));
+}
+
 /// Keeps the first of each run of entries that are the `same`.
-fn distinct(entries: &mut [Entry], same: impl Fn(&Entry, &Entry) -> Result<bool>) -> Result<&mut [Entry]> {
+fn distinct<'e>(entries: &'e mut [Entry], same: &dyn Fn(&Entry, &Entry) -> Result<bool>) -> Result<&'e mut [Entry]> {
     let mut kept = 0usize;
     for k in 0..entries.len() {
         let before = kept.checked_sub(1).and_then(|last| entries.get(last));
