@@ -255,6 +255,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 }
 
 impl<'a> Stored<'a> {
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
         let header = Header::read(bytes, at, native)?;
         let Span { len, .. } = header.span();
