@@ -142,7 +142,7 @@ pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> R
     if let Some((_, format)) = front.into_iter().find(|(magic, _)| first.starts_with(magic)) {
         return Ok(format);
     }
-    if name.is_some_and(|name| extension(name).eq_ignore_ascii_case("filo")) {
+    if name.is_some_and(is_filo) {
         return Ok(Format::Filo);
     }
     // Vortex is opened from its end; its own reader does not look at the front.
@@ -156,9 +156,9 @@ pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> R
     Err(Error::new(Kind::Unsupported, What::Magic, 0).with_need(word.into()))
 }
 
-/// Behind the last dot of a name, or nothing.
-fn extension(name: &str) -> &str {
-    name.rsplit_once('.').map_or("", |(_, extension)| extension)
+/// Whether a name ends in `.filo`, in any case of letters.
+fn is_filo(name: &str) -> bool {
+    name.as_bytes().last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".filo"))
 }
 
 /// Whether the `first` ones of `len` bytes are the header of one bare Blosc 1 chunk: format version 2, no

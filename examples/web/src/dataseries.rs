@@ -15,7 +15,7 @@ use pilaster::dataseries::{
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
-use crate::heap::{filled, lasting, push};
+use crate::heap::{lasting, push};
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
@@ -57,7 +57,7 @@ pub struct Series {
 }
 
 /// Where the rows of a table are: for each extent its first row and its number.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Rows {
     extents: Vec<(u64, u32)>,
     rows: u64,
@@ -89,7 +89,10 @@ impl Series {
         let types = lasting(
             &mut |scratch| in_order!(order, E => Types::open(&Extent::<E>::of(bytes, at)?, &ReadOptions::DEFAULT, scratch)),
         )?;
-        let tables = filled(types.len(), Rows::default())?;
+        let mut tables = Vec::new();
+        for _ in 0..types.len() {
+            push(&mut tables, Rows::default())?;
+        }
         Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
     }
 

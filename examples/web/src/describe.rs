@@ -6,6 +6,9 @@ use pilaster::error::{Error, Kind};
 
 use crate::json::Json;
 
+/// Whether any format of this build has columns with children.
+pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
+
 /// A column without the name of its parent: `{"name", "type", "nullable", ..., "children"}`.
 pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
     begin(json, name, column.ty(), column.nullable());
@@ -13,7 +16,7 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
         json.name("zone", zone);
     }
     let ty = column.ty();
-    if ty.children() > 0 || ty == Type::Struct(0) {
+    if NESTED && (ty.children() > 0 || ty == Type::Struct(0)) {
         json.key("children").open(b'[');
         for k in 0..ty.children() {
             let name = if let Type::Struct(_) = ty { column.child_name(k)? } else { "" };

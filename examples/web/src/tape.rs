@@ -12,6 +12,7 @@ use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Batch, Column, Ranges, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
+use crate::describe::NESTED;
 use crate::heap::reserve;
 
 /// Rows of children that one call gives at most.
@@ -72,7 +73,7 @@ impl Tape {
     fn batch<'s, C: Column + 's>(&mut self, batch: &Batch<'s, C>, scratch: &mut Scratch<'s>) -> Result<()> {
         // What follows is the same code for the columns of all formats.
         let values = match batch.values {
-            Values::Nested { rows, of } => return self.nested(batch, &rows, &of, scratch),
+            Values::Nested { rows, of } if NESTED => return self.nested(batch, &rows, &of, scratch),
             values => values.map(drop),
         };
         self.flat(values, batch.len, &batch.validity, scratch)

@@ -1,6 +1,7 @@
 //! The types of a file: what its type extent holds (section 5).
 
 use super::describe::{Outline, fill};
+use super::extent::Stored;
 use super::{Extent, Part, ReadOptions};
 use crate::bytes::{Endian, Scratch, sort_by};
 use crate::column::{Part as _, Span};
@@ -52,11 +53,15 @@ impl<'a> Types<'a> {
     /// What is wrong with the extent or with a document (then offsets count in the document),
     /// [`Kind::Invalid`] if two documents that differ have one name, [`Kind::NoRoom`].
     pub fn open<E: Endian>(extent: &Extent<'a, E>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        Types::stored(&extent.stored, E::IS_NATIVE, options, scratch)
+    }
+
+    fn stored(extent: &Stored<'a>, native: bool, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         if extent.type_name() != XML_TYPE.as_bytes() {
-            let at = extent.header().name_span().at;
+            let at = extent.header.name_span().at;
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
         }
-        let part = extent.unpack(&ExtentType::XML, options, scratch)?;
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch)?;
         Types::of(&part, &options.limits, scratch)
     }
 
@@ -67,8 +72,9 @@ impl<'a> Types<'a> {
             *entry = Entry { document: part.string_at(row)?, ..bytemuck::Zeroable::zeroed() };
         }
         // Rows may share a string, which is then read once: or a few bytes would be much work.
-        sort_by(entries, |a, b| a.document.at < b.document.at);
-        let entries = distinct(entries, |a, b| Ok(a.document.at == b.document.at))?;
+        // None has a name yet.
+        order(entries, &[]);
+        let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
         // How much room all of them take.
         let (mut fields, mut decoded) = (0usize, 0usize);
         for entry in entries.iter() {
@@ -160,8 +166,8 @@ impl<'a> Types<'a> {
 /// differ have two names.
 fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result<&'a [Entry]> {
     let name = |entry: &Entry| of(decoded, entry.name);
-    sort_by(entries, |a, b| (name(a), a.document.at) < (name(b), b.document.at));
-    let kept = distinct(entries, |a, b| {
+    order(entries, decoded);
+    let kept = distinct(entries, &|a, b| {
         let same = part.slice(a.document)? == part.slice(b.document)?;
         match name(a) == name(b) {
             true if !same => Err(Error::new(Kind::Invalid, What::DsType, 0)),
@@ -171,8 +177,15 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     Ok(kept)
 }
 
+/// In the order of their names, and of one name as their documents lie.
+#[inline(never)]
+fn order(entries: &mut [Entry], decoded: &[u8]) {
+    let key = |entry: &Entry| (of(decoded, entry.name), entry.document.at);
+    sort_by(entries, |a, b| key(a) < key(b));
+}
+
 /// Keeps the first of each run of entries that are the `same`.
-fn distinct(entries: &mut [Entry], same: impl Fn(&Entry, &Entry) -> Result<bool>) -> Result<&mut [Entry]> {
+fn distinct<'e>(entries: &'e mut [Entry], same: &dyn Fn(&Entry, &Entry) -> Result<bool>) -> Result<&'e mut [Entry]> {
     let mut kept = 0usize;
     for k in 0..entries.len() {
         let before = kept.checked_sub(1).and_then(|last| entries.get(last));

@@ -1,6 +1,6 @@
 //! Cells of one field in all records: a column whose cells lie one record apart.
 
-use crate::bytes::Bits;
+use crate::bytes::{Bits, FAST};
 use crate::dataseries::layout::Bit;
 use crate::error::Result;
 
@@ -77,101 +77,104 @@ pub(super) fn gather_bits<'s>(
     Ok((Bits::new(to, 0, rows)?, ones as usize))
 }
 
-/// A number in a cell; sums wrap (section 8).
-pub(super) trait Number: Copy {
-    /// Nothing, from which running values start.
-    const ZERO: Self;
-    /// The value of cell and base.
-    fn plus(self, base: Self) -> Self;
-    /// The number of the first cell of `bytes`.
-    fn load(bytes: &[u8]) -> Option<Self>;
-    /// Puts the number into the first cell of `bytes`.
-    fn store(self, bytes: &mut [u8]);
+/// A kind of numbers, whose cells are words here; sums of integers wrap (section 8).
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Number {
+    Int32,
+    Int64,
+    Double,
 }
 
-macro_rules! number {
-    ($($ty:ident $plus:expr;)*) => {$(
-        impl Number for $ty {
-            const ZERO: Self = 0 as $ty;
+impl Number {
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn load(self, bytes: &[u8]) -> Option<u64> {
+        match self {
+            Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
+            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+        }
+    }
 
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn plus(self, base: Self) -> Self {
-                let plus: fn($ty, $ty) -> $ty = $plus;
-                plus(self, base)
-            }
-
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn load(bytes: &[u8]) -> Option<Self> {
-                bytes.first_chunk().map(|cell| <$ty>::from_ne_bytes(*cell))
-            }
-
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn store(self, bytes: &mut [u8]) {
+    #[allow(clippy::cast_possible_truncation, reason = "the cell has no more bits")]
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn store(self, value: u64, bytes: &mut [u8]) {
+        match self {
+            Number::Int32 => {
                 if let Some(cell) = bytes.first_chunk_mut() {
-                    *cell = self.to_ne_bytes();
+                    *cell = (value as u32).to_ne_bytes();
+                }
+            }
+            Number::Int64 | Number::Double => {
+                if let Some(cell) = bytes.first_chunk_mut() {
+                    *cell = value.to_ne_bytes();
                 }
             }
         }
-    )*};
-}
+    }
 
-number! {
-    i32 i32::wrapping_add;
-    i64 i64::wrapping_add;
-    f64 |a, b| a + b;
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn plus(self, cell: u64, base: u64) -> u64 {
+        match self {
+            Number::Int32 | Number::Int64 => cell.wrapping_add(base),
+            Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
+        }
+    }
 }
 
 /// Changes every number at `at`, except in records whose `skip` bit is set.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn each<T: Number>(
+fn each(
     records: &mut [u8],
     size: usize,
     at: usize,
     skip: Option<Bit>,
-    mut change: impl FnMut(&[u8], T) -> T,
+    number: Number,
+    mut change: impl FnMut(&[u8], u64) -> u64,
 ) {
-    match skip {
-        None => {
-            for record in records.chunks_exact_mut(size.max(1)) {
-                if let Some(value) = record.get(at..).and_then(T::load) {
-                    let value = change(record, value);
-                    value.store(record.get_mut(at..).unwrap_or_default());
-                }
-            }
+    let mut step = |record: &mut [u8]| {
+        if let Some(value) = record.get(at..).and_then(|cell| number.load(cell)) {
+            let value = change(record, value);
+            number.store(value, record.get_mut(at..).unwrap_or_default());
         }
-        Some(skip) => {
-            for record in records.chunks_exact_mut(size.max(1)) {
-                if !is_set(skip, record)
-                    && let Some(value) = record.get(at..).and_then(T::load)
-                {
-                    let value = change(record, value);
-                    value.store(record.get_mut(at..).unwrap_or_default());
+    };
+    let records = records.chunks_exact_mut(size.max(1));
+    match skip {
+        None if FAST => records.for_each(step),
+        skip => {
+            for record in records {
+                if !skip.is_some_and(|skip| is_set(skip, record)) {
+                    step(record);
                 }
             }
         }
     }
 }
 
-/// Differences to the record before become values (section 8.3).
-#[inline(never)]
-pub(super) fn undo_self<T: Number>(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>) {
-    let mut before = T::ZERO;
-    each(records, size, at, skip, |_, cell: T| {
-        before = cell.plus(before);
+/// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
+/// (section 8.3). Where speed counts, each kind of number is a loop of its own.
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+#[cfg_attr(target_pointer_width = "64", inline(always))]
+pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
+    let mut before = 0;
+    each(records, size, at, skip, number, |record, cell| {
+        let base = match base {
+            None => before,
+            Some(base) => record.get(base..).and_then(|cell| number.load(cell)).unwrap_or(0),
+        };
+        before = number.plus(cell, base);
         before
     });
 }
 
-/// Differences to the cell at `base` of the same record become values (section 8.2).
-#[inline(never)]
-pub(super) fn undo_other<T: Number>(records: &mut [u8], size: usize, at: usize, base: usize, skip: Option<Bit>) {
-    each(records, size, at, skip, |record, cell: T| cell.plus(record.get(base..).and_then(T::load).unwrap_or(T::ZERO)));
+/// Changes every double at `at`, except in records whose `skip` bit is set.
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
+fn doubles(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, mut change: impl FnMut(f64) -> f64) {
+    each(records, size, at, skip, Number::Double, |_, cell| change(f64::from_bits(cell)).to_bits());
 }
 
 /// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
 #[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
-    each(records, size, at, None, |_, cell: f64| cell * scale);
+    doubles(records, size, at, None, |cell| cell * scale);
 }
 
 /// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
@@ -180,14 +183,14 @@ pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64)
 pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
     let mut before = 0.0;
     // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
-    if skip.is_some() {
+    if skip.is_some() || !FAST {
         undo_scale(records, size, at, scale);
-        each(records, size, at, skip, |_, cell: f64| {
+        doubles(records, size, at, skip, |cell| {
             before = round((cell + before) * many) * scale;
             before
         });
     } else {
-        each(records, size, at, None, |_, cell: f64| {
+        doubles(records, size, at, None, |cell| {
             before = round((cell * scale + before) * many) * scale;
             before
         });

@@ -28,7 +28,7 @@ impl<'a> Outline<'a> {
     /// The first pass over a document: everything is looked at, nothing kept.
     pub(super) fn of(xml: &'a [u8], limits: &Limits) -> Result<Self> {
         let mut outline: Option<Outline<'a>> = None;
-        each(xml, |element| {
+        each(xml, &mut |element| {
             match (element, &mut outline) {
                 (Element::Root(tag), _) => outline = Some(Outline::root(&tag)?),
                 (Element::Field(tag), Some(outline)) => {
@@ -103,7 +103,7 @@ pub(super) fn fill(
     let mut names = Names { xml, decoded, used: 0 };
     let mut k = 0usize;
     // First all of them without bases, whose names must be known to be found.
-    each(xml, |element| {
+    each(xml, &mut |element| {
         let Element::Field(tag) = element else { return Ok(()) };
         let declared = Declared::of(&tag)?;
         let name = names.put(declared.name)?;
@@ -127,7 +127,7 @@ pub(super) fn fill(
     names.sort(fields, order)?;
 
     let mut k = 0usize;
-    each(xml, |element| {
+    each(xml, &mut |element| {
         let Element::Field(tag) = element else { return Ok(()) };
         let declared = Declared::of(&tag)?;
         if let Some(relative) = declared.relative {
@@ -192,7 +192,7 @@ enum Element<'a> {
 
 /// Walks a description: its root, then its fields. What may stand inside the root is fields and white
 /// space; what is inside a field, nobody asks.
-fn each<'a>(xml: &'a [u8], mut take: impl FnMut(Element<'a>) -> Result<()>) -> Result<()> {
+fn each<'a>(xml: &'a [u8], take: &mut dyn FnMut(Element<'a>) -> Result<()>) -> Result<()> {
     let mut reader = Xml::new(xml);
     loop {
         let at = reader.at();

@@ -29,18 +29,21 @@ pub(super) fn expand(
     records: &mut [u8],
     scratch: &mut Scratch<'_>,
 ) -> Result<()> {
-    let cells = |wanted: fn(FieldType) -> bool| ty.records().iter().filter(move |field| wanted(field.ty()));
     // In a group of the record the fields lie in their order; only the fours are two groups.
-    let ones = || cells(|ty| matches!(ty, FieldType::Byte | FieldType::FixedWidth(_)));
-    let fours = || cells(|ty| ty == FieldType::Int32).chain(cells(|ty| ty == FieldType::Variable32));
-    let eights = || cells(|ty| matches!(ty, FieldType::Int64 | FieldType::Double));
-    let steps =
-        scratch.take::<Step>(ones().count().saturating_add(fours().count()).saturating_add(eights().count()))?;
-    for (step, field) in steps.iter_mut().zip(ones().chain(fours()).chain(eights())) {
-        *step = Step::of(field);
+    let steps = scratch.take::<Step>(ty.records().len())?;
+    let (mut count, mut ends) = (0usize, [0; 4]);
+    for (group, end) in (1..).zip(&mut ends) {
+        for field in ty.records().iter().filter(|field| group_of(field.ty()) == group) {
+            if let Some(step) = steps.get_mut(count) {
+                *step = Step::of(field);
+            }
+            count = count.wrapping_add(1);
+        }
+        *end = count;
     }
-    let (ones, rest) = steps.split_at_checked(ones().count()).unwrap_or_default();
-    let (fours, eights) = rest.split_at_checked(fours().count()).unwrap_or_default();
+    let [small, _, fours, eights] = ends;
+    let group = |from, to| steps.get(from..to).unwrap_or_default();
+    let (ones, fours, eights) = (group(0, small), group(small, fours), group(fours, eights));
 
     let prefix = ty.layout().compact_prefix() as usize;
     let mut from = Stream { bytes: compacted, at: 0 };
@@ -62,6 +65,17 @@ pub(super) fn expand(
             let left = left.unwrap_or_default() as u64;
             Err(Error::new(Kind::Trailing, What::DsFixed, from.at as u64).with_need(left))
         }
+    }
+}
+
+/// The group of a cell that may be left out, in their order; 0 of a bool.
+const fn group_of(ty: FieldType) -> u32 {
+    match ty {
+        FieldType::Bool => 0,
+        FieldType::Byte | FieldType::FixedWidth(_) => 1,
+        FieldType::Int32 => 2,
+        FieldType::Variable32 => 3,
+        FieldType::Int64 | FieldType::Double => 4,
     }
 }
 

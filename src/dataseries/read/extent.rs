@@ -3,13 +3,21 @@
 use core::fmt;
 use core::marker::PhantomData;
 
+use zerocopy::byteorder::{I32, U32};
+
 use super::Trailer;
-use crate::bytes::{Endian, Reader, Span};
+use crate::bytes::{Endian, NativeEndian, Reader, Span};
 use crate::dataseries::raw::{
     self, ADLER_AT, ALIGN, EXTENT_HEADER_LEN, MAX_STORED, Mode, POOL_START, TRAILER_LEN, align,
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::Adler32;
+
+/// What no number of rows or bytes reaches, as it is signed.
+const SIGN: u32 = 1 << 31;
+/// Bounds of sizes as the header has them.
+#[allow(clippy::cast_possible_truncation, reason = "4, and 512 MiB")]
+const SIZES: (u32, u32) = (POOL_START as u32, MAX_STORED as u32);
 
 /// The header of an extent: how large it is and what is in it, all structural checks made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,22 +52,33 @@ impl Header {
     /// [`Kind::Truncated`], or [`Kind::Invalid`] with the field that no extent has so: a part of
     /// 512 MiB, a negative number of records, a pool without its start, a type without a name.
     pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Header> {
-        let header = Reader::<E>::new_at(bytes, at).view::<raw::ExtentHeader<E>>(What::DsExtent)?;
-        let number = |value: i32, field: u64, least: u64, below: u64, what| match u32::try_from(value) {
-            Ok(value) if (least..below).contains(&value.into()) => Ok(value),
-            _ => Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.cast_unsigned().into())),
+        Header::read(bytes, at, E::IS_NATIVE)
+    }
+
+    /// `native`: whether the extent has the byte order of this machine.
+    fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
+        let header =
+            Reader::<NativeEndian>::new_at(bytes, at).view::<raw::ExtentHeader<NativeEndian>>(What::DsExtent)?;
+        let word = |value: U32<NativeEndian>| if native { value.get() } else { value.get().swap_bytes() };
+        let number = |value: I32<NativeEndian>, field: u64, least: u32, below: u32, what| {
+            // A negative number is not below any of the limits.
+            let value = word(U32::from_bytes(value.to_bytes()));
+            match (least..below).contains(&value) {
+                true => Ok(value),
+                false => Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.into())),
+            }
         };
         if header.name_len == 0 {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at.saturating_add(26)));
         }
         Ok(Header {
             at,
-            fixed: number(header.fixed.get(), 0, 0, MAX_STORED, What::DsSize)?,
-            variable: number(header.variable.get(), 4, 0, MAX_STORED, What::DsSize)?,
-            rows: number(header.rows.get(), 8, 0, u64::MAX, What::DsRows)?,
-            pool: number(header.pool.get(), 12, POOL_START as u64, u64::MAX, What::DsPool)?,
-            adler: header.adler.get(),
-            hash: header.hash.get(),
+            fixed: number(header.fixed, 0, 0, SIZES.1, What::DsSize)?,
+            variable: number(header.variable, 4, 0, SIZES.1, What::DsSize)?,
+            rows: number(header.rows, 8, 0, SIGN, What::DsRows)?,
+            pool: number(header.pool, 12, SIZES.0, SIGN, What::DsPool)?,
+            adler: word(header.adler),
+            hash: word(header.hash),
             fixed_mode: Mode::of(header.fixed_mode),
             variable_mode: Mode::of(header.variable_mode),
             name_len: header.name_len,
@@ -153,6 +172,10 @@ impl Next {
     /// What is wrong with the header or the trailer; [`Kind::Truncated`] for a few bytes that are
     /// neither.
     pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Next> {
+        Next::read(bytes, at, E::IS_NATIVE)
+    }
+
+    fn read(bytes: &[u8], at: u64, native: bool) -> Result<Next> {
         let head = bytes.get(..TRAILER_LEN).unwrap_or(bytes);
         if head.is_empty() {
             return Ok(Next::End(End::File { at }));
@@ -162,10 +185,10 @@ impl Next {
             return Ok(Next::End(End::Erased { at }));
         }
         if head.starts_with(&[0xff; 4]) {
-            let trailer = Trailer::of::<E>(head, at)?;
+            let trailer = Trailer::read(head, at, native)?;
             return Ok(Next::End(End::Trailer { at, trailer }));
         }
-        Header::of::<E>(head, at).map(Next::Extent)
+        Header::read(head, at, native).map(Next::Extent)
     }
 }
 
@@ -189,10 +212,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     /// # Errors
     /// Those of [`Header::of`], and [`Kind::Truncated`] if the extent ends behind the bytes.
     pub fn of(bytes: &'a [u8], at: u64) -> Result<Self> {
-        let header = Header::of::<E>(bytes, at)?;
-        let Span { len, .. } = header.span();
-        let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;
-        Ok(Extent { stored: Stored { header, bytes }, order: PhantomData })
+        Ok(Extent { stored: Stored::of(bytes, at, E::IS_NATIVE)?, order: PhantomData })
     }
 
     /// Its header.
@@ -235,6 +255,14 @@ impl<'a, E: Endian> Extent<'a, E> {
 }
 
 impl<'a> Stored<'a> {
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
+        let header = Header::read(bytes, at, native)?;
+        let Span { len, .. } = header.span();
+        let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;
+        Ok(Stored { header, bytes })
+    }
+
     pub fn type_name(&self) -> &'a [u8] {
         self.part(self.header.name_span())
     }

@@ -36,7 +36,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// What is wrong with header, trailer, index or types; [`Kind::NoRoom`].
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        header::check::<E>(bytes)?;
+        header::check(bytes, E::IS_NATIVE)?;
         let span = Trailer::span(bytes.len() as u64)?;
         let trailer = Trailer::of::<E>(span.of(bytes, What::DsTrailer)?, span.at)?.located(span.at)?;
         let types = Self::types_of(bytes, options, scratch)?;
@@ -51,7 +51,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// What is wrong with header or types; [`Kind::NoRoom`].
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        header::check::<E>(bytes)?;
+        header::check(bytes, E::IS_NATIVE)?;
         let types = Self::types_of(bytes, options, scratch)?;
         Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
     }
@@ -99,7 +99,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// What is wrong with header or type extent; [`Kind::Misuse`] if the file has other types.
     pub fn open_known(bytes: &'a [u8], types: Descriptions<'_>, options: &ReadOptions) -> Result<Self> {
-        header::check::<E>(bytes)?;
+        header::check(bytes, E::IS_NATIVE)?;
         let first = bytes.get(HEADER_LEN..).unwrap_or_default();
         let first = Extent::<E>::of(first, HEADER_LEN as u64)?;
         if options.verify {

@@ -1,6 +1,6 @@
 //! The two ends of a file: header (section 2) and trailer (section 10).
 
-use crate::bytes::{BigEndian, Endian, LittleEndian, Reader, Span};
+use crate::bytes::{Endian, LittleEndian, NativeEndian, Reader, Span};
 use crate::dataseries::raw::{
     self, CHECK_I32, CHECK_I64, CHECK_INF, CHECK_PI, HEADER_LEN, MAGIC, TRAILER_LEN, TRAILER_SEED,
 };
@@ -37,10 +37,7 @@ impl Order {
             word if word.swap_bytes() == CHECK_I32 => Order::Big,
             word => return Err(Error::new(Kind::Invalid, What::DsHeader, 4).with_need(word.cast_unsigned().into())),
         };
-        match order {
-            Order::Little => check::<LittleEndian>(header)?,
-            Order::Big => check::<BigEndian>(header)?,
-        }
+        check(header, (order == Order::Little) == LittleEndian::IS_NATIVE)?;
         Ok(order)
     }
 
@@ -54,26 +51,27 @@ impl Order {
     }
 }
 
-/// Checks a file header of the order `E`.
-pub(super) fn check<E: Endian>(header: &[u8]) -> Result<()> {
-    let header = Reader::<E>::new(header).view::<raw::FileHeader<E>>(What::DsHeader)?;
+/// Checks a file header; `native`: whether it must have the byte order of this machine.
+pub(super) fn check(header: &[u8], native: bool) -> Result<()> {
+    let header = Reader::<NativeEndian>::new(header).view::<raw::FileHeader<NativeEndian>>(What::DsHeader)?;
+    let long = |value: u64| if native { value } else { value.swap_bytes() };
     let bad = |at| Err(Error::new(Kind::Invalid, What::DsHeader, at));
     if header.magic != MAGIC {
         return Err(Error::new(Kind::Invalid, What::Magic, 0));
     }
-    if header.check32.get() != CHECK_I32 {
+    if header.check32.get() != if native { CHECK_I32 } else { CHECK_I32.swap_bytes() } {
         return bad(4);
     }
-    if header.check64.get() != CHECK_I64 {
+    if long(header.check64.get().cast_unsigned()) != CHECK_I64.cast_unsigned() {
         return bad(8);
     }
-    if header.pi.get() != CHECK_PI {
+    if long(header.pi.get()) != CHECK_PI {
         return bad(16);
     }
-    if header.inf.get() != CHECK_INF {
+    if long(header.inf.get()) != CHECK_INF {
         return bad(24);
     }
-    if !f64::from_bits(header.nan.get()).is_nan() {
+    if !f64::from_bits(long(header.nan.get())).is_nan() {
         return bad(32);
     }
     Ok(())
@@ -110,27 +108,37 @@ impl Trailer {
     /// # Errors
     /// [`Kind::Truncated`], [`Kind::Invalid`], [`Kind::Checksum`].
     pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Trailer> {
-        let trailer = Reader::<E>::new_at(bytes, at).view::<raw::Trailer<E>>(What::DsTrailer)?;
+        Trailer::read(bytes, at, E::IS_NATIVE)
+    }
+
+    /// `native`: whether the trailer has the byte order of this machine.
+    pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Trailer> {
+        let trailer = Reader::<NativeEndian>::new_at(bytes, at).view::<raw::Trailer<NativeEndian>>(What::DsTrailer)?;
+        let word = |value: u32| if native { value } else { value.swap_bytes() };
+        let signed = |value: i32| if native { value } else { value.swap_bytes() };
         if trailer.marker.get() != -1 {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at));
         }
-        let size = trailer.index_size.get();
-        let not = trailer.not_index_size.get();
+        let size = signed(trailer.index_size.get());
+        let not = signed(trailer.not_index_size.get());
         let at_size = at.saturating_add(4);
         if size != !not {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
         }
-        let (Some(body), stored) = (bytes.get(..TRAILER_LEN.saturating_sub(4)), trailer.hash.get()) else {
+        let (Some(body), stored) = (bytes.get(..TRAILER_LEN.saturating_sub(4)), word(trailer.hash.get())) else {
             return Err(Error::new(Kind::Truncated, What::DsTrailer, at));
         };
         if lookup2(TRAILER_SEED, body) != stored && !cfg!(fuzzing) {
             let at = at.saturating_add(body.len() as u64);
             return Err(Error::new(Kind::Checksum, What::DsTrailer, at).with_need(stored.into()));
         }
-        let (Ok(len), Ok(index_at)) = (u64::try_from(size), u64::try_from(trailer.index_at.get())) else {
+        let (Ok(len), Ok(index_at)) = (
+            u64::try_from(size),
+            u64::try_from(if native { trailer.index_at.get() } else { trailer.index_at.get().swap_bytes() }),
+        ) else {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
         };
-        Ok(Trailer { index: Span { at: index_at, len }, chain: trailer.chain.get(), hash: stored })
+        Ok(Trailer { index: Span { at: index_at, len }, chain: word(trailer.chain.get()), hash: stored })
     }
 
     /// Checks that the index extent ends at offset `at`, that of the trailer.

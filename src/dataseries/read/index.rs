@@ -1,5 +1,6 @@
 //! The index extent: where every extent begins (section 10).
 
+use super::extent::Stored;
 use super::{Extent, Part, ReadOptions, Trailer};
 use crate::bytes::{Endian, Scratch, Span};
 use crate::column::Part as _;
@@ -36,15 +37,25 @@ impl<'a> Index<'a> {
         options: &ReadOptions,
         scratch: &mut Scratch<'a>,
     ) -> Result<Self> {
-        let own = extent.header().span();
+        Index::of(&extent.stored, E::IS_NATIVE, trailer, options, scratch)
+    }
+
+    fn of(
+        extent: &Stored<'a>,
+        native: bool,
+        trailer: &Trailer,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
+        let own = extent.header.span();
         if own != trailer.index {
             let error = Error::new(Kind::Invalid, What::DsTrailer, trailer.index.at);
             return Err(error.with_need(trailer.index.len));
         }
         if extent.type_name() != INDEX_TYPE.as_bytes() {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at));
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, extent.header.name_span().at));
         }
-        let part = extent.unpack(&ExtentType::INDEX, options, scratch)?;
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch)?;
         let index = Index { part, own };
         index.check()?;
         Ok(index)

@@ -5,144 +5,123 @@ use crate::meta::xml::Text;
 /// Characters of a number that has any use.
 const LONGEST: usize = 64;
 
-/// Reads `text` through a small buffer, as it may hold references; `None` if it is too long.
-fn with<T>(text: Text<'_>, read: impl FnOnce(&str) -> Option<T>) -> Option<T> {
-    let mut buffer = [0; LONGEST];
-    let mut scratch = crate::bytes::Scratch::new(&mut buffer);
-    read(text.decode(&mut scratch).ok()?)
+/// The bytes of `text`, through a small buffer, as it may hold references; `None` if it is too long.
+fn bytes<'b>(text: Text<'b>, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
+    text.decode(&mut crate::bytes::Scratch::new(buffer)).ok().map(str::as_bytes)
 }
 
 /// `int.int`, without blanks.
 pub(super) fn version(text: Text<'_>) -> Option<(i32, i32)> {
-    with(text, |text| {
-        let (major, minor) = text.split_once('.')?;
-        Some((major.parse().ok()?, minor.parse().ok()?))
-    })
+    let mut buffer = [0; LONGEST];
+    let text = bytes(text, &mut buffer)?;
+    let dot = text.iter().position(|byte| *byte == b'.')?;
+    let (major, minor) = (text.get(..dot)?, text.get(dot.saturating_add(1)..)?);
+    Some((whole(major)?.try_into().ok()?, whole(minor)?.try_into().ok()?))
 }
 
 /// A decimal size above 0.
 pub(super) fn size(text: Text<'_>) -> Option<u32> {
-    with(text, |text| text.parse::<i32>().ok().and_then(|size| u32::try_from(size).ok()).filter(|size| *size > 0))
+    let size = i32::try_from(whole(bytes(text, &mut [0; LONGEST])?)?).ok()?;
+    u32::try_from(size).ok().filter(|size| *size > 0)
 }
 
 /// A number in the syntax of `strtod`: blanks may lead, hexadecimal digits, `inf` and `nan` are fine.
 pub(super) fn double(text: Text<'_>) -> Option<f64> {
-    with(text, |text| strtod(text.trim_start_matches([' ', '\t', '\n', '\x0b', '\x0c', '\r'])))
+    let mut buffer = [0; LONGEST];
+    let text = bytes(text, &mut buffer)?;
+    let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
+    strtod(text.get(text.iter().take_while(|byte| blank(byte)).count()..)?)
 }
 
-fn strtod(text: &str) -> Option<f64> {
-    let (negative, size) = match text.as_bytes().first()? {
-        b'-' => (true, text.get(1..)?),
-        b'+' => (false, text.get(1..)?),
-        _ => (false, text),
+/// What stands behind the sign, and whether that is a minus.
+const fn sign(text: &[u8]) -> (bool, &[u8]) {
+    match text {
+        [b'-', size @ ..] => (true, size),
+        [b'+', size @ ..] | size => (false, size),
+    }
+}
+
+/// A decimal number with its sign; one that is out of all reason is as good as any that is.
+fn whole(text: &[u8]) -> Option<i64> {
+    let (negative, digits) = sign(text);
+    let digit = |n: i64, byte: &u8| {
+        byte.is_ascii_digit().then(|| n.saturating_mul(10).saturating_add(byte.wrapping_sub(b'0').into()))
     };
-    let lower =
-        |n: usize| size.get(..n).is_some_and(|front| front.eq_ignore_ascii_case(if n == 2 { "0x" } else { "nan" }));
-    let value = if lower(2) {
-        hexadecimal(size.get(2..)?)?
-    } else if lower(3) {
-        // What stands in brackets goes into the payload there, and nowhere here.
-        let payload = size.get(3..)?;
-        let named = payload.strip_prefix('(').and_then(|rest| rest.strip_suffix(')'));
-        let plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
-        if !payload.is_empty() && !named.is_some_and(plain) {
-            return None;
-        }
-        f64::NAN
-    } else if ["inf", "infinity"].iter().any(|name| size.eq_ignore_ascii_case(name)) {
-        f64::INFINITY
-    } else {
-        decimal(size)?
+    let n = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty())?;
+    Some(if negative { n.wrapping_neg() } else { n })
+}
+
+fn strtod(text: &[u8]) -> Option<f64> {
+    let (negative, size) = sign(text);
+    let value = match size {
+        [b'0', b'x' | b'X', digits @ ..] => digital(digits, true)?,
+        [b'n' | b'N', b'a' | b'A', b'n' | b'N', payload @ ..] => match payload {
+            [] => f64::NAN,
+            // What stands in brackets goes into the payload there, and nowhere here.
+            [b'(', name @ .., b')'] if name.iter().all(|byte| byte.is_ascii_alphanumeric() || *byte == b'_') => {
+                f64::NAN
+            }
+            _ => return None,
+        },
+        _ if ["inf", "infinity"].iter().any(|name| size.eq_ignore_ascii_case(name.as_bytes())) => f64::INFINITY,
+        _ => digital(size, false)?,
     };
     Some(if negative { -value } else { value })
 }
 
-/// Digits behind `0x`: a fraction, and an exponent of two.
-fn hexadecimal(text: &str) -> Option<f64> {
-    let (digits, exponent) = match text.split_once(['p', 'P']) {
-        Some((digits, exponent)) => (digits, exponent_of(exponent)?),
-        None => (text, 0),
-    };
-    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
-    let (mut mantissa, mut power, mut any) = (0u64, 0i32, false);
-    for (c, behind) in whole.chars().map(|c| (c, false)).chain(fraction.chars().map(|c| (c, true))) {
-        let digit = u64::from(c.to_digit(16)?);
-        any = true;
-        if mantissa >> 59 == 0 {
-            mantissa = mantissa << 4 | digit;
-            power = power.saturating_sub(if behind { 4 } else { 0 });
-        } else {
-            // Too fine to count, but it may decide a rounding.
-            mantissa |= u64::from(digit != 0);
-            power = power.saturating_add(if behind { 0 } else { 4 });
-        }
-    }
-    if !any {
-        return None;
-    }
-    Some(nearest(mantissa, power.saturating_add(exponent)))
-}
-
-/// Decimal digits with a fraction and an exponent of ten. The standard library has this, too, with ten
-/// kilobytes of tables and in ways that can panic; here a number is parsed once per field of a type.
-fn decimal(text: &str) -> Option<f64> {
-    let (digits, exponent) = match text.split_once(['e', 'E']) {
-        Some((digits, exponent)) => (digits, exponent_of(exponent)?),
-        None => (text, 0),
-    };
+/// Digits with a fraction and an exponent, hexadecimal ones of two, decimal ones of ten. The standard library has
+/// this, too, with ten kilobytes of tables and in ways that can panic; here a number is parsed once per field of a
+/// type.
+fn digital(text: &[u8], hex: bool) -> Option<f64> {
+    let (radix, mark) = if hex { (16, b'p') } else { (10, b'e') };
     let mut number = Big { limbs: [0; LIMBS], len: 0 };
-    let (mut power, mut any, mut behind) = (exponent, false, false);
-    for byte in digits.bytes() {
-        match byte {
-            b'0'..=b'9' => {
-                number.times(10, byte.wrapping_sub(b'0').into());
+    // Digits behind the point.
+    let (mut behind, mut any, mut point, mut exponent) = (0i32, false, false, 0i32);
+    let mut rest = text;
+    while let [byte, more @ ..] = rest {
+        rest = more;
+        if byte.to_ascii_lowercase() == mark {
+            exponent = i32::try_from(whole(rest)?.clamp(-100_000, 100_000)).ok()?;
+            break;
+        }
+        match char::from(*byte).to_digit(radix) {
+            Some(digit) => {
+                number.times(radix, digit);
                 any = true;
-                power = power.saturating_sub(behind.into());
+                behind = behind.wrapping_add(point.into());
             }
-            b'.' if !behind => behind = true,
-            _ => return None,
+            None if *byte == b'.' && !point => point = true,
+            None => return None,
         }
     }
     if !any {
         return None;
     }
-    // Below and above these, up to 64 digits make no difference to 0 and infinity.
-    let power = power.clamp(-400, 310);
-    // Ten is five times two; the twos are for the exponent.
-    let mut twos = power;
-    let (mut fives, mut rest) = (power.unsigned_abs(), false);
-    if power < 0 {
-        number.up();
-        twos = twos.wrapping_sub(UP_BITS);
-    }
-    while fives > 0 {
-        let n = fives.min(6);
-        let five = 5u32.wrapping_pow(n);
+    // As whole numbers have no point: ten is five times two, and the twos are for the exponent.
+    let mut twos = exponent.wrapping_sub(behind.wrapping_mul(4));
+    let mut left = false;
+    if !hex {
+        // Below and above these, up to 64 digits make no difference to 0 and infinity.
+        let power = exponent.wrapping_sub(behind).clamp(-400, 310);
+        twos = power;
+        let mut fives = power.unsigned_abs();
         if power < 0 {
-            rest |= number.over(five);
-        } else {
-            number.times(five, 0);
+            number.up();
+            twos = twos.wrapping_sub(UP_BITS);
         }
-        fives = fives.wrapping_sub(n);
+        while fives > 0 {
+            let n = fives.min(6);
+            let five = 5u32.wrapping_pow(n);
+            if power < 0 {
+                left |= number.over(five);
+            } else {
+                number.times(five, 0);
+            }
+            fives = fives.wrapping_sub(n);
+        }
     }
     let (mantissa, place) = number.top();
-    Some(nearest(mantissa | u64::from(rest), twos.saturating_add(place)))
-}
-
-/// An exponent with its sign; one that is out of all reason is as good as any that is.
-fn exponent_of(text: &str) -> Option<i32> {
-    let (negative, digits) = match text.as_bytes() {
-        [b'-', digits @ ..] => (true, digits),
-        [b'+', digits @ ..] | digits => (false, digits),
-    };
-    if digits.is_empty() {
-        return None;
-    }
-    let digit = |n: i32, byte: &u8| {
-        byte.is_ascii_digit().then(|| n.saturating_mul(10).saturating_add(byte.wrapping_sub(b'0').into()))
-    };
-    let n = digits.iter().try_fold(0, digit)?.min(100_000);
-    Some(if negative { n.wrapping_neg() } else { n })
+    Some(nearest(mantissa | u64::from(left), twos.saturating_add(place)))
 }
 
 /// A whole number of up to 1,216 bits, the lowest first: 64 digits times 5^310, or times 2^1008.
@@ -236,8 +215,11 @@ fn nearest(mantissa: u64, power: i32) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use super::strtod;
     use proptest::prelude::*;
+
+    fn strtod(text: &str) -> Option<f64> {
+        super::strtod(text.as_bytes())
+    }
 
     proptest! {
         #[test]

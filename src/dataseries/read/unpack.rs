@@ -1,6 +1,6 @@
 //! An extent's records and pool as values: decompressed, expanded, checked, made native (section 8).
 
-use super::cells;
+use super::cells::{self, Number};
 use super::extent::Stored;
 use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
@@ -118,7 +118,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 /// `native`: whether the extent has the byte order of this machine.
 impl<'a> Stored<'a> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn unpack<'s, S: Schema>(
+    pub fn unpack<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
         native: bool,
@@ -425,24 +425,24 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
             Relative::To(base) => ty.records().get(base as usize).map(|base| base.slot().at as usize),
         };
         match (field.ty(), base) {
-            (FieldType::Int32, None) if uses.relative32 => cells::undo_self::<i32>(records, size, at, skip),
-            (FieldType::Int64, None) if uses.relative64 => cells::undo_self::<i64>(records, size, at, skip),
             (FieldType::Double, None) if uses.relative_double => {
                 // The reader of types sees to it that such a field has a scale.
                 let scale = field.scale().unwrap_or(1.0);
                 cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
             }
-            (FieldType::Int32, Some(base)) if uses.relative32 && uses.other => {
-                cells::undo_other::<i32>(records, size, at, base, skip)
+            (FieldType::Int32, None) if uses.relative32 => cells::undo(records, size, at, None, skip, Number::Int32),
+            (FieldType::Int64, None) if uses.relative64 => cells::undo(records, size, at, None, skip, Number::Int64),
+            (FieldType::Int32, base) if uses.relative32 && uses.other => {
+                cells::undo(records, size, at, base, skip, Number::Int32)
             }
-            (FieldType::Int64, Some(base)) if uses.relative64 && uses.other => {
-                cells::undo_other::<i64>(records, size, at, base, skip)
+            (FieldType::Int64, base) if uses.relative64 && uses.other => {
+                cells::undo(records, size, at, base, skip, Number::Int64)
             }
-            (FieldType::Double, Some(base)) if uses.relative_double && uses.other => {
+            (FieldType::Double, base) if uses.relative_double && uses.other => {
                 if let Some(scale) = field.scale() {
                     cells::undo_scale(records, size, at, scale);
                 }
-                cells::undo_other::<f64>(records, size, at, base, skip);
+                cells::undo(records, size, at, base, skip, Number::Double);
             }
             _ => {}
         }
