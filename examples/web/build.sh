@@ -16,8 +16,8 @@ out="${CARGO_TARGET_DIR:-$PWD/target}"
   echo ']'
 } >lib/fields.js
 
-# An error is nothing but that there is one: a fifth smaller. Structs are copied by one instruction, not word by word: 3 % smaller. Compilers
-# that do not know the options go without.
+# An error is nothing but that there is one: a fifth smaller. Structs are copied by one instruction, not word by word: 3 %
+# smaller. Compilers that do not know the options go without.
 errors='--cfg pilaster_thin_errors'
 copies='-Cllvm-args=-max-store-memcpy=1 -Cllvm-args=-max-store-memmove=1 -Cllvm-args=-max-store-memset=1'
 flags() { # rustc
