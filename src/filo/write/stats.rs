@@ -40,8 +40,8 @@ pub(super) struct Slant {
 pub(super) enum Present {
     /// Booleans and floats: whether all are the same, bit by bit.
     Opaque { equal: bool },
-    /// Ints, longs and timestamps. Of longs that have no slant, those up to where their range passes 32
-    /// bits: no width depends on the others.
+    /// Ints, longs and timestamps. Of ints, those up to where their range passes 16 bits, of longs that have no
+    /// slant, those up to where it passes 32: no width depends on the others.
     Integers(Range<i64>),
     /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
     Doubles { equal: bool, whole: Option<Range<i32>> },
@@ -78,7 +78,7 @@ impl<'a> Stats<'a> {
         let mut slant = None;
         let present = match rows.values {
             Plain::Boolean(bits) => Present::Opaque { equal: equal_bits(bits, &mask) },
-            Plain::Int(values) => Present::Integers(range(values, &mask, at(values, first)).into()),
+            Plain::Int(values) => Present::Integers(short_range(values, &mask, at(values, first)).into()),
             Plain::Long(values) => {
                 let range;
                 (range, slant) = longs(values, &mask, at(values, first));
@@ -268,6 +268,17 @@ fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> Range<i64> {
             None => extent.add(run),
         }
         extent.range().distance() <= u32::MAX.into()
+    });
+    extent.range()
+}
+
+/// The range of all values up to the run with which it passes 16 bits.
+#[inline(never)]
+fn short_range(values: &[i32], mask: &Mask<'_>, first: i32) -> Range<i32> {
+    let mut extent = Extent::of(first);
+    runs(values, mask, first, |run| {
+        extent.add(run);
+        Range::<i64>::from(extent.range()).distance() <= u16::MAX.into()
     });
     extent.range()
 }
