@@ -60,6 +60,18 @@ impl FieldType {
         }
     }
 
+    /// Which group of a compacted record its cells are in; groups lie by size, the strings behind the int32s
+    /// (section 8.6).
+    pub(super) const fn group(self) -> u8 {
+        match self {
+            FieldType::Bool => 0,
+            FieldType::Byte | FieldType::FixedWidth(_) => 1,
+            FieldType::Int32 => 2,
+            FieldType::Variable32 => 3,
+            FieldType::Int64 | FieldType::Double => 4,
+        }
+    }
+
     /// Whether it is `other`, widths included.
     #[must_use]
     pub const fn same(self, other: FieldType) -> bool {

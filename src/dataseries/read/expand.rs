@@ -1,7 +1,6 @@
 //! Null compaction undone (section 8.6).
 
 use crate::bytes::{FAST, Scratch};
-use crate::dataseries::layout::FieldType;
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
@@ -33,7 +32,7 @@ pub(super) fn expand(
     let steps = scratch.take::<Step>(ty.records().len())?;
     let (mut count, mut ends) = (0usize, [0; 4]);
     for (group, end) in (1..).zip(&mut ends) {
-        for field in ty.records().iter().filter(|field| group_of(field.ty()) == group) {
+        for field in ty.records().iter().filter(|field| field.ty().group() == group) {
             if let Some(step) = steps.get_mut(count) {
                 *step = Step::of(field);
             }
@@ -65,17 +64,6 @@ pub(super) fn expand(
             let left = left.unwrap_or_default() as u64;
             Err(Error::new(Kind::Trailing, What::DsFixed, from.at as u64).with_need(left))
         }
-    }
-}
-
-/// The group of a cell that may be left out, in their order; 0 of a bool.
-const fn group_of(ty: FieldType) -> u32 {
-    match ty {
-        FieldType::Bool => 0,
-        FieldType::Byte | FieldType::FixedWidth(_) => 1,
-        FieldType::Int32 => 2,
-        FieldType::Variable32 => 3,
-        FieldType::Int64 | FieldType::Double => 4,
     }
 }
 

@@ -249,17 +249,6 @@ fn round(value: f64) -> f64 {
     })
 }
 
-/// The order of the cells in a compacted record: groups by size, the strings behind the int32s.
-const fn group(ty: FieldType) -> u8 {
-    match ty {
-        FieldType::Bool => 0,
-        FieldType::Byte | FieldType::FixedWidth(_) => 1,
-        FieldType::Int32 => 2,
-        FieldType::Variable32 => 3,
-        FieldType::Int64 | FieldType::Double => 4,
-    }
-}
-
 /// The fields in the order of their cells in a compacted record. Inside a group it is their own.
 #[allow(clippy::indexing_slicing, reason = "runs in the compiler only")]
 #[must_use]
@@ -269,7 +258,7 @@ pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord;
     while wanted <= 4 {
         let mut k = 0usize;
         while k < N {
-            if group(fields[k].ty()) == wanted {
+            if fields[k].ty().group() == wanted {
                 sorted[to] = fields[k];
                 to = to.saturating_add(1);
             }
@@ -284,7 +273,7 @@ pub const fn grouped<const N: usize>(fields: &[FieldRecord; N]) -> [FieldRecord;
 /// length of what is left.
 pub(super) fn compact(fields: &[FieldRecord], layout: Layout, rows: &mut [u8]) -> usize {
     let groups = 1..=4;
-    let of = |wanted| fields.iter().filter(move |field| group(field.ty()) == wanted);
+    let of = |wanted| fields.iter().filter(move |field| field.ty().group() == wanted);
     compact_grouped(groups.flat_map(of), layout, rows)
 }
 
@@ -310,7 +299,7 @@ pub fn compact_grouped<'f>(
                 continue;
             }
             let cell = from.wrapping_add(field.slot().at as usize);
-            to = match group(field.ty()) {
+            to = match field.ty().group() {
                 0 => to,
                 1 => place::<1>(rows, cell, to),
                 2 | 3 => place::<4>(rows, cell, to),
