@@ -128,6 +128,22 @@ fn onpair_codes_beyond_the_dictionary_are_an_error() {
 }
 
 #[test]
+fn texts_and_lists_under_a_number_are_an_error() {
+    let texts = [Encoding::VarBinView, Encoding::VarBin, Encoding::Fsst, Encoding::OnPair];
+    let lists = [Encoding::List, Encoding::ListView, Encoding::FixedSizeList];
+    for encoding in texts.into_iter().chain(lists) {
+        let children = (0..5).map(|_| plain(1)).collect();
+        let blob = blob(node(encoding, &[], &[0, 0], children), &[&[0; 16], &[0; 8]]);
+        with(&blob, &number(owned::PType::U64, true), 1, |file, column| {
+            let read = column.read(0..1, &mut Scratch::new(&mut [0; 1 << 14])).map(drop);
+            for e in [read, file.verify(&mut Scratch::new(&mut [0; 1 << 14]))].map(Result::unwrap_err) {
+                assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxDType), "{encoding:?}");
+            }
+        });
+    }
+}
+
+#[test]
 fn trees_without_end_cost_no_time() {
     // A dictionary whose codes and values are the same kind of node, twenty levels deep: a million paths.
     let mut tree = plain(0);

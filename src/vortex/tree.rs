@@ -117,6 +117,15 @@ impl<'f> Node<'f> {
         {
             return self.valid(k, at, out, run, s);
         }
+        // Texts and lists hold nothing else; the other encodings look at the type on their own.
+        let held = match encoding {
+            Encoding::VarBinView | Encoding::VarBin | Encoding::Fsst | Encoding::OnPair => Ask::Spans,
+            Encoding::List | Encoding::ListView | Encoding::FixedSizeList => Ask::Ranges,
+            _ => ask,
+        };
+        if held != ask && ask != Ask::Valid {
+            return Err(self.mistyped());
+        }
         match encoding {
             Encoding::Null => self.nulls(out),
             Encoding::Primitive => self.primitive(at, out),
