@@ -247,7 +247,6 @@ impl Counts {
         Some(Layout {
             record_len: cut(end),
             bits: cut(bits),
-            bools: self.bits > 0,
             bits_end: cut(bits.saturating_add(bit_bytes)),
             small: cut(small),
             int32: cut(int32),
@@ -258,13 +257,13 @@ impl Counts {
 }
 
 /// Where the groups of a record lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
 pub struct Layout {
     record_len: u32,
     bits: u32,
     bits_end: u32,
-    bools: bool,
     small: u32,
     int32: u32,
     variable32: u32,
@@ -272,6 +271,10 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// That of no fields.
+    pub(super) const NONE: Layout =
+        Layout { record_len: 0, bits: 0, bits_end: 0, small: 0, int32: 0, variable32: 0, big: 0 };
+
     /// Bytes of a record.
     #[must_use]
     pub const fn record_len(&self) -> u32 {
@@ -282,7 +285,7 @@ impl Layout {
     /// or hidden. 0 if there is none; then a type cannot be compacted.
     #[must_use]
     pub const fn compact_prefix(&self) -> u32 {
-        if self.bools { self.bits_end } else { 0 }
+        if self.bits_end > self.bits { self.bits_end } else { 0 }
     }
 
     /// The second pass: a slot for each field, in their order.
