@@ -55,7 +55,12 @@ impl<'a> Types<'a> {
         Types::stored(&extent.stored, E::IS_NATIVE, options, scratch)
     }
 
-    fn stored(extent: &Stored<'a>, native: bool, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+    pub(super) fn stored(
+        extent: &Stored<'a>,
+        native: bool,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
         if extent.type_name() != XML_TYPE.as_bytes() {
             let at = extent.header.name_span().at;
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at));

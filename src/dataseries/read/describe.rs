@@ -185,7 +185,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 self.put(name);
             }
         }
-        self.count = self.count.saturating_add(1);
+        self.count = self.count.wrapping_add(1);
         Ok(())
     }
 
@@ -193,7 +193,7 @@ impl<'a, 'r> Description<'a, 'r> {
     fn put(&mut self, text: Text<'_>) -> usize {
         text.copy_to(self.texts.get_mut(self.used..).unwrap_or_default());
         let len = text.len();
-        self.used = self.used.saturating_add(len);
+        self.used = self.used.wrapping_add(len);
         len
     }
 
@@ -245,7 +245,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 *base <= k && same && !drifts
             };
             let base = base.filter(fits).ok_or_else(|| Error::new(Kind::Invalid, What::DsField, name.at()))?;
-            let relative = small(base.saturating_add(1) as u64, name)?;
+            let relative = small(base.wrapping_add(1) as u64, name)?;
             if let Some(field) = self.fields.get_mut(k) {
                 field.relative = relative;
             }
@@ -305,8 +305,8 @@ fn small(n: u64, text: Text<'_>) -> Result<u32> {
 /// The type of a name; a fixedwidth field learns its size elsewhere.
 fn field_type(name: Text<'_>) -> Option<FieldType> {
     use FieldType::{Bool, Byte, Double, FixedWidth, Int32, Int64, Variable32};
-    let all = [Bool, Byte, Int32, Int64, Double, Variable32, FixedWidth(0)];
-    all.into_iter().find(|ty| name == *ty.name())
+    const ALL: [FieldType; 7] = [Bool, Byte, Int32, Int64, Double, Variable32, FixedWidth(0)];
+    ALL.iter().find(|ty| name == *ty.name()).copied()
 }
 
 /// Which of two values it is: whether the second.

@@ -86,7 +86,7 @@ impl<'a> Tag<'a> {
     #[must_use]
     pub fn is(&self, local: &str) -> bool {
         let raw = self.name.raw();
-        let prefix = raw.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon.saturating_add(1));
+        let prefix = raw.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon.wrapping_add(1));
         raw.get(prefix..) == Some(local.as_bytes())
     }
 
@@ -271,7 +271,7 @@ impl<'a> Xml<'a> {
                 return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
             };
             *place = name;
-            count = count.saturating_add(1);
+            count = count.wrapping_add(1);
         }
         let len = attributes.scan.rest.len().saturating_sub(scan.rest.len());
         attributes.scan.rest = attributes.scan.rest.get(..len).unwrap_or_default();
@@ -284,7 +284,7 @@ impl<'a> Xml<'a> {
             return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH as u64));
         };
         *place = name.raw();
-        self.depth = self.depth.saturating_add(1);
+        self.depth = self.depth.wrapping_add(1);
         Ok(Some(Event::Open(Tag { name, attributes })))
     }
 

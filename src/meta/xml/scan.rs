@@ -16,7 +16,7 @@ pub(super) struct Scan<'a> {
 impl<'a> Scan<'a> {
     pub(super) fn skip(&mut self, n: usize) {
         self.rest = self.rest.get(n..).unwrap_or_default();
-        self.at = self.at.saturating_add(n);
+        self.at = self.at.wrapping_add(n);
     }
 
     pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
@@ -126,7 +126,7 @@ impl<'a> Scan<'a> {
         self.skip(5);
         let mut charset = self.charset;
         let mut attribute = Attribute::NONE;
-        for (k, known) in ["version", "encoding", "standalone"].into_iter().enumerate() {
+        for (k, known) in ["version", "encoding", "standalone"].iter().enumerate() {
             let before = *self;
             if !self.attribute(&mut attribute)? {
                 break;
@@ -139,7 +139,7 @@ impl<'a> Scan<'a> {
                 *self = before;
                 continue;
             }
-            if known == "encoding" {
+            if *known == "encoding" {
                 charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
                     Kind::Unsupported,
                     What::XmlEncoding,
