@@ -9,7 +9,7 @@ use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
-use pilaster::dataseries::{End, FieldType, Header, Index, Next, Order, Part, ReadOptions, Trailer, Types};
+use pilaster::dataseries::{End, FieldType, Header, Index, IndexRow, Next, Order, Part, ReadOptions, Trailer, Types};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -95,19 +95,19 @@ impl Series {
         };
         let first = self.headers.len() as u64;
         let last = index.len().min(first.saturating_add(HEADERS as u64));
+        let front = |row: &IndexRow<'_>| {
+            let len = row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64);
+            pieces.get(Span { len, ..row.span }, What::DsExtent)
+        };
         // All of these are asked for before one is looked at.
-        let (mut found, mut missing) = (Vec::new(), Missing::default());
+        let mut missing = Missing::default();
         for k in first..last {
-            let row = index.get(k)?;
-            let name =
-                Span { at: row.span.at, len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64) };
-            match pieces.get(name, What::DsExtent) {
-                Ok(bytes) => push(&mut found, (row, bytes))?,
-                Err(e) => missing.note(e),
-            }
+            missing.look(front(&index.get(k)?));
         }
         missing.end()?;
-        for (row, bytes) in found {
+        for k in first..last {
+            let row = index.get(k)?;
+            let bytes = front(&row)?;
             let header = self.order.header(bytes, row.span.at)?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {

@@ -170,47 +170,49 @@ impl column::Column for Column<'_> {
         let start = rows.start;
         let (first, len) = self.range(rows)?;
         let vector = &self.vector;
-        let mut validity = Validity::All;
-        let values = match (self.role, &vector.data) {
+        let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All };
+        match (self.role, &vector.data) {
             (Role::Codes, Data::Coded { codes, .. }) => {
                 let words = scratch.take::<u32>(len)?;
                 codes.read(first, Out::W4(words))?;
-                validity = nonzero(words, scratch)?;
-                Values::U32(words)
+                batch.validity = nonzero(words, scratch)?;
+                batch.values = Values::U32(words);
             }
             (Role::Entries, Data::Coded { entries: strings, .. }) | (_, Data::Strings(strings)) => {
-                self.strings(strings.read(first, len, &mut validity, scratch)?)
+                batch.values = self.strings(strings.read(first, len, &mut batch.validity, scratch)?);
             }
             (_, Data::Coded { entries, count, codes }) => {
-                self.strings(entries.gather(*count, codes, first, len, &mut validity, scratch)?)
+                batch.values = self.strings(entries.gather(*count, codes, first, len, &mut batch.validity, scratch)?);
             }
-            (_, Data::Bits { words, constant: false }) => Values::Bool(Bits::new(words, first, len)?),
+            (_, Data::Bits { words, constant: false }) => batch.values = Values::Bool(Bits::new(words, first, len)?),
             (_, Data::Bits { words, constant: true }) => {
                 let bit = words.first().is_some_and(|byte| byte & 1 == 1);
-                Values::Bool(all_bits(bit, len, scratch)?)
+                batch.values = Values::Bool(all_bits(bit, len, scratch)?);
             }
-            (Role::Offsets, Data::DateTime { zones, .. }) => self.numbers(&zones.offsets(), first, len, scratch)?,
-            (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
-                self.numbers(numbers, first, len, scratch)?
+            (Role::Offsets, Data::DateTime { zones: numbers, .. })
+            | (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
+                self.numbers(numbers, first, &mut batch, scratch)?;
             }
             (_, Data::Nothing) if self.is_text() => {
-                self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } })
+                batch.values = self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } });
             }
-            (_, Data::Nothing) if vector.element == Element::Boolean => Values::Bool(all_bits(false, len, scratch)?),
-            (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, len, scratch)?,
-        };
-        if let Validity::All = validity {
-            validity = vector.mask.validity(first, len, scratch)?;
+            (_, Data::Nothing) if vector.element == Element::Boolean => {
+                batch.values = Values::Bool(all_bits(false, len, scratch)?);
+            }
+            (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, &mut batch, scratch)?,
         }
-        if let (Role::Offsets, Values::I32(offsets)) = (self.role, values) {
-            for ((i, row), offset) in (start..).enumerate().zip(offsets) {
-                if *offset == NO_ZONE && validity.get(i) {
+        if let Validity::All = batch.validity {
+            batch.validity = vector.mask.validity(first, len, scratch)?;
+        }
+        if let (Role::Offsets, Values::I32(offsets)) = (self.role, &batch.values) {
+            for ((i, row), offset) in (start..).enumerate().zip(*offsets) {
+                if *offset == NO_ZONE && batch.validity.get(i) {
                     // Says what is wrong with it.
                     vector.get(row)?;
                 }
             }
         }
-        Ok(Batch { first: start, len, values, validity })
+        Ok(batch)
     }
 
     fn dictionary(&self, _row: u64) -> Result<Option<Dictionary<Self>>> {
@@ -223,19 +225,21 @@ impl column::Column for Column<'_> {
 }
 
 impl<'a> Column<'a> {
-    /// Numbers as words of the column's type: borrowed if the chunk has them so, else decoded into `scratch`.
+    /// Numbers as words of the column's type, as many as the batch is long: borrowed if the chunk has them so, else
+    /// decoded into `scratch`.
     fn numbers<'s>(
         &self,
         numbers: &Numbers<'a>,
         first: usize,
-        len: usize,
+        batch: &mut Batch<'s, Self>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<Values<'s, Self>>
+    ) -> Result<()>
     where
         'a: 's,
     {
         use bytemuck::must_cast_slice as cast;
-        Ok(match column::Column::ty(self) {
+        let len = batch.len;
+        batch.values = match column::Column::ty(self) {
             Type::Prim(Prim::I32 | Prim::F32) => {
                 let words: &'s [u32] = match borrowed(numbers, Packing::U32, first, len) {
                     Some(words) => words,
@@ -258,7 +262,8 @@ impl<'a> Column<'a> {
                 };
                 if self.vector.element == Element::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
             }
-        })
+        };
+        Ok(())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Opening the FlatBuffer kinds (sections 5 to 8), by the names that the schema gives.
 
 use super::mask::Mask;
-use super::numbers::{Numbers, Zones};
+use super::numbers::{Form, Numbers};
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
 use super::{Data, PAYLOAD, Vector, row_count, rows_of};
@@ -79,12 +79,14 @@ impl<'a> Vector<'a> {
             Header::DiffDateTime => {
                 use views::DiffDateTimeVector as Of;
                 numbers.line.base = vars.base_millis;
-                // Absent or empty: all rows have the base offset.
-                let mut zones = Packed { at: packed.at, ..Packed::NONE };
+                // Differences to the base offset, which all rows have where these are absent or empty.
+                let mut zones = Numbers { form: Form::Quarters, ..Numbers::ZERO };
+                (zones.line.base, zones.packed.at) = (vars.base_tz.into(), packed.at);
                 if !table.bytes(Of::TZ)?.1.is_empty() {
-                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones)?;
+                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones.packed)?;
+                    zones.constant = false;
                 }
-                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } };
+                self.data = Data::DateTime { millis: numbers, zones };
                 return Ok(());
             }
             Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
