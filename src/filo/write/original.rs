@@ -124,8 +124,8 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
     }
     match (rows.values, new) {
         (Plain::String(strings), _) => old_strings(rows, strings, &stats, original.hint, scratch),
-        (_, true) => new_numbers(rows, &stats).map(Plan::of),
-        (_, false) => old_numbers(rows, &stats, original.hint).map(Plan::of),
+        (_, true) => Ok(Plan::for_rows(new_numbers(rows, &stats)?, &stats)),
+        (_, false) => Ok(Plan::for_rows(old_numbers(rows, &stats, original.hint)?, &stats)),
     }
 }
 
