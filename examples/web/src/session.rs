@@ -260,6 +260,7 @@ impl Session {
             Err(e) => {
                 self.fresh = true;
                 json.clear();
+                #[cfg(feature = "vortex")]
                 let said = e.said();
                 let (kind, what) = (e.kind(), e.what());
                 describe::error(json, &e);

@@ -201,8 +201,11 @@ impl<'a> Scan<'a> {
 }
 
 impl<'a> Text<'a> {
-    /// The attribute value at the offset `at` of the `document` that this text is of.
-    pub(crate) fn other(&self, document: &'a [u8], at: u32) -> Result<Text<'a>> {
+    /// The attribute value that has the offset `at` in the `document` that this text is of.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] or [`Kind::Truncated`] if there is none.
+    pub fn other(&self, document: &'a [u8], at: u32) -> Result<Text<'a>> {
         // It begins with its quote.
         let at = (at as usize).saturating_sub(1);
         Scan { rest: document.get(at..).unwrap_or_default(), at, charset: self.charset() }.value()
