@@ -47,6 +47,7 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Walks the document: its root, then its fields. What may stand inside the root is fields and white space; what is
     /// inside a field, nobody asks. Where there is room for all fields, they are whole afterwards.
+    #[inline(never)]
     pub(super) fn read(&mut self, limits: &Limits, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut reader = Xml::new(self.xml);
         let mut root = None;

@@ -189,8 +189,10 @@ impl column::Column for Column<'_> {
                 let bit = words.first().is_some_and(|byte| byte & 1 == 1);
                 batch.values = Values::Bool(all_bits(bit, len, scratch)?);
             }
-            (Role::Offsets, Data::DateTime { zones: numbers, .. })
-            | (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
+            (Role::Offsets, Data::DateTime { zones, .. }) => {
+                self.numbers(&zones.offsets(), first, &mut batch, scratch)?;
+            }
+            (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
                 self.numbers(numbers, first, &mut batch, scratch)?;
             }
             (_, Data::Nothing) if self.is_text() => {

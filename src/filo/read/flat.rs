@@ -1,7 +1,7 @@
 //! Opening the FlatBuffer kinds (sections 5 to 8), by the names that the schema gives.
 
 use super::mask::Mask;
-use super::numbers::{Form, Numbers};
+use super::numbers::{Numbers, Zones};
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
 use super::{Data, PAYLOAD, Vector, row_count, rows_of};
@@ -79,14 +79,12 @@ impl<'a> Vector<'a> {
             Header::DiffDateTime => {
                 use views::DiffDateTimeVector as Of;
                 numbers.line.base = vars.base_millis;
-                // Differences to the base offset, which all rows have where these are absent or empty.
-                let mut zones = Numbers { form: Form::Quarters, ..Numbers::ZERO };
-                (zones.line.base, zones.packed.at) = (vars.base_tz.into(), packed.at);
+                // Absent or empty: all rows have the base offset.
+                let mut zones = Packed { at: packed.at, ..Packed::NONE };
                 if !table.bytes(Of::TZ)?.1.is_empty() {
-                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones.packed)?;
-                    zones.constant = false;
+                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones)?;
                 }
-                self.data = Data::DateTime { millis: numbers, zones };
+                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } };
                 return Ok(());
             }
             Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,

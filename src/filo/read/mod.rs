@@ -13,7 +13,7 @@ pub use column::{Column, Table};
 pub use value::Value;
 
 use self::mask::Mask;
-use self::numbers::Numbers;
+use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
 use self::strings::Strings;
 use super::raw::{HEADER_LEN, Header, Packing};
@@ -45,7 +45,7 @@ enum Data<'a> {
     /// Numbers of any width.
     Numbers(Numbers<'a>),
     /// Instants and zone offsets.
-    DateTime { millis: Numbers<'a>, zones: Numbers<'a> },
+    DateTime { millis: Numbers<'a>, zones: Zones<'a> },
     /// One string per row.
     Strings(Strings<'a>),
     /// A code per row; code 0 is a missing row.
@@ -131,7 +131,7 @@ impl<'a> Vector<'a> {
             Header::DiffPrimitive => Encoding::Diff(packing),
             Header::DiffDateTime => {
                 let zones = match self.data {
-                    Data::DateTime { zones, .. } if !zones.constant => Some(zones.packed.packing),
+                    Data::DateTime { zones, .. } if !zones.packed.data.is_empty() => Some(zones.packed.packing),
                     _ => None,
                 };
                 Encoding::DiffDateTime { millis: packing, zones }
@@ -184,7 +184,7 @@ impl<'a> Vector<'a> {
             Data::Numbers(numbers) => Some(self.number(numbers.get(i)?)),
             Data::DateTime { millis, zones } => Some(Value::DateTime {
                 millis: millis.get(i)?.cast_signed(),
-                offset_ms: low32(zones.get(i)?).cast_signed(),
+                offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
             }),
             Data::Strings(strings) => strings.get(i)?.map(Value::Bytes),
             Data::Coded { entries, count, codes } => match low32(codes.get(i)?) {

@@ -30,6 +30,28 @@ pub(super) enum Form {
 /// What [`Numbers::read`] gives for a zone offset that is too large: no whole number of quarters.
 pub(super) const NO_ZONE: i32 = i32::MIN;
 
+/// UTC offsets of date-times (section 8.4).
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Zones<'a> {
+    /// Quarters of an hour, east positive.
+    pub(super) base: i8,
+    /// Differences to it; without data all rows have the base.
+    pub(super) packed: Packed<'a>,
+}
+
+impl<'a> Zones<'a> {
+    /// The offsets in milliseconds.
+    pub(super) const fn offsets(&self) -> Numbers<'a> {
+        let line = Line { base: self.base as i64, slope: 0 };
+        let packed = match self.packed.data {
+            // One difference of zero for all rows.
+            [] => Packed { packing: Packing::U8, data: &[0], ..self.packed },
+            _ => self.packed,
+        };
+        Numbers { line, packed, constant: self.packed.data.is_empty(), form: Form::Quarters }
+    }
+}
+
 /// Values per turn: the words of a turn stay in the first-level cache between the passes over them.
 const BLOCK: usize = 1024;
 
