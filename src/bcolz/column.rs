@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::dtype::Dtype;
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned};
 use crate::error::{Error, Kind, Result, What};
 
 /// Rows of an array, decoded: items one behind the other, as the file has them.
@@ -112,37 +112,41 @@ impl<'p> Column<'p> {
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
     }
 
-    /// Items as native numbers: the data themselves if they are that already, else gathered. Types of one size share
-    /// the code as long as it is not part of its caller's.
-    #[inline(never)]
-    fn numbers<'s, T: bytemuck::Pod, const N: usize>(
+    /// Items of `size` bytes as those of native numbers: the data themselves if they are that already, else gathered.
+    fn numbers<'s>(
         &self,
         bytes: &'p [u8],
+        size: usize,
         big: bool,
         len: usize,
         scratch: &mut Scratch<'s>,
-    ) -> Result<&'s [T]>
+    ) -> Result<&'s [u8]>
     where
         'p: 's,
     {
-        let native = N == 1 || big == cfg!(target_endian = "big");
-        if native
-            && self.stride as usize == N
-            && let Ok(values) = bytemuck::try_cast_slice::<u8, T>(bytes)
-        {
-            return Ok(values);
+        let native = size == 1 || big == cfg!(target_endian = "big");
+        if native && self.stride as usize == size && aligned(bytes, size) {
+            return Ok(bytes);
         }
-        let values = scratch.take::<T>(len)?;
-        let cells = bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(N);
-        for (to, item) in cells.zip(bytes.chunks_exact(self.stride.max(1) as usize)) {
-            let Some(from) = item.get(self.at as usize..).and_then(|item| item.first_chunk::<N>()) else { break };
-            let Some(to) = to.first_chunk_mut::<N>() else { break };
+        let values = scratch.cut(len, size, size)?;
+        match size {
+            1 => self.gather::<1>(bytes, native, values),
+            2 => self.gather::<2>(bytes, native, values),
+            4 => self.gather::<4>(bytes, native, values),
+            _ => self.gather::<8>(bytes, native, values),
+        }
+        Ok(values)
+    }
+
+    fn gather<const N: usize>(&self, bytes: &[u8], native: bool, values: &mut [u8]) {
+        let items = bytes.chunks_exact(self.stride.max(1) as usize);
+        for (to, item) in values.as_chunks_mut::<N>().0.iter_mut().zip(items) {
+            let Some(from) = item.get(self.at as usize..).and_then(|item| item.first_chunk()) else { break };
             *to = *from;
             if !native {
                 to.reverse();
             }
         }
-        Ok(values)
     }
 
     /// The bytes of each item.
@@ -226,32 +230,6 @@ impl<'p> Column<'p> {
         }
         Ok(VarBytes { data, spans })
     }
-
-    fn number<'s>(
-        &self,
-        prim: Prim,
-        big: bool,
-        bytes: &'p [u8],
-        len: usize,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<Values<'s, Self>>
-    where
-        'p: 's,
-    {
-        Ok(match prim {
-            Prim::I8 => Values::I8(self.numbers::<i8, 1>(bytes, big, len, scratch)?),
-            Prim::I16 => Values::I16(self.numbers::<i16, 2>(bytes, big, len, scratch)?),
-            Prim::I32 => Values::I32(self.numbers::<i32, 4>(bytes, big, len, scratch)?),
-            Prim::I64 => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
-            Prim::U8 => Values::U8(self.numbers::<u8, 1>(bytes, big, len, scratch)?),
-            Prim::U16 => Values::U16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
-            Prim::U32 => Values::U32(self.numbers::<u32, 4>(bytes, big, len, scratch)?),
-            Prim::U64 => Values::U64(self.numbers::<u64, 8>(bytes, big, len, scratch)?),
-            Prim::F16 => Values::F16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
-            Prim::F32 => Values::F32(self.numbers::<f32, 4>(bytes, big, len, scratch)?),
-            Prim::F64 => Values::F64(self.numbers::<f64, 8>(bytes, big, len, scratch)?),
-        })
-    }
 }
 
 impl<'p> column::Column for Column<'p> {
@@ -325,8 +303,10 @@ impl<'p> column::Column for Column<'p> {
                 Values::Nested { rows: ranges, of: *self }
             }
             (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),
-            (None, Dtype::Number { prim, big }) => self.number(prim, big, bytes, len, scratch)?,
-            (None, Dtype::Time { big, .. }) => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
+            (None, Dtype::Number { prim, big }) => {
+                Values::numbers(prim, self.numbers(bytes, prim.size(), big, len, scratch)?)
+            }
+            (None, Dtype::Time { big, .. }) => Values::numbers(Prim::I64, self.numbers(bytes, 8, big, len, scratch)?),
             (None, Dtype::Bytes(_)) => Values::Bytes(self.bytes(bytes, len, scratch)?),
             (None, Dtype::Text { big, .. }) => Values::Utf8(self.texts(first, bytes, big, len, scratch)?),
             (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),

@@ -259,6 +259,11 @@ impl<'a> Field<'a> {
         matches!(self.stype, SType::Bool8) && self.buffers[DATA].len < self.rows
     }
 
+    /// Bytes of an offset of strings, else of an element.
+    pub(super) const fn width(&self) -> u8 {
+        self.width
+    }
+
     /// Whether offsets have 32 bits.
     pub(super) const fn is_narrow(&self) -> bool {
         self.width <= 4
