@@ -111,29 +111,23 @@ impl<'w> Code<'w> {
     pub(super) fn four(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
         let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
         let lengths = r.array::<6>(What::ZstdLiterals)?;
-        let [a, b, c, d, e, f] = *lengths;
-        let start = start.saturating_add(6);
-        let ends = [[a, b], [c, d], [e, f]].into_iter().scan(start, |end, len| {
-            *end = end.saturating_add(u16::from_le_bytes(len).into());
-            Some(*end)
-        });
-        let mut edges = [start, end, end, end, end];
-        for (edge, at) in edges.iter_mut().skip(1).zip(ends) {
-            *edge = at;
+        let (lengths, mut from) = (lengths.as_chunks::<2>().0, start.saturating_add(6));
+        let mut streams = [Bits::default(); 4];
+        for (k, stream) in streams.iter_mut().enumerate() {
+            let to = match lengths.get(k) {
+                Some(len) => from.saturating_add(u16::from_le_bytes(*len).into()),
+                None if from > end => {
+                    let at = start.saturating_add(6) as u64;
+                    return Err(Error::new(Kind::Truncated, What::ZstdLiterals, at).with_need(from as u64));
+                }
+                None => end,
+            };
+            *stream = Bits::new(src, from, to, What::ZstdLiterals)?;
+            from = to;
         }
-        let [a, b, c, d, e] = edges;
-        if d > e {
-            return Err(Error::new(Kind::Truncated, What::ZstdLiterals, start as u64).with_need(d as u64));
-        }
-        let mut streams = [
-            Bits::new(src, a, b, What::ZstdLiterals)?,
-            Bits::new(src, b, c, What::ZstdLiterals)?,
-            Bits::new(src, c, d, What::ZstdLiterals)?,
-            Bits::new(src, d, e, What::ZstdLiterals)?,
-        ];
         let quarter = dst.len().div_ceil(4);
-        // Of six bytes the last part is empty.
         let mut pieces = dst.chunks_mut(quarter.max(1));
+        // Of six bytes the last part is empty.
         let mut parts = [(); 4].map(|()| pieces.next().unwrap_or_default());
         let done = if FAST { abreast(self.table(), &mut streams, &mut parts) } else { 0 };
         for (bits, part) in streams.iter_mut().zip(parts) {
