@@ -149,19 +149,17 @@ impl<'p> Column<'p> {
         }
     }
 
-    /// The bytes of each item.
-    fn items(&self, bytes: &'p [u8]) -> impl Iterator<Item = &'p [u8]> + use<'p> {
-        let (at, size) = (self.at as usize, self.dtype.size() as usize);
-        bytes
-            .chunks_exact(self.stride.max(1) as usize)
-            .map(move |item| item.get(at..).and_then(|item| item.get(..size)).unwrap_or_default())
+    /// The bytes of item `i`; none behind the last.
+    fn item(&self, bytes: &'p [u8], i: usize) -> &'p [u8] {
+        let at = i.saturating_mul(self.stride as usize).saturating_add(self.at as usize);
+        bytes.get(at..).and_then(|item| item.get(..self.dtype.size() as usize)).unwrap_or_default()
     }
 
     fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
         let bits = scratch.take::<u8>(len.div_ceil(8))?;
         bits.fill(0);
-        for (i, item) in self.items(bytes).enumerate() {
-            if let (Some(bit), true) = (bits.get_mut(i / 8), item != [0]) {
+        for i in 0..len {
+            if let (Some(bit), true) = (bits.get_mut(i / 8), self.item(bytes, i) != [0]) {
                 *bit |= 1 << (i % 8);
             }
         }
@@ -175,7 +173,8 @@ impl<'p> Column<'p> {
     {
         let spans = scratch.take::<Span>(len)?;
         let mut at = self.at;
-        for (span, item) in spans.iter_mut().zip(self.items(bytes)) {
+        for (i, span) in spans.iter_mut().enumerate() {
+            let item = self.item(bytes, i);
             let used = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
             *span = Span { at, len: low32(used) };
             at = at.saturating_add(self.stride);
@@ -195,8 +194,8 @@ impl<'p> Column<'p> {
         let spans = scratch.take::<Span>(len)?;
         let data = scratch.take::<u8>(len.saturating_mul(self.dtype.size() as usize))?;
         let mut used = 0usize;
-        for (i, (span, item)) in spans.iter_mut().zip(self.items(bytes)).enumerate() {
-            let start = used;
+        for (i, span) in spans.iter_mut().enumerate() {
+            let (start, item) = (used, self.item(bytes, i));
             let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
             for unit in item.as_chunks::<4>().0.iter().take(last) {
                 let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
@@ -223,8 +222,8 @@ impl<'p> Column<'p> {
             return Ok(VarBytes { data: bytes, spans });
         }
         let data = scratch.take::<u8>(len.saturating_mul(size as usize))?;
-        for (to, item) in data.chunks_exact_mut(size.max(1) as usize).zip(self.items(bytes)) {
-            for (to, from) in to.iter_mut().zip(item) {
+        for (i, to) in data.chunks_exact_mut(size.max(1) as usize).enumerate() {
+            for (to, from) in to.iter_mut().zip(self.item(bytes, i)) {
                 *to = *from;
             }
         }

@@ -1,8 +1,6 @@
 //! Records, as numpy spells them (section A.3): fields one behind the other, or a dict that says where each lies.
 
-use core::str::FromStr;
-
-use super::dtype::{Dtype, MAX_ITEM};
+use super::dtype::{self, Dtype, MAX_ITEM};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
@@ -249,7 +247,7 @@ impl<'a> Cursor<'a> {
         self.rest = self.rest.trim_start_matches(' ');
         let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.rest.split_at_checked(len).ok_or(self.unknown())?;
-        let number = u32::from_str(digits).map_err(|_| self.unknown())?;
+        let number = dtype::number(digits).ok_or(self.unknown())?;
         self.rest = rest;
         Ok(number)
     }

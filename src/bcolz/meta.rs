@@ -204,7 +204,7 @@ fn cparams(json: &mut Json<'_>) -> Result<(Params, i64)> {
             }
             Some("quantize") => {
                 quantize = match json.next()? {
-                    Some(Event::Number(number)) => number.parse().map_err(|_| wrong(What::BcolzParams))?,
+                    Some(Event::Number(number)) => signed(number).ok_or(wrong(What::BcolzParams))?,
                     Some(Event::Null) => 0,
                     _ => return Err(wrong(What::BcolzParams)),
                 }
@@ -213,6 +213,14 @@ fn cparams(json: &mut Json<'_>) -> Result<(Params, i64)> {
         }
     }
     Ok((params, quantize))
+}
+
+/// An integer of JSON.
+fn signed(number: &str) -> Option<i64> {
+    match number.strip_prefix('-') {
+        Some(digits) => 0i64.checked_sub_unsigned(digits.parse().ok()?),
+        None => 0i64.checked_add_unsigned(number.parse().ok()?),
+    }
 }
 
 /// `__rootdirs__`: hands the names of the columns out, in their order, each checked by [`check_name`].

@@ -216,27 +216,21 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
     // Two states take turns, until one has not enough bits to go on.
     bits.refill();
-    let mut states = [bits.take(table.log()), bits.take(table.log())];
-    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
-    let mut slots = weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate();
-    let mut put = |state: u64| {
-        let entry = Fse::at(entries, state);
-        let (at, slot) = slots.next()?;
-        *slot = low8(entry.base());
-        Some((at, entry))
-    };
-    let many = || Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64);
+    let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));
     if bits.left() < 0 {
         return Err(Error::new(Kind::Truncated, What::ZstdHuffman, at).with_need(2));
     }
-    loop {
-        let [state, other] = states;
-        let (_, entry) = put(state).ok_or_else(many)?;
-        bits.refill();
-        if bits.left() < entry.bits().into() {
-            let (last, _) = put(other).ok_or_else(many)?;
-            return Ok(last.wrapping_add(1));
+    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
+    let mut last = false;
+    for (k, weight) in weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate() {
+        let entry = Fse::at(entries, state);
+        *weight = low8(entry.base());
+        if last {
+            return Ok(k.wrapping_add(1));
         }
-        states = [other, entry.next().wrapping_add(bits.take(entry.bits()))];
+        bits.refill();
+        last = bits.left() < entry.bits().into();
+        (state, other) = (other, entry.next().wrapping_add(bits.take(entry.bits())));
     }
+    Err(Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64))
 }

@@ -206,16 +206,12 @@ impl<'a> Json<'a> {
         if leading != b'0' {
             self.digits();
         }
-        if self.r.rest().first() == Some(&b'.') {
-            self.r.u8(What::JsonNumber)?;
+        if self.passed(b".") {
             self.digit()?;
             self.digits();
         }
-        if let Some(b'e' | b'E') = self.r.rest().first() {
-            self.r.u8(What::JsonNumber)?;
-            if let Some(b'+' | b'-') = self.r.rest().first() {
-                self.r.u8(What::JsonNumber)?;
-            }
+        if self.passed(b"eE") {
+            self.passed(b"+-");
             self.digit()?;
             self.digits();
         }
@@ -234,20 +230,21 @@ impl<'a> Json<'a> {
     }
 
     fn digits(&mut self) {
-        while let Some(b'0'..=b'9') = self.r.rest().first() {
-            let _ = self.r.u8(What::JsonNumber);
-        }
+        while self.passed(b"0123456789") {}
     }
 
-    /// A string whose opening quote is taken.
+    /// Passes over the next byte if it is one of these; whether it was.
+    fn passed(&mut self, bytes: &[u8]) -> bool {
+        let passed = self.r.rest().first().is_some_and(|byte| bytes.contains(byte));
+        passed && self.r.u8(What::Json).is_ok()
+    }
+
     fn text(&mut self) -> Result<Text<'a>> {
         Text::take(&mut self.r)
     }
 
     fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.r.rest().first() {
-            let _ = self.r.u8(What::Json);
-        }
+        while self.passed(b" \t\n\r") {}
     }
 
     const fn in_object(&self) -> bool {
