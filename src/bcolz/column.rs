@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::dtype::Dtype;
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned};
+use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
 use crate::error::{Error, Kind, Result, What};
 
 /// Rows of an array, decoded: items one behind the other, as the file has them.
@@ -279,8 +279,8 @@ impl<'p> column::Column for Column<'p> {
         }
         Ok(gaps.saturating_add(match self.dtype {
             Dtype::Bool => len.div_ceil(8),
-            Dtype::Number { prim, .. } => number_cost(prim.size(), len),
-            Dtype::Time { .. } => number_cost(8, len).saturating_add(len.div_ceil(8)),
+            Dtype::Number { prim, .. } => cost(prim.size(), len),
+            Dtype::Time { .. } => cost(8, len).saturating_add(len.div_ceil(8)),
             Dtype::Bytes(_) => Scratch::cost::<Span>(len),
             Dtype::Text { .. } => {
                 Scratch::cost::<Span>(len).saturating_add(len.saturating_mul(self.dtype.size().into()))
@@ -324,11 +324,6 @@ impl<'p> column::Column for Column<'p> {
         };
         Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)? })
     }
-}
-
-/// What gathered numbers take.
-const fn number_cost(size: usize, len: u64) -> u64 {
-    if len == 0 { 0 } else { len.saturating_mul(size as u64).saturating_add(size as u64).saturating_sub(1) }
 }
 
 /// A length inside of a window, which has fewer than 2^32 bytes.

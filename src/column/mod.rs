@@ -50,5 +50,5 @@ pub use convert::{Build, Feed, convert};
 pub use table::{Column, Dictionary, Part, Table, fit};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
-pub(crate) use values::aligned;
 pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};
+pub(crate) use values::{aligned, cost};

@@ -311,6 +311,11 @@ pub(crate) fn aligned(bytes: &[u8], size: usize) -> bool {
     bytes.as_ptr() as usize & size.wrapping_sub(1) == 0
 }
 
+/// What a copy of `len` numbers of `size` bytes takes up of scratch at most.
+pub(crate) const fn cost(size: usize, len: u64) -> u64 {
+    if len == 0 { 0 } else { len.saturating_add(1).saturating_mul(size as u64).saturating_sub(1) }
+}
+
 #[cold]
 fn no_row(i: usize, count: usize) -> Error {
     Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(count as u64)

@@ -4,11 +4,11 @@ use core::fmt;
 use core::ops::Range;
 
 use super::field::Which;
-use super::numbers::{Number, copied, cost, is_native, part};
+use super::numbers::{Number, copied, is_native, part};
 use super::offsets::Offsets;
 use super::{Field, Window};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Ranges, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Ranges, Spans, Type, Validity, Values, VarBytes, cost};
 use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{self, SType};
@@ -213,7 +213,7 @@ impl column::Column for Column<'_> {
         let (_, len) = self.range(&rows)?;
         let len = len as u64;
         let validity = if self.is_full() { 0 } else { len.div_ceil(8) };
-        let size = usize::try_from(self.field.width()).unwrap_or(0);
+        let size = usize::from(self.field.width());
         let values = match self.field.stype() {
             SType::Void0 | SType::Unknown(_) => return Ok(0),
             SType::Bool8 if self.field.is_packed() => return Ok(0),

@@ -77,11 +77,6 @@ pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -
     Ok(copy)
 }
 
-/// An upper bound of the scratch that [`copied`] takes.
-pub(super) const fn cost(size: usize, len: u64) -> u64 {
-    len.saturating_mul(size as u64).saturating_add(size as u64)
-}
-
 /// Elements `first..first + len` of `size` bytes.
 pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
     let bounds = first.checked_mul(size).zip(len.checked_mul(size));

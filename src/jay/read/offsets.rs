@@ -3,9 +3,9 @@
 
 use super::Column;
 use super::field::Which;
-use super::numbers::{copied, cost, is_native, part};
+use super::numbers::{copied, is_native, part};
 use crate::bytes::{Bits, Scratch};
-use crate::column::Validity;
+use crate::column::{Validity, cost};
 use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
