@@ -2,7 +2,9 @@
 
 use core::str;
 
-use super::{Prim, Validity};
+#[cfg(any(feature = "jay", feature = "bcolz"))]
+use super::Prim;
+use super::Validity;
 use crate::bytes::Bits;
 use crate::error::{Error, Kind, Result, What};
 
@@ -100,6 +102,7 @@ pub enum Spans<'s> {
 
 impl<'s, C> Values<'s, C> {
     /// Numbers by their bytes, which are in native order and [aligned].
+    #[cfg(any(feature = "jay", feature = "bcolz"))]
     #[inline(never)]
     pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
         fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
@@ -307,11 +310,13 @@ impl Ranges<'_> {
 }
 
 /// Whether `bytes` lie where numbers of `size` bytes can.
+#[cfg(any(feature = "jay", feature = "bcolz"))]
 pub(crate) fn aligned(bytes: &[u8], size: usize) -> bool {
     bytes.as_ptr() as usize & size.wrapping_sub(1) == 0
 }
 
 /// What a copy of `len` numbers of `size` bytes takes up of scratch at most.
+#[cfg(any(feature = "jay", feature = "bcolz"))]
 pub(crate) const fn cost(size: usize, len: u64) -> u64 {
     if len == 0 { 0 } else { len.saturating_add(1).saturating_mul(size as u64).saturating_sub(1) }
 }
