@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::dtype::Dtype;
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
 use crate::error::{Error, Kind, Result, What};
 
 /// Rows of an array, decoded: items one behind the other, as the file has them.
@@ -112,52 +112,54 @@ impl<'p> Column<'p> {
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
     }
 
-    /// Items as native numbers: the data themselves if they are that already, else gathered. Types of one size share
-    /// the code as long as it is not part of its caller's.
-    #[inline(never)]
-    fn numbers<'s, T: bytemuck::Pod, const N: usize>(
+    /// Items of `size` bytes as those of native numbers: the data themselves if they are that already, else gathered.
+    fn numbers<'s>(
         &self,
         bytes: &'p [u8],
+        size: usize,
         big: bool,
         len: usize,
         scratch: &mut Scratch<'s>,
-    ) -> Result<&'s [T]>
+    ) -> Result<&'s [u8]>
     where
         'p: 's,
     {
-        let native = N == 1 || big == cfg!(target_endian = "big");
-        if native
-            && self.stride as usize == N
-            && let Ok(values) = bytemuck::try_cast_slice::<u8, T>(bytes)
-        {
-            return Ok(values);
+        let native = size == 1 || big == cfg!(target_endian = "big");
+        if native && self.stride as usize == size && aligned(bytes, size) {
+            return Ok(bytes);
         }
-        let values = scratch.take::<T>(len)?;
-        let cells = bytemuck::cast_slice_mut::<T, u8>(values).chunks_exact_mut(N);
-        for (to, item) in cells.zip(bytes.chunks_exact(self.stride.max(1) as usize)) {
-            let Some(from) = item.get(self.at as usize..).and_then(|item| item.first_chunk::<N>()) else { break };
-            let Some(to) = to.first_chunk_mut::<N>() else { break };
+        let values = scratch.cut(len, size, size)?;
+        match size {
+            1 => self.gather::<1>(bytes, native, values),
+            2 => self.gather::<2>(bytes, native, values),
+            4 => self.gather::<4>(bytes, native, values),
+            _ => self.gather::<8>(bytes, native, values),
+        }
+        Ok(values)
+    }
+
+    fn gather<const N: usize>(&self, bytes: &[u8], native: bool, values: &mut [u8]) {
+        let items = bytes.chunks_exact(self.stride.max(1) as usize);
+        for (to, item) in values.as_chunks_mut::<N>().0.iter_mut().zip(items) {
+            let Some(from) = item.get(self.at as usize..).and_then(|item| item.first_chunk()) else { break };
             *to = *from;
             if !native {
                 to.reverse();
             }
         }
-        Ok(values)
     }
 
-    /// The bytes of each item.
-    fn items(&self, bytes: &'p [u8]) -> impl Iterator<Item = &'p [u8]> + use<'p> {
-        let (at, size) = (self.at as usize, self.dtype.size() as usize);
-        bytes
-            .chunks_exact(self.stride.max(1) as usize)
-            .map(move |item| item.get(at..).and_then(|item| item.get(..size)).unwrap_or_default())
+    /// The bytes of item `i`; none behind the last.
+    fn item(&self, bytes: &'p [u8], i: usize) -> &'p [u8] {
+        let at = i.saturating_mul(self.stride as usize).saturating_add(self.at as usize);
+        bytes.get(at..).and_then(|item| item.get(..self.dtype.size() as usize)).unwrap_or_default()
     }
 
     fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
         let bits = scratch.take::<u8>(len.div_ceil(8))?;
         bits.fill(0);
-        for (i, item) in self.items(bytes).enumerate() {
-            if let (Some(bit), true) = (bits.get_mut(i / 8), item != [0]) {
+        for i in 0..len {
+            if let (Some(bit), true) = (bits.get_mut(i / 8), self.item(bytes, i) != [0]) {
                 *bit |= 1 << (i % 8);
             }
         }
@@ -171,7 +173,8 @@ impl<'p> Column<'p> {
     {
         let spans = scratch.take::<Span>(len)?;
         let mut at = self.at;
-        for (span, item) in spans.iter_mut().zip(self.items(bytes)) {
+        for (i, span) in spans.iter_mut().enumerate() {
+            let item = self.item(bytes, i);
             let used = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
             *span = Span { at, len: low32(used) };
             at = at.saturating_add(self.stride);
@@ -191,8 +194,8 @@ impl<'p> Column<'p> {
         let spans = scratch.take::<Span>(len)?;
         let data = scratch.take::<u8>(len.saturating_mul(self.dtype.size() as usize))?;
         let mut used = 0usize;
-        for (i, (span, item)) in spans.iter_mut().zip(self.items(bytes)).enumerate() {
-            let start = used;
+        for (i, span) in spans.iter_mut().enumerate() {
+            let (start, item) = (used, self.item(bytes, i));
             let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
             for unit in item.as_chunks::<4>().0.iter().take(last) {
                 let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
@@ -219,38 +222,12 @@ impl<'p> Column<'p> {
             return Ok(VarBytes { data: bytes, spans });
         }
         let data = scratch.take::<u8>(len.saturating_mul(size as usize))?;
-        for (to, item) in data.chunks_exact_mut(size.max(1) as usize).zip(self.items(bytes)) {
-            for (to, from) in to.iter_mut().zip(item) {
+        for (i, to) in data.chunks_exact_mut(size.max(1) as usize).enumerate() {
+            for (to, from) in to.iter_mut().zip(self.item(bytes, i)) {
                 *to = *from;
             }
         }
         Ok(VarBytes { data, spans })
-    }
-
-    fn number<'s>(
-        &self,
-        prim: Prim,
-        big: bool,
-        bytes: &'p [u8],
-        len: usize,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<Values<'s, Self>>
-    where
-        'p: 's,
-    {
-        Ok(match prim {
-            Prim::I8 => Values::I8(self.numbers::<i8, 1>(bytes, big, len, scratch)?),
-            Prim::I16 => Values::I16(self.numbers::<i16, 2>(bytes, big, len, scratch)?),
-            Prim::I32 => Values::I32(self.numbers::<i32, 4>(bytes, big, len, scratch)?),
-            Prim::I64 => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
-            Prim::U8 => Values::U8(self.numbers::<u8, 1>(bytes, big, len, scratch)?),
-            Prim::U16 => Values::U16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
-            Prim::U32 => Values::U32(self.numbers::<u32, 4>(bytes, big, len, scratch)?),
-            Prim::U64 => Values::U64(self.numbers::<u64, 8>(bytes, big, len, scratch)?),
-            Prim::F16 => Values::F16(self.numbers::<u16, 2>(bytes, big, len, scratch)?),
-            Prim::F32 => Values::F32(self.numbers::<f32, 4>(bytes, big, len, scratch)?),
-            Prim::F64 => Values::F64(self.numbers::<f64, 8>(bytes, big, len, scratch)?),
-        })
     }
 }
 
@@ -302,8 +279,8 @@ impl<'p> column::Column for Column<'p> {
         }
         Ok(gaps.saturating_add(match self.dtype {
             Dtype::Bool => len.div_ceil(8),
-            Dtype::Number { prim, .. } => number_cost(prim.size(), len),
-            Dtype::Time { .. } => number_cost(8, len).saturating_add(len.div_ceil(8)),
+            Dtype::Number { prim, .. } => cost(prim.size(), len),
+            Dtype::Time { .. } => cost(8, len).saturating_add(len.div_ceil(8)),
             Dtype::Bytes(_) => Scratch::cost::<Span>(len),
             Dtype::Text { .. } => {
                 Scratch::cost::<Span>(len).saturating_add(len.saturating_mul(self.dtype.size().into()))
@@ -325,8 +302,10 @@ impl<'p> column::Column for Column<'p> {
                 Values::Nested { rows: ranges, of: *self }
             }
             (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),
-            (None, Dtype::Number { prim, big }) => self.number(prim, big, bytes, len, scratch)?,
-            (None, Dtype::Time { big, .. }) => Values::I64(self.numbers::<i64, 8>(bytes, big, len, scratch)?),
+            (None, Dtype::Number { prim, big }) => {
+                Values::numbers(prim, self.numbers(bytes, prim.size(), big, len, scratch)?)
+            }
+            (None, Dtype::Time { big, .. }) => Values::numbers(Prim::I64, self.numbers(bytes, 8, big, len, scratch)?),
             (None, Dtype::Bytes(_)) => Values::Bytes(self.bytes(bytes, len, scratch)?),
             (None, Dtype::Text { big, .. }) => Values::Utf8(self.texts(first, bytes, big, len, scratch)?),
             (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),
@@ -345,11 +324,6 @@ impl<'p> column::Column for Column<'p> {
         };
         Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)? })
     }
-}
-
-/// What gathered numbers take.
-const fn number_cost(size: usize, len: u64) -> u64 {
-    if len == 0 { 0 } else { len.saturating_mul(size as u64).saturating_add(size as u64).saturating_sub(1) }
 }
 
 /// A length inside of a window, which has fewer than 2^32 bytes.

@@ -1,7 +1,6 @@
 //! Types of items, as numpy spells them (section A.3).
 
 use core::fmt;
-use core::str::FromStr;
 
 use super::fields::Fields;
 use crate::column::{Prim, Type, Unit};
@@ -68,7 +67,7 @@ impl<'a> Dtype<'a> {
             "object" => return Ok(Dtype::Object),
             _ => {}
         }
-        if let Some(prim) = PRIMS.into_iter().find(|prim| prim.name() == text) {
+        if let Some(prim) = PRIMS.iter().copied().find(|prim| prim.name() == text) {
             return little(prim);
         }
         if let Some(rest) = text.strip_prefix("datetime64") {
@@ -93,28 +92,21 @@ impl<'a> Dtype<'a> {
         if !size.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(unknown);
         }
-        let size = u32::from_str(size).ok().filter(|size| *size > 0).ok_or(unknown)?;
+        let size = number(size).filter(|size| *size > 0).ok_or(unknown)?;
         if size > MAX_ITEM / 4 {
             return Err(Error::new(Kind::Limit, What::BcolzDtype, 1).with_need((MAX_ITEM / 4).into()));
         }
-        let prim = match (kind, size) {
-            ("S" | "a", _) => return Ok(Dtype::Bytes(size)),
-            ("U", _) => return Ok(Dtype::Text { chars: size, big }),
-            ("V", _) => return Ok(Dtype::Void(size)),
-            ("i", 1) => Prim::I8,
-            ("i", 2) => Prim::I16,
-            ("i", 4) => Prim::I32,
-            ("i", 8) => Prim::I64,
-            ("u", 1) => Prim::U8,
-            ("u", 2) => Prim::U16,
-            ("u", 4) => Prim::U32,
-            ("u", 8) => Prim::U64,
-            ("f", 2) => Prim::F16,
-            ("f", 4) => Prim::F32,
-            ("f", 8) => Prim::F64,
-            _ => return Err(unknown),
-        };
-        Ok(Dtype::Number { prim, big })
+        match kind {
+            "S" | "a" => Ok(Dtype::Bytes(size)),
+            "U" => Ok(Dtype::Text { chars: size, big }),
+            "V" => Ok(Dtype::Void(size)),
+            // Their names begin with that letter.
+            "i" | "u" | "f" => {
+                let prim = PRIMS.iter().find(|prim| prim.name().starts_with(kind) && prim.size() == size as usize);
+                prim.map(|prim| Dtype::Number { prim: *prim, big }).ok_or(unknown)
+            }
+            _ => Err(unknown),
+        }
     }
 
     /// Bytes of an item; 0 for an object, of which each has its own.
@@ -215,25 +207,33 @@ const PRIMS: [Prim; 11] = [
     Prim::F64,
 ];
 
+/// All units.
+const UNITS: [Unit; 13] = [
+    Unit::Year,
+    Unit::Month,
+    Unit::Week,
+    Unit::Day,
+    Unit::Hour,
+    Unit::Minute,
+    Unit::Second,
+    Unit::Milli,
+    Unit::Micro,
+    Unit::Nano,
+    Unit::Pico,
+    Unit::Femto,
+    Unit::Atto,
+];
+
+/// The number that digits spell.
+pub(super) fn number(digits: &str) -> Option<u32> {
+    // As JSON has them.
+    u32::try_from(digits.parse::<u64>().ok()?).ok()
+}
+
 /// `[ns]`.
 fn unit(text: &str) -> Option<Unit> {
     let name = text.strip_prefix('[')?.strip_suffix(']')?;
-    let all = [
-        Unit::Year,
-        Unit::Month,
-        Unit::Week,
-        Unit::Day,
-        Unit::Hour,
-        Unit::Minute,
-        Unit::Second,
-        Unit::Milli,
-        Unit::Micro,
-        Unit::Nano,
-        Unit::Pico,
-        Unit::Femto,
-        Unit::Atto,
-    ];
-    all.into_iter().find(|unit| unit.name() == name)
+    UNITS.iter().copied().find(|unit| unit.name() == name)
 }
 
 #[cfg(test)]

@@ -1,8 +1,6 @@
 //! Records, as numpy spells them (section A.3): fields one behind the other, or a dict that says where each lies.
 
-use core::str::FromStr;
-
-use super::dtype::{Dtype, MAX_ITEM};
+use super::dtype::{self, Dtype, MAX_ITEM};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
@@ -90,11 +88,11 @@ impl<'a> Walk<'a> {
                 if !fields.item()? {
                     return Ok(None);
                 }
-                fields.expect("(")?;
+                fields.expect(&["("])?;
                 let name = fields.name()?;
-                fields.expect(",")?;
+                fields.expect(&[","])?;
                 let dtype = fields.dtype(depth)?;
-                fields.expect(")")?;
+                fields.expect(&[")"])?;
                 let at = *next;
                 // Far below the end of 32 bits, as records end at `MAX_ITEM`.
                 *next = at.saturating_add(dtype.size());
@@ -132,7 +130,7 @@ impl<'a> Cursor<'a> {
     /// A record, whole.
     fn record(&mut self, depth: Depth) -> Result<Fields<'a>> {
         let depth = depth.child(self.at())?;
-        self.rest = self.rest.trim_start_matches(' ');
+        self.rest = self.ahead();
         let (text, begin) = (self.rest, *self);
         let mut walk = self.walk()?;
         let (mut count, mut size) = (0u32, 0u32);
@@ -160,34 +158,29 @@ impl<'a> Cursor<'a> {
             self.fresh = true;
             return Ok(Walk::List(*self, 0));
         }
-        self.expect("{")?;
-        let names = self.list("'names'")?;
-        self.expect(",")?;
-        let formats = self.list("'formats'")?;
-        self.expect(",")?;
-        let offsets = self.list("'offsets'")?;
-        self.expect(",")?;
-        if self.rest.trim_start_matches(' ').starts_with("'titles'") {
-            self.list("'titles'")?;
-            self.expect(",")?;
+        self.expect(&["{", "'names'"])?;
+        let names = self.list()?;
+        self.expect(&[",", "'formats'"])?;
+        let formats = self.list()?;
+        self.expect(&[",", "'offsets'"])?;
+        let offsets = self.list()?;
+        self.expect(&[","])?;
+        if self.take("'titles'") {
+            self.list()?;
+            self.expect(&[","])?;
         }
-        self.expect("'itemsize'")?;
-        self.expect(":")?;
+        self.expect(&["'itemsize'", ":"])?;
         let size = self.number()?;
         if self.take(",") {
-            self.expect("'aligned'")?;
-            self.expect(":")?;
-            self.expect("True")?;
+            self.expect(&["'aligned'", ":", "True"])?;
         }
-        self.expect("}")?;
+        self.expect(&["}"])?;
         Ok(Walk::Dict { names, formats, offsets, size })
     }
 
-    /// The list under a key of a dict; goes behind it.
-    fn list(&mut self, key: &str) -> Result<Self> {
-        self.expect(key)?;
-        self.expect(":")?;
-        self.expect("[")?;
+    /// The list under a key of a dict, which begins behind the key; goes behind it.
+    fn list(&mut self) -> Result<Self> {
+        self.expect(&[":", "["])?;
         let list = Cursor { fresh: true, ..*self };
         let mut open = 1u32;
         while open > 0 {
@@ -214,7 +207,7 @@ impl<'a> Cursor<'a> {
             return Ok(false);
         }
         if !fresh {
-            self.expect(",")?;
+            self.expect(&[","])?;
         }
         Ok(true)
     }
@@ -225,16 +218,16 @@ impl<'a> Cursor<'a> {
             return self.quoted();
         }
         self.quoted()?;
-        self.expect(",")?;
+        self.expect(&[","])?;
         let name = self.quoted()?;
-        self.expect(")")?;
+        self.expect(&[")"])?;
         Ok(name)
     }
 
     /// The type of a field.
     fn dtype(&mut self, depth: Depth) -> Result<Dtype<'a>> {
-        self.rest = self.rest.trim_start_matches(' ');
-        if self.rest.starts_with(['[', '{']) {
+        self.rest = self.ahead();
+        if let Some(b'[' | b'{') = self.rest.as_bytes().first() {
             return self.record(depth).map(Dtype::Struct);
         }
         let before = *self;
@@ -246,29 +239,38 @@ impl<'a> Cursor<'a> {
     }
 
     fn number(&mut self) -> Result<u32> {
-        self.rest = self.rest.trim_start_matches(' ');
+        self.rest = self.ahead();
         let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
         let (digits, rest) = self.rest.split_at_checked(len).ok_or(self.unknown())?;
-        let number = u32::from_str(digits).map_err(|_| self.unknown())?;
+        let number = dtype::number(digits).ok_or(self.unknown())?;
         self.rest = rest;
         Ok(number)
     }
 
     /// A string without escapes, in either kind of quotes.
     fn quoted(&mut self) -> Result<&'a str> {
-        let unknown = self.unknown();
-        let text = self.rest.trim_start_matches(' ');
-        let quote = if text.starts_with('"') { '"' } else { '\'' };
-        let (inside, rest) = text.strip_prefix(quote).and_then(|text| text.split_once(quote)).ok_or(unknown)?;
-        if inside.contains('\\') {
-            return Err(unknown);
+        let (quote, text) = match self.ahead().split_at_checked(1) {
+            Some((quote @ ("'" | "\""), text)) => (quote, text),
+            _ => return Err(self.unknown()),
+        };
+        let end = text.bytes().position(|byte| quote.as_bytes() == [byte]).unwrap_or(text.len());
+        match text.split_at_checked(end) {
+            Some((inside, rest)) if !rest.is_empty() && !inside.bytes().any(|byte| byte == b'\\') => {
+                self.rest = rest.get(1..).unwrap_or_default();
+                Ok(inside)
+            }
+            _ => Err(self.unknown()),
         }
-        self.rest = rest;
-        Ok(inside)
+    }
+
+    /// The rest behind spaces.
+    fn ahead(&self) -> &'a str {
+        let spaces = self.rest.bytes().take_while(|byte| *byte == b' ').count();
+        self.rest.get(spaces..).unwrap_or_default()
     }
 
     fn take(&mut self, what: &str) -> bool {
-        match self.rest.trim_start_matches(' ').strip_prefix(what) {
+        match self.ahead().strip_prefix(what) {
             Some(rest) => {
                 self.rest = rest;
                 true
@@ -277,8 +279,14 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    fn expect(&mut self, what: &str) -> Result<()> {
-        if self.take(what) { Ok(()) } else { Err(self.unknown()) }
+    /// Takes words that must follow.
+    fn expect(&mut self, words: &[&str]) -> Result<()> {
+        for word in words {
+            if !self.take(word) {
+                return Err(self.unknown());
+            }
+        }
+        Ok(())
     }
 
     fn at(&self) -> u64 {

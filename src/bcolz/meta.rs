@@ -18,12 +18,14 @@ pub struct Shape {
 }
 
 impl Shape {
+    const EMPTY: Shape = Shape { lengths: [0; MAX_DIMENSIONS], count: 0 };
+
     /// Of lengths, the first the rows.
     ///
     /// # Errors
     /// [`Kind::Invalid`] for none, [`Kind::Limit`] for more than [`MAX_DIMENSIONS`].
     pub fn new(lengths: &[u64]) -> Result<Self> {
-        let mut shape = Shape { lengths: [0; MAX_DIMENSIONS], count: lengths.len() };
+        let mut shape = Shape { count: lengths.len(), ..Shape::EMPTY };
         match shape.lengths.get_mut(..lengths.len()) {
             Some(to) if !lengths.is_empty() => to.copy_from_slice(lengths),
             Some(_) => return Err(Error::new(Kind::Invalid, What::BcolzShape, 0)),
@@ -60,6 +62,17 @@ impl Shape {
         product.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))
     }
 
+    /// Takes the lengths that follow.
+    fn read(&mut self, json: &mut Json<'_>) -> Result<()> {
+        *self = Shape::EMPTY;
+        json.array()?;
+        while let Some(length) = json.item_u64()? {
+            *self.lengths.get_mut(self.count).ok_or_else(|| too_many_dimensions(json.at()))? = length;
+            self.count = self.count.saturating_add(1);
+        }
+        Ok(())
+    }
+
     /// The same with another number of rows.
     #[must_use]
     pub const fn with_rows(mut self, rows: u64) -> Self {
@@ -87,33 +100,25 @@ impl Sizes {
     /// What is wrong with the JSON; [`Kind::Invalid`] without a shape; [`Kind::Limit`].
     pub fn parse(bytes: &[u8]) -> Result<Self> {
         let mut json = Json::new(bytes);
-        let (mut shape, mut nbytes, mut cbytes) = (None, 0, 0);
+        let mut sizes = Sizes { shape: Shape::EMPTY, nbytes: 0, cbytes: 0 };
         json.object()?;
         while let Some(key) = json.key()? {
             match key.as_str() {
-                Some("shape") => shape = Some(lengths(&mut json)?),
-                Some("nbytes") => nbytes = json.u64()?,
-                Some("cbytes") => cbytes = json.u64()?,
+                Some("shape") => sizes.shape.read(&mut json)?,
+                Some("nbytes") => sizes.nbytes = json.u64()?,
+                Some("cbytes") => sizes.cbytes = json.u64()?,
                 _ => json.skip()?,
             }
         }
         json.end()?;
-        let shape = shape.ok_or(Error::new(Kind::Invalid, What::BcolzShape, 0))?;
-        if shape.rows() > Limits::DEFAULT.max_rows {
+        if sizes.shape.count == 0 {
+            return Err(Error::new(Kind::Invalid, What::BcolzShape, 0));
+        }
+        if sizes.shape.rows() > Limits::DEFAULT.max_rows {
             return Err(Error::new(Kind::Limit, What::MaxRows, 0).with_need(Limits::DEFAULT.max_rows));
         }
-        Ok(Sizes { shape, nbytes, cbytes })
+        Ok(sizes)
     }
-}
-
-fn lengths(json: &mut Json<'_>) -> Result<Shape> {
-    let (mut lengths, mut count) = ([0; MAX_DIMENSIONS], 0usize);
-    json.array()?;
-    while let Some(length) = json.item_u64()? {
-        *lengths.get_mut(count).ok_or_else(|| too_many_dimensions(json.at()))? = length;
-        count = count.saturating_add(1);
-    }
-    Shape::new(lengths.get(..count).unwrap_or_default())
 }
 
 #[cold]
@@ -148,71 +153,92 @@ impl<'a> Storage<'a> {
     /// [`Kind::Unsupported`] for an unknown compressor; [`Kind::NoRoom`].
     pub fn parse(bytes: &'a [u8], scratch: &mut Scratch<'a>) -> Result<Self> {
         let mut json = Json::new(bytes);
-        let (mut dtype_text, mut chunklen, mut expectedlen) = (None, 0, 0);
-        let (mut params, mut quantize, mut dflt) = (Params::DEFAULT, 0, &b"0"[..]);
+        let mut storage = Storage {
+            dtype_text: "",
+            dtype: Dtype::Bool,
+            chunklen: 0,
+            expectedlen: 0,
+            params: Params::DEFAULT,
+            quantize: 0,
+            dflt: b"0",
+        };
+        let mut typed = false;
         json.object()?;
         while let Some(key) = json.key()? {
             match key.as_str() {
-                Some("dtype") => dtype_text = Some(json.string()?.decode(scratch)?),
-                Some("chunklen") => chunklen = json.u64()?,
-                Some("expectedlen") => expectedlen = json.u64()?,
-                Some("cparams") => (params, quantize) = cparams(&mut json)?,
+                Some("dtype") => {
+                    storage.dtype_text = json.string()?.decode(scratch)?;
+                    typed = true;
+                }
+                Some("chunklen") => storage.chunklen = json.u64()?,
+                Some("expectedlen") => storage.expectedlen = json.u64()?,
+                Some("cparams") => storage.cparams(&mut json)?,
                 Some("dflt") => {
                     let from = json.at();
                     json.skip()?;
                     let range = usize::try_from(from).unwrap_or(0)..usize::try_from(json.at()).unwrap_or(0);
-                    dflt = bytes.get(range).unwrap_or_default().trim_ascii();
+                    storage.dflt = bytes.get(range).unwrap_or_default().trim_ascii();
                 }
                 _ => json.skip()?,
             }
         }
         json.end()?;
-        let dtype_text = dtype_text.ok_or(Error::new(Kind::Invalid, What::BcolzDtype, 0))?;
-        let dtype = Dtype::parse(dtype_text)?;
-        if chunklen == 0 {
+        if !typed {
+            return Err(Error::new(Kind::Invalid, What::BcolzDtype, 0));
+        }
+        storage.dtype = Dtype::parse(storage.dtype_text)?;
+        if storage.chunklen == 0 {
             return Err(Error::new(Kind::Invalid, What::BcolzChunklen, 0));
         }
-        params.typesize = dtype.typesize();
-        Ok(Storage { dtype_text, dtype, chunklen, expectedlen, params, quantize, dflt })
+        storage.params.typesize = storage.dtype.typesize();
+        Ok(storage)
+    }
+
+    /// `cparams`: shuffle may be a number or, in older files, a truth; a compressor without a name is blosclz.
+    fn cparams(&mut self, json: &mut Json<'_>) -> Result<()> {
+        (self.params, self.quantize) = (Params::DEFAULT, 0);
+        json.object()?;
+        while let Some(key) = json.key()? {
+            let at = json.at();
+            let wrong = |what| Error::new(Kind::Unsupported, what, at);
+            match key.as_str() {
+                Some("clevel") => {
+                    let level = u8::try_from(json.u64()?).ok().filter(|level| *level <= 9);
+                    self.params.level = level.ok_or(wrong(What::BcolzParams))?;
+                }
+                Some("shuffle") => {
+                    self.params.shuffle = match json.next()? {
+                        Some(Event::Bool(false) | Event::Number("0")) => Shuffle::None,
+                        Some(Event::Bool(true) | Event::Number("1")) => Shuffle::Byte,
+                        Some(Event::Number("2")) => Shuffle::Bit,
+                        _ => return Err(wrong(What::BcolzParams)),
+                    }
+                }
+                Some("cname") => {
+                    let name = json.string()?;
+                    let known = Compressor::ALL.into_iter().find(|one| name == *one.name());
+                    self.params.compressor = known.ok_or(wrong(What::BloscCodec))?;
+                }
+                Some("quantize") => {
+                    self.quantize = match json.next()? {
+                        Some(Event::Number(number)) => signed(number).ok_or(wrong(What::BcolzParams))?,
+                        Some(Event::Null) => 0,
+                        _ => return Err(wrong(What::BcolzParams)),
+                    }
+                }
+                _ => json.skip()?,
+            }
+        }
+        Ok(())
     }
 }
 
-/// `cparams`: shuffle may be a number or, in older files, a truth; a compressor without a name is blosclz.
-fn cparams(json: &mut Json<'_>) -> Result<(Params, i64)> {
-    let (mut params, mut quantize) = (Params::DEFAULT, 0);
-    json.object()?;
-    while let Some(key) = json.key()? {
-        let at = json.at();
-        let wrong = |what| Error::new(Kind::Unsupported, what, at);
-        match key.as_str() {
-            Some("clevel") => {
-                let level = u8::try_from(json.u64()?).ok().filter(|level| *level <= 9);
-                params.level = level.ok_or(wrong(What::BcolzParams))?;
-            }
-            Some("shuffle") => {
-                params.shuffle = match json.next()? {
-                    Some(Event::Bool(false) | Event::Number("0")) => Shuffle::None,
-                    Some(Event::Bool(true) | Event::Number("1")) => Shuffle::Byte,
-                    Some(Event::Number("2")) => Shuffle::Bit,
-                    _ => return Err(wrong(What::BcolzParams)),
-                }
-            }
-            Some("cname") => {
-                let name = json.string()?;
-                let known = Compressor::ALL.into_iter().find(|one| name == *one.name());
-                params.compressor = known.ok_or(wrong(What::BloscCodec))?;
-            }
-            Some("quantize") => {
-                quantize = match json.next()? {
-                    Some(Event::Number(number)) => number.parse().map_err(|_| wrong(What::BcolzParams))?,
-                    Some(Event::Null) => 0,
-                    _ => return Err(wrong(What::BcolzParams)),
-                }
-            }
-            _ => json.skip()?,
-        }
+/// An integer of JSON.
+fn signed(number: &str) -> Option<i64> {
+    match number.strip_prefix('-') {
+        Some(digits) => 0i64.checked_sub_unsigned(digits.parse().ok()?),
+        None => 0i64.checked_add_unsigned(number.parse().ok()?),
     }
-    Ok((params, quantize))
 }
 
 /// `__rootdirs__`: hands the names of the columns out, in their order, each checked by [`check_name`].
@@ -258,7 +284,7 @@ pub fn names<'a>(
 /// also a colon, which ends the name of a drive; `at` is the offset of the first wrong character.
 pub fn check_name(name: &str) -> Result<()> {
     let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BcolzName, at as u64));
-    match name.find(|c| matches!(c, '/' | '\\' | '\0') || (cfg!(windows) && c == ':')) {
+    match name.bytes().position(|byte| matches!(byte, b'/' | b'\\' | 0) || (cfg!(windows) && byte == b':')) {
         Some(at) => wrong(at),
         None if matches!(name, "" | "." | "..") => wrong(0),
         None => Ok(()),

@@ -51,3 +51,5 @@ pub use table::{Column, Dictionary, Part, Table, fit};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
 pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};
+#[cfg(any(feature = "jay", feature = "bcolz"))]
+pub(crate) use values::{aligned, cost};

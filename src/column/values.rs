@@ -2,6 +2,8 @@
 
 use core::str;
 
+#[cfg(any(feature = "jay", feature = "bcolz"))]
+use super::Prim;
 use super::Validity;
 use crate::bytes::Bits;
 use crate::error::{Error, Kind, Result, What};
@@ -99,6 +101,28 @@ pub enum Spans<'s> {
 }
 
 impl<'s, C> Values<'s, C> {
+    /// Numbers by their bytes, which are in native order and [aligned].
+    #[cfg(any(feature = "jay", feature = "bcolz"))]
+    #[inline(never)]
+    pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
+        fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
+            bytemuck::try_cast_slice(bytes).unwrap_or_default()
+        }
+        match prim {
+            Prim::I8 => Values::I8(cast(bytes)),
+            Prim::I16 => Values::I16(cast(bytes)),
+            Prim::I32 => Values::I32(cast(bytes)),
+            Prim::I64 => Values::I64(cast(bytes)),
+            Prim::U8 => Values::U8(bytes),
+            Prim::U16 => Values::U16(cast(bytes)),
+            Prim::U32 => Values::U32(cast(bytes)),
+            Prim::U64 => Values::U64(cast(bytes)),
+            Prim::F16 => Values::F16(cast(bytes)),
+            Prim::F32 => Values::F32(cast(bytes)),
+            Prim::F64 => Values::F64(cast(bytes)),
+        }
+    }
+
     /// The same values; what nested ones point to is what `f` makes of it.
     ///
     /// ```
@@ -283,6 +307,18 @@ impl Ranges<'_> {
             }
         }
     }
+}
+
+/// Whether `bytes` lie where numbers of `size` bytes can.
+#[cfg(any(feature = "jay", feature = "bcolz"))]
+pub(crate) fn aligned(bytes: &[u8], size: usize) -> bool {
+    bytes.as_ptr() as usize & size.wrapping_sub(1) == 0
+}
+
+/// What a copy of `len` numbers of `size` bytes takes up of scratch at most.
+#[cfg(any(feature = "jay", feature = "bcolz"))]
+pub(crate) const fn cost(size: usize, len: u64) -> u64 {
+    if len == 0 { 0 } else { len.saturating_add(1).saturating_mul(size as u64).saturating_sub(1) }
 }
 
 #[cold]

@@ -50,9 +50,12 @@ pub fn count<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> usize {
 pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) -> usize {
     let mut ones = 0u32;
     if !WIDE {
-        for (byte, values) in bits.iter_mut().zip(values.chunks(8)) {
-            *byte = values.iter().rev().fold(0, |byte, value| byte << 1 | u8::from(test(*value)));
+        let mut rest = values;
+        for byte in bits {
+            let (eight, behind) = rest.split_at_checked(8).unwrap_or((rest, &[]));
+            *byte = eight.iter().rev().fold(0, |byte, value| byte << 1 | u8::from(test(*value)));
             ones = ones.wrapping_add(byte.count_ones());
+            rest = behind;
         }
         return ones as usize;
     }

@@ -69,6 +69,19 @@ pub const fn ty(stype: SType) -> Option<Type> {
     })
 }
 
+/// The number that an element is, but for truth values and offsets.
+#[must_use]
+pub(crate) const fn prim(stype: SType) -> Option<Prim> {
+    match stype {
+        SType::Date32 => Some(Prim::I32),
+        SType::Time64 => Some(Prim::I64),
+        stype => match ty(stype) {
+            Some(Type::Prim(prim)) => Some(prim),
+            _ => None,
+        },
+    }
+}
+
 /// The name that the original's interface has: `int32`, `str64`, `arr32`.
 #[must_use]
 pub const fn name(stype: SType) -> &'static str {

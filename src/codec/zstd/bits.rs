@@ -6,7 +6,7 @@ use crate::error::{Error, Kind, Result, What};
 ///
 /// A stream is valid if exactly all of its bits are taken ([`end`](Self::end)). Who takes more gets
 /// bits of what lies before it, and is found out then.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct Bits<'a> {
     pub src: &'a [u8],
     /// Where the stream begins. It is never 0, as no stream stands in front of a frame.

@@ -111,29 +111,23 @@ impl<'w> Code<'w> {
     pub(super) fn four(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
         let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
         let lengths = r.array::<6>(What::ZstdLiterals)?;
-        let [a, b, c, d, e, f] = *lengths;
-        let start = start.saturating_add(6);
-        let ends = [[a, b], [c, d], [e, f]].into_iter().scan(start, |end, len| {
-            *end = end.saturating_add(u16::from_le_bytes(len).into());
-            Some(*end)
-        });
-        let mut edges = [start, end, end, end, end];
-        for (edge, at) in edges.iter_mut().skip(1).zip(ends) {
-            *edge = at;
+        let (lengths, mut from) = (lengths.as_chunks::<2>().0, start.saturating_add(6));
+        let mut streams = [Bits::default(); 4];
+        for (k, stream) in streams.iter_mut().enumerate() {
+            let to = match lengths.get(k) {
+                Some(len) => from.saturating_add(u16::from_le_bytes(*len).into()),
+                None if from > end => {
+                    let at = start.saturating_add(6) as u64;
+                    return Err(Error::new(Kind::Truncated, What::ZstdLiterals, at).with_need(from as u64));
+                }
+                None => end,
+            };
+            *stream = Bits::new(src, from, to, What::ZstdLiterals)?;
+            from = to;
         }
-        let [a, b, c, d, e] = edges;
-        if d > e {
-            return Err(Error::new(Kind::Truncated, What::ZstdLiterals, start as u64).with_need(d as u64));
-        }
-        let mut streams = [
-            Bits::new(src, a, b, What::ZstdLiterals)?,
-            Bits::new(src, b, c, What::ZstdLiterals)?,
-            Bits::new(src, c, d, What::ZstdLiterals)?,
-            Bits::new(src, d, e, What::ZstdLiterals)?,
-        ];
         let quarter = dst.len().div_ceil(4);
-        // Of six bytes the last part is empty.
         let mut pieces = dst.chunks_mut(quarter.max(1));
+        // Of six bytes the last part is empty.
         let mut parts = [(); 4].map(|()| pieces.next().unwrap_or_default());
         let done = if FAST { abreast(self.table(), &mut streams, &mut parts) } else { 0 };
         for (bits, part) in streams.iter_mut().zip(parts) {
@@ -222,27 +216,21 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
     // Two states take turns, until one has not enough bits to go on.
     bits.refill();
-    let mut states = [bits.take(table.log()), bits.take(table.log())];
-    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
-    let mut slots = weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate();
-    let mut put = |state: u64| {
-        let entry = Fse::at(entries, state);
-        let (at, slot) = slots.next()?;
-        *slot = low8(entry.base());
-        Some((at, entry))
-    };
-    let many = || Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64);
+    let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));
     if bits.left() < 0 {
         return Err(Error::new(Kind::Truncated, What::ZstdHuffman, at).with_need(2));
     }
-    loop {
-        let [state, other] = states;
-        let (_, entry) = put(state).ok_or_else(many)?;
-        bits.refill();
-        if bits.left() < entry.bits().into() {
-            let (last, _) = put(other).ok_or_else(many)?;
-            return Ok(last.wrapping_add(1));
+    let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
+    let mut last = false;
+    for (k, weight) in weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate() {
+        let entry = Fse::at(entries, state);
+        *weight = low8(entry.base());
+        if last {
+            return Ok(k.wrapping_add(1));
         }
-        states = [other, entry.next().wrapping_add(bits.take(entry.bits()))];
+        bits.refill();
+        last = bits.left() < entry.bits().into();
+        (state, other) = (other, entry.next().wrapping_add(bits.take(entry.bits())));
     }
+    Err(Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64))
 }

@@ -45,21 +45,24 @@ impl Conv {
     /// Whether no sum leaves twice the bits of a latent, in which it is built.
     pub(super) fn fits(&self, bits: u32) -> bool {
         let wide = bits.saturating_mul(2);
-        let weights = self.weights.iter().fold(0u128, |sum, w| sum.saturating_add(w.unsigned_abs().into()));
-        let most = (weights << bits).saturating_add(self.bias.unsigned_abs().into());
-        wide <= 64 && most < 1 << wide.wrapping_sub(1) && self.quantization < wide
+        if wide > 64 || self.quantization >= wide {
+            return false;
+        }
+        let weights = self.weights.iter().fold(0u64, |sum, w| sum.saturating_add(w.unsigned_abs().into()));
+        let most = weights.checked_mul(1 << bits).and_then(|most| most.checked_add(self.bias.unsigned_abs()));
+        most.is_some_and(|most| most < 1 << wide.wrapping_sub(1))
     }
 }
 
 impl Delta {
     /// That of variable `k`.
-    pub(super) fn of(&self, k: usize) -> Delta {
-        match *self {
-            _ if k == LOOKBACKS => Delta::None,
+    pub(super) const fn of(&self, k: usize) -> &Delta {
+        match self {
+            _ if k == LOOKBACKS => &Delta::None,
             Delta::Consecutive { secondary: false, .. } | Delta::Lookback { secondary: false, .. } | Delta::Conv(_)
                 if k == SECONDARY =>
             {
-                Delta::None
+                &Delta::None
             }
             delta => delta,
         }
@@ -87,46 +90,12 @@ impl Delta {
             Delta::None | Delta::Consecutive { .. } => 0,
         }
     }
-
-    /// Takes the state of a page.
-    pub(super) fn start<'s>(
-        &self,
-        bits: u32,
-        numbers: u64,
-        stream: &mut Stream<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Undo<'s>> {
-        Ok(match *self {
-            Delta::None => Undo::None,
-            Delta::Consecutive { order, .. } => {
-                let mut moments = [0; MAX_MOMENTS];
-                for moment in moments.iter_mut().take(order) {
-                    *moment = stream.take(bits);
-                }
-                Undo::Consecutive { moments, order }
-            }
-            Delta::Lookback { window, state, .. } => {
-                let len = usize::try_from(self.kept(numbers)).unwrap_or(usize::MAX);
-                let ring = s.take::<u64>(len)?;
-                for latent in ring.iter_mut().take(1 << state) {
-                    *latent = stream.take(bits);
-                }
-                Undo::Lookback { ring, known: 1 << state, given: 0, most: 1 << window }
-            }
-            Delta::Conv(conv) => {
-                let state = s.take::<u64>(conv.order)?;
-                for latent in state.iter_mut() {
-                    *latent = stream.take(bits);
-                }
-                Undo::Conv { state }
-            }
-        })
-    }
 }
 
 /// What deltas are added to.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) enum Undo<'s> {
+    #[default]
     None,
     Consecutive {
         moments: [u64; MAX_MOMENTS],
@@ -145,7 +114,44 @@ pub(super) enum Undo<'s> {
     },
 }
 
-impl Undo<'_> {
+impl<'s> Undo<'s> {
+    /// Takes the state of a page of so many numbers.
+    pub(super) fn start(
+        &mut self,
+        delta: &Delta,
+        bits: u32,
+        numbers: u64,
+        stream: &mut Stream<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<()> {
+        let mut fill = |latents: &mut [u64], count: usize| {
+            for latent in latents.iter_mut().take(count) {
+                *latent = stream.take(bits);
+            }
+        };
+        let count = delta.state_len();
+        match delta {
+            Delta::None => {}
+            Delta::Consecutive { order, .. } => {
+                let mut moments = [0; MAX_MOMENTS];
+                fill(&mut moments, count);
+                *self = Undo::Consecutive { moments, order: *order };
+            }
+            Delta::Lookback { window, state, .. } => {
+                let len = usize::try_from(delta.kept(numbers)).unwrap_or(usize::MAX);
+                let ring = s.take::<u64>(len)?;
+                fill(ring, count);
+                *self = Undo::Lookback { ring, known: 1 << state, given: 0, most: 1 << window };
+            }
+            Delta::Conv(_) => {
+                let state = s.take::<u64>(count)?;
+                fill(state, count);
+                *self = Undo::Conv { state };
+            }
+        }
+        Ok(())
+    }
+
     /// Makes latents of deltas as `delta` says, which it was started with; only the first `read` are there.
     pub(super) fn apply(
         &mut self,

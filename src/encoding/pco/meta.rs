@@ -4,7 +4,7 @@ use super::delta::{Conv, Delta, MAX_ORDER};
 use super::join::{Mode, is_base};
 use super::stream::Stream;
 use super::table::{Bins, Tables};
-use super::{BATCH, Class, LOOKBACKS, MAX_NUMBERS, Number, PRIMARY, SECONDARY, VARIABLES, Version, middle};
+use super::{BATCH, Class, MAX_NUMBERS, Number, VARIABLES, Version, middle};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
@@ -20,7 +20,7 @@ pub struct Chunk<'a> {
     pub(super) number: Number,
     pub(super) mode: Mode<'a>,
     pub(super) delta: Delta,
-    pub(super) bins: [Option<Bins<'a>>; VARIABLES],
+    pub(super) bins: [Bins<'a>; VARIABLES],
 }
 
 impl<'a> Chunk<'a> {
@@ -31,22 +31,25 @@ impl<'a> Chunk<'a> {
     /// version 0, which were others.
     pub fn new(version: Version, bytes: &'a [u8], number: Number) -> Result<Self> {
         let mut stream = Stream::new(bytes);
-        let chunk = Chunk::parse(version, bytes, number, &mut stream);
+        let (mode, delta, bins) = (Mode::Classic, Delta::None, [Bins::default(); VARIABLES]);
+        let mut chunk = Chunk { number, mode, delta, bins };
+        let parsed = chunk.parse(version, bytes, &mut stream);
         if !stream.is_inside() {
             // Zeros were read instead of what is missing, whatever they led to.
             return Err(Error::new(Kind::Truncated, What::Pco, bytes.len() as u64).with_need(stream.bytes_begun()));
         }
-        let chunk = chunk?;
+        parsed?;
         if !stream.align() || stream.bytes_begun() != bytes.len() as u64 {
             return Err(wrong(&stream, bytes.len() as u64));
         }
         Ok(chunk)
     }
 
-    fn parse(version: Version, bytes: &'a [u8], number: Number, stream: &mut Stream<'a>) -> Result<Self> {
+    fn parse(&mut self, version: Version, bytes: &'a [u8], stream: &mut Stream<'a>) -> Result<()> {
+        let number = self.number;
         let float = number.class == Class::Float;
         let variant = stream.take(4);
-        let mode = match variant {
+        self.mode = match variant {
             0 => Mode::Classic,
             1 if version.major == 0 => {
                 return Err(Error::new(Kind::Unsupported, What::Pco, 0).with_need(variant));
@@ -59,7 +62,7 @@ impl<'a> Chunk<'a> {
                 base if is_base(number, base) => Mode::FloatMult(base),
                 base => return Err(wrong(stream, base)),
             },
-            3 if float => match u32::try_from(stream.take(8)).unwrap_or(0) {
+            3 if float => match stream.small(8) {
                 k if (1..=number.precision()).contains(&k) => Mode::FloatQuant(k),
                 k => return Err(wrong(stream, k.into())),
             },
@@ -79,22 +82,56 @@ impl<'a> Chunk<'a> {
             }
             _ => return Err(wrong(stream, variant)),
         };
-        let delta = parse_delta(version, stream)?;
-        let mut bins = [None; VARIABLES];
-        if let Delta::Lookback { window, .. } = delta {
-            bins[LOOKBACKS] = Some(Bins::parse(stream, INDEX, 1..=1 << window)?);
+        self.parse_delta(version, stream)?;
+        let primary = if matches!(self.mode, Mode::Dict(_)) { INDEX } else { number.bits };
+        let [lookbacks, first, second] = &mut self.bins;
+        match &self.delta {
+            Delta::Lookback { window, .. } => lookbacks.parse(stream, INDEX, 1..=1 << window)?,
+            Delta::Conv(conv) if !conv.fits(primary) => return Err(wrong(stream, conv.order as u64)),
+            _ => {}
         }
-        let primary = if matches!(mode, Mode::Dict(_)) { INDEX } else { number.bits };
-        if let Delta::Conv(conv) = &delta
-            && !conv.fits(primary)
-        {
-            return Err(wrong(stream, conv.order as u64));
+        first.parse(stream, primary, 0..=u64::MAX)?;
+        if !matches!(self.mode, Mode::Classic | Mode::Dict(_)) {
+            second.parse(stream, number.bits, 0..=u64::MAX)?;
         }
-        bins[PRIMARY] = Some(Bins::parse(stream, primary, 0..=u64::MAX)?);
-        if !matches!(mode, Mode::Classic | Mode::Dict(_)) {
-            bins[SECONDARY] = Some(Bins::parse(stream, number.bits, 0..=u64::MAX)?);
+        Ok(())
+    }
+
+    fn parse_delta(&mut self, version: Version, stream: &mut Stream<'_>) -> Result<()> {
+        // Of old versions the order says what it is.
+        let variant = if version.major < 3 { 1 } else { stream.take(4) };
+        match variant {
+            0 => {}
+            1 => match stream.small(3) as usize {
+                0 if version.major < 3 => {}
+                0 => return Err(wrong(stream, 0)),
+                order => {
+                    let secondary = version.major >= 3 && stream.take(1) == 1;
+                    self.delta = Delta::Consecutive { order, secondary };
+                }
+            },
+            2 => {
+                let window = stream.small(5).saturating_add(1);
+                let state = stream.small(4);
+                if window > MAX_WINDOW || state > window {
+                    return Err(wrong(stream, window.into()));
+                }
+                self.delta = Delta::Lookback { window, state, secondary: stream.take(1) == 1 };
+            }
+            3 => {
+                let quantization = stream.small(5);
+                // Numbers with a sign are stored in their order.
+                let bias = (stream.take(64) ^ middle(64)).cast_signed();
+                let order = (stream.small(5) as usize).saturating_add(1);
+                let mut weights = [0; MAX_ORDER];
+                for weight in weights.iter_mut().take(order) {
+                    *weight = (stream.small(32) ^ 1 << 31).cast_signed();
+                }
+                self.delta = Delta::Conv(Conv { quantization, bias, order, weights });
+            }
+            _ => return Err(wrong(stream, variant)),
         }
-        Ok(Chunk { number, mode, delta, bins })
+        Ok(())
     }
 
     /// Scratch that tables and one page of `numbers` take together.
@@ -102,7 +139,9 @@ impl<'a> Chunk<'a> {
     pub fn need(&self, numbers: u64) -> u64 {
         let mut need = 0u64;
         for (k, bins) in self.bins.iter().enumerate() {
-            let Some(bins) = bins else { continue };
+            if bins.bits == 0 {
+                continue;
+            }
             need = need.saturating_add(bins.need()).saturating_add(Scratch::cost::<u64>(BATCH as u64));
             let kept = self.delta.of(k).kept(numbers.min(MAX_NUMBERS));
             need = need.saturating_add(Scratch::cost::<u64>(kept));
@@ -119,46 +158,7 @@ impl<'a> Chunk<'a> {
     }
 }
 
-fn parse_delta(version: Version, stream: &mut Stream<'_>) -> Result<Delta> {
-    let order = |stream: &mut Stream<'_>| usize::try_from(stream.take(3)).unwrap_or(0);
-    if version.major < 3 {
-        return Ok(match order(stream) {
-            0 => Delta::None,
-            order => Delta::Consecutive { order, secondary: false },
-        });
-    }
-    let variant = stream.take(4);
-    Ok(match variant {
-        0 => Delta::None,
-        1 => match order(stream) {
-            0 => return Err(wrong(stream, 0)),
-            order => Delta::Consecutive { order, secondary: stream.take(1) == 1 },
-        },
-        2 => {
-            let window = u32::try_from(stream.take(5)).unwrap_or(0).saturating_add(1);
-            let state = u32::try_from(stream.take(4)).unwrap_or(0);
-            if window > MAX_WINDOW || state > window {
-                return Err(wrong(stream, window.into()));
-            }
-            Delta::Lookback { window, state, secondary: stream.take(1) == 1 }
-        }
-        3 => {
-            let quantization = u32::try_from(stream.take(5)).unwrap_or(0);
-            // Numbers with a sign are stored in their order.
-            let bias = (stream.take(64) ^ middle(64)).cast_signed();
-            let order = usize::try_from(stream.take(5)).unwrap_or(0).saturating_add(1);
-            let mut weights = [0; MAX_ORDER];
-            for weight in weights.iter_mut().take(order) {
-                let ordered = u32::try_from(stream.take(32)).unwrap_or(0);
-                *weight = (ordered ^ 1 << 31).cast_signed();
-            }
-            Delta::Conv(Conv { quantization, bias, order, weights })
-        }
-        _ => return Err(wrong(stream, variant)),
-    })
-}
-
 #[cold]
-fn wrong(stream: &Stream<'_>, need: u64) -> Error {
+pub(super) fn wrong(stream: &Stream<'_>, need: u64) -> Error {
     Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(need)
 }

@@ -3,7 +3,7 @@
 use super::delta::Undo;
 use super::stream::Stream;
 use super::table::{State, Tables};
-use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, SECONDARY, VARIABLES};
+use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, VARIABLES};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
@@ -22,7 +22,7 @@ pub struct Page<'c, 's> {
 }
 
 /// One of the latents that a number is made of.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Variable<'s> {
     /// Empty if there is no such variable.
     table: &'s [State],
@@ -88,29 +88,25 @@ impl<'c, 's> Page<'c, 's> {
         if numbers > MAX_NUMBERS {
             return Err(Error::new(Kind::Limit, What::PcoPage, 0).with_need(MAX_NUMBERS));
         }
-        let mut stream = Stream::new(bytes);
-        let body = numbers.saturating_sub(chunk.delta.of(PRIMARY).state_len() as u64);
-        let mut variable = |k: usize| -> Result<Variable<'s>> {
-            let none =
-                Variable { table: &[], bits: 0, state: [0; TURNS], undo: Undo::None, ahead: 0, latents: &mut [] };
-            let Some(bins) = chunk.bins.get(k).copied().flatten() else { return Ok(none) };
+        // A lookback for each latent that is read.
+        let lead = chunk.delta.of(PRIMARY).state_len();
+        let body = numbers.saturating_sub(lead as u64);
+        let (stream, len) = (Stream::new(bytes), bytes.len() as u64);
+        let mut page = Page { chunk, stream, len, left: numbers, variables: Default::default() };
+        let all = page.variables.iter_mut().zip(&chunk.bins).zip(&tables.of);
+        for (k, ((variable, bins), table)) in all.enumerate().filter(|(_, ((_, bins), _))| bins.bits > 0) {
             if bins.count == 0 && body > 0 {
                 return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(body));
             }
             let delta = chunk.delta.of(k);
-            let undo = delta.start(bins.bits, numbers, &mut stream, s)?;
-            let state = [0u8; TURNS].map(|_| u32::try_from(stream.take(bins.log)).unwrap_or(0));
-            let ahead = match k {
-                // A lookback for each latent that is read.
-                LOOKBACKS => chunk.delta.of(PRIMARY).state_len(),
-                _ => delta.state_len(),
-            };
-            let latents = s.take::<u64>(BATCH)?;
-            let table = tables.of.get(k).copied().unwrap_or_default();
-            Ok(Variable { table, bits: bins.bits, state, undo, ahead: ahead as u64, latents })
-        };
-        let variables = [variable(LOOKBACKS)?, variable(PRIMARY)?, variable(SECONDARY)?];
-        let mut page = Page { chunk, stream, len: bytes.len() as u64, left: numbers, variables };
+            variable.undo.start(delta, bins.bits, numbers, &mut page.stream, s)?;
+            for state in &mut variable.state {
+                *state = page.stream.small(bins.log);
+            }
+            variable.ahead = if k == LOOKBACKS { lead } else { delta.state_len() } as u64;
+            variable.latents = s.take::<u64>(BATCH)?;
+            (variable.table, variable.bits) = (table, bins.bits);
+        }
         page.aligned()?;
         if numbers == 0 {
             page.end()?;

@@ -1,7 +1,7 @@
 //! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
 
 /// A place in a bit stream.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream<'a> {
     bytes: &'a [u8],
     /// In bits.
@@ -50,6 +50,12 @@ impl<'a> Stream<'a> {
         }
         self.skip(bits);
         word & super::mask(bits)
+    }
+
+    /// Takes up to 32 bits.
+    #[allow(clippy::cast_possible_truncation, reason = "there are no more bits")]
+    pub(super) fn small(&mut self, bits: u32) -> u32 {
+        self.take(bits) as u32
     }
 
     /// Goes to the next whole byte; whether all bits before it are zero.

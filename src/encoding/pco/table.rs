@@ -3,22 +3,23 @@
 use bytemuck::{Pod, Zeroable};
 
 use super::VARIABLES;
+use super::meta::wrong;
 use super::stream::Stream;
 use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::Result;
 
 /// Most states of a table, as a power of two.
 const MAX_LOG: u32 = 14;
 
 /// The bins of a variable, as the chunk has them: counted and checked.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Bins<'a> {
     /// At the first bin.
     stream: Stream<'a>,
     pub(super) count: u32,
     /// States of the table, as a power of two.
     pub(super) log: u32,
-    /// Bits of a latent.
+    /// Bits of a latent; 0 if there is no such variable.
     pub(super) bits: u32,
 }
 
@@ -38,36 +39,40 @@ pub(super) struct State {
 
 impl<'a> Bins<'a> {
     /// Passes over the bins of a variable of `bits` bits; `lowest` are the bounds that each must begin in.
-    pub(super) fn parse(stream: &mut Stream<'a>, bits: u32, lowest: core::ops::RangeInclusive<u64>) -> Result<Self> {
-        let log = low(stream.take(4));
-        let count = low(stream.take(15));
-        let bad = |need: u64| Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(need));
+    pub(super) fn parse(
+        &mut self,
+        stream: &mut Stream<'a>,
+        bits: u32,
+        lowest: core::ops::RangeInclusive<u64>,
+    ) -> Result<()> {
+        let log = stream.small(4);
+        let count = stream.small(15);
         if log > MAX_LOG || count > 1 << log || count == 1 && log > 0 {
-            return bad(count.into());
+            return Err(wrong(stream, count.into()));
         }
-        let bins = Bins { stream: *stream, count, log, bits };
+        *self = Bins { stream: *stream, count, log, bits };
         let mut sum = 0u64;
         for _ in 0..count {
-            let (weight, bin) = bins.bin(stream);
-            sum = sum.saturating_add(weight.into());
+            let bin = self.bin(stream);
+            sum = sum.saturating_add(bin.next.into());
             if u32::from(bin.offset) > bits || !lowest.contains(&bin.lower) || !stream.is_inside() {
-                return Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(bin.lower));
+                return Err(wrong(stream, bin.lower));
             }
         }
         // Without bins there is one state, of nothing.
         if sum != if count == 0 && log == 0 { 0 } else { 1 << log } {
-            return Err(Error::new(Kind::Invalid, What::Pco, stream.bytes_begun()).with_need(sum));
+            return Err(wrong(stream, sum));
         }
-        Ok(bins)
+        Ok(())
     }
 
     /// Takes a bin: its weight, where it begins, and the bits of its offsets.
-    fn bin(&self, stream: &mut Stream<'a>) -> (u32, State) {
-        let weight = low(stream.take(self.log)).wrapping_add(1);
+    fn bin(&self, stream: &mut Stream<'a>) -> State {
+        let next = stream.small(self.log).wrapping_add(1);
         let lower = stream.take(self.bits);
         // As many bits as it takes to write how many bits a latent has.
         let offset = stream.take(u32::BITS.wrapping_sub(self.bits.leading_zeros()));
-        (weight, State { lower, next: weight, bits: 0, offset: u16::try_from(offset).unwrap_or(u16::MAX) })
+        State { lower, next, bits: 0, offset: u16::try_from(offset).unwrap_or(u16::MAX) }
     }
 
     /// Bytes that the table takes, and what making it takes.
@@ -86,9 +91,8 @@ impl<'a> Bins<'a> {
         let stride = (size.saturating_mul(3) / 5) | 1;
         let mut state = 0u32;
         for (k, to) in bins.iter_mut().enumerate() {
-            let (weight, bin) = self.bin(&mut stream);
-            *to = bin;
-            for _ in 0..weight {
+            *to = self.bin(&mut stream);
+            for _ in 0..to.next {
                 if let Some(state) = table.get_mut(state as usize) {
                     state.bits = u16::try_from(k).unwrap_or(0);
                 }
@@ -110,10 +114,6 @@ impl<'a> Bins<'a> {
     }
 }
 
-fn low(word: u64) -> u32 {
-    u32::try_from(word).unwrap_or(u32::MAX)
-}
-
 /// The tables of a chunk, for all of its pages.
 #[derive(Clone, Copy, Debug)]
 pub struct Tables<'s> {
@@ -121,10 +121,10 @@ pub struct Tables<'s> {
 }
 
 impl<'s> Tables<'s> {
-    pub(super) fn new(bins: &[Option<Bins<'_>>; VARIABLES], s: &mut Scratch<'s>) -> Result<Self> {
+    pub(super) fn new(bins: &[Bins<'_>; VARIABLES], s: &mut Scratch<'s>) -> Result<Self> {
         let mut of = [&[][..]; VARIABLES];
         for (table, bins) in of.iter_mut().zip(bins) {
-            if let Some(bins) = bins {
+            if bins.bits > 0 {
                 *table = bins.table(s)?;
             }
         }

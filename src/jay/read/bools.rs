@@ -13,15 +13,15 @@ impl<'a> Column<'a> {
         &self,
         first: usize,
         len: usize,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(Bits<'s>, Validity<'s>)>
+    ) -> Result<Bits<'s>>
     where
         'a: 's,
     {
         let data = self.data();
         if self.field().is_packed() {
-            let validity = self.by_bitmap(first, len)?;
-            return Ok((Bits::new(data, first, len)?, validity));
+            return Bits::new(data, first, len);
         }
         let bytes = data.get(first..).and_then(|rest| rest.get(..len)).unwrap_or_default();
         if !self.field().rules.tolerant && flags::any(bytes, is_odd) {
@@ -29,8 +29,8 @@ impl<'a> Column<'a> {
         }
         let bits = scratch.take::<u8>(len.div_ceil(8))?;
         flags::pack(bytes, bits, |byte| byte & !NA_BOOL != 0);
-        let validity = self.validity(bytes, first, scratch, |byte| byte == NA_BOOL)?;
-        Ok((Bits::new(bits, 0, len)?, validity))
+        self.mark(bytes, |byte| byte == NA_BOOL, validity, scratch)?;
+        Bits::new(bits, 0, len)
     }
 
     #[cold]

@@ -4,10 +4,11 @@ use core::fmt;
 use core::ops::Range;
 
 use super::field::Which;
-use super::numbers::{Number, elements, need};
+use super::numbers::{Number, copied, is_native, part};
+use super::offsets::Offsets;
 use super::{Field, Window};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Ranges, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Ranges, Spans, Type, Validity, Values, VarBytes, cost};
 use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{self, SType};
@@ -82,7 +83,7 @@ impl<'a> Column<'a> {
     }
 
     /// Validity by the bitmap alone.
-    pub(super) fn by_bitmap<'s>(&self, first: usize, len: usize) -> Result<Validity<'s>>
+    fn by_bitmap<'s>(&self, first: usize, len: usize) -> Result<Validity<'s>>
     where
         'a: 's,
     {
@@ -97,27 +98,46 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Validity by the bitmap, and by values that stand for missing ones.
-    pub(super) fn validity<'s, T: Copy>(
+    /// Takes those values off `validity` that stand for missing ones.
+    pub(super) fn mark<'s, T: Copy>(
         &self,
         values: &[T],
-        first: usize,
-        scratch: &mut Scratch<'s>,
         is_na: impl Fn(T) -> bool,
-    ) -> Result<Validity<'s>>
-    where
-        'a: 's,
-    {
-        let by_bitmap = self.by_bitmap(first, values.len())?;
+        validity: &mut Validity<'s>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
         if !flags::any(values, &is_na) {
-            return Ok(by_bitmap);
+            return Ok(());
         }
+        let valid = self.room(values.len(), scratch)?;
+        flags::pack(values, valid, |value| !is_na(value));
+        both(valid, validity, values.len())
+    }
+
+    /// Room for bits of rows of which some are missing.
+    #[inline(never)]
+    fn room<'s>(&self, rows: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
         if self.is_full() {
             return Err(self.unexpected_null());
         }
-        let valid = scratch.take::<u8>(values.len().div_ceil(8))?;
-        flags::pack(values, valid, |value| !is_na(value));
-        both(valid, &by_bitmap, values.len())
+        scratch.cut(rows.div_ceil(8), 1, 1)
+    }
+
+    fn mark_numbers<'s>(
+        &self,
+        values: &Values<'_, Self>,
+        validity: &mut Validity<'s>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
+        match values {
+            Values::I8(values) => self.mark(values, i8::is_na, validity, scratch),
+            Values::I16(values) => self.mark(values, i16::is_na, validity, scratch),
+            Values::I32(values) => self.mark(values, i32::is_na, validity, scratch),
+            Values::I64(values) => self.mark(values, i64::is_na, validity, scratch),
+            Values::F32(values) => self.mark(values, f32::is_na, validity, scratch),
+            Values::F64(values) => self.mark(values, f64::is_na, validity, scratch),
+            _ => Ok(()),
+        }
     }
 
     /// First row and row count of what `rows` gives at most.
@@ -140,32 +160,29 @@ impl<'a> Column<'a> {
         }
     }
 
-    fn numbers<'s, T: Number>(
-        &self,
-        first: usize,
-        len: usize,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<(&'s [T], Validity<'s>)>
+    /// Elements of `size` bytes: the file's own where they can be taken as they are, else a copy in native order.
+    fn elements<'s>(&self, first: usize, len: usize, size: usize, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
-        let values = elements::<T>(self.data(), first, len, scratch)?;
-        if self.is_trusted() {
-            return Ok((values, self.by_bitmap(first, len)?));
+        let elements = part(self.data(), first, len, size)?;
+        if is_native(elements, size) {
+            return Ok(elements);
         }
-        Ok((values, self.validity(values, first, scratch, T::is_na)?))
+        Ok(copied(elements, size, scratch)?)
     }
 }
 
-/// Rows that have a value by these bits and by `other`.
+/// Rows that have a value by these bits and by `validity`.
 #[inline(never)]
-fn both<'s>(valid: &'s mut [u8], other: &Validity<'_>, len: usize) -> Result<Validity<'s>> {
-    if let Validity::Bits(bits) = other {
+fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Result<()> {
+    if let Validity::Bits(bits) = validity {
         for (bytes, word) in valid.chunks_mut(8).zip(bits.words()) {
             bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, bits)| *byte &= bits);
         }
     }
-    Ok(Validity::Bits(Bits::new(valid, 0, len)?))
+    *validity = Validity::Bits(Bits::new(valid, 0, len)?);
+    Ok(())
 }
 
 impl column::Column for Column<'_> {
@@ -196,22 +213,15 @@ impl column::Column for Column<'_> {
         let (_, len) = self.range(&rows)?;
         let len = len as u64;
         let validity = if self.is_full() { 0 } else { len.div_ceil(8) };
-        let data = self.data();
+        let size = usize::from(self.field.width());
         let values = match self.field.stype() {
             SType::Void0 | SType::Unknown(_) => return Ok(0),
             SType::Bool8 if self.field.is_packed() => return Ok(0),
             SType::Bool8 => len.div_ceil(8),
-            SType::Int8 => 0,
-            SType::Int16 => need::<i16>(data, len),
-            SType::Int32 | SType::Date32 | SType::Float32 => need::<i32>(data, len),
-            SType::Int64 | SType::Time64 | SType::Float64 => need::<i64>(data, len),
-            SType::Str32 | SType::Str64 | SType::Arr32 | SType::Arr64 => {
-                let text = raw::is_text(self.field.stype());
-                return Ok(match self.field.is_narrow() {
-                    true => self.offsets_need::<u32>(len, text),
-                    false => self.offsets_need::<u64>(len, text),
-                });
-            }
+            SType::Str32 | SType::Str64 => return Ok(self.offsets_need(len, true)),
+            SType::Arr32 | SType::Arr64 => return Ok(self.offsets_need(len, false)),
+            _ if is_native(self.data(), size) => 0,
+            _ => cost(size, len),
         };
         Ok(values.saturating_add(validity))
     }
@@ -221,61 +231,39 @@ impl column::Column for Column<'_> {
         Self: 's,
     {
         let (first, len) = self.range(&rows)?;
-        let (values, validity) = match self.field.stype() {
-            SType::Void0 => (Values::Null, Validity::None),
-            SType::Unknown(id) => {
-                return Err(Error::new(Kind::Unsupported, What::JayType, self.field.at()).with_need(id.into()));
+        let mut validity = self.by_bitmap(first, len)?;
+        let values = match self.field.stype() {
+            SType::Void0 => {
+                validity = Validity::None;
+                Values::Null
             }
-            SType::Bool8 => {
-                let (bits, validity) = self.bools(first, len, scratch)?;
-                (Values::Bool(bits), validity)
-            }
-            SType::Int8 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::I8(values), validity)
-            }
-            SType::Int16 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::I16(values), validity)
-            }
-            SType::Int32 | SType::Date32 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::I32(values), validity)
-            }
-            SType::Int64 | SType::Time64 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::I64(values), validity)
-            }
-            SType::Float32 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::F32(values), validity)
-            }
-            SType::Float64 => {
-                let (values, validity) = self.numbers(first, len, scratch)?;
-                (Values::F64(values), validity)
-            }
+            SType::Bool8 => Values::Bool(self.bools(first, len, &mut validity, scratch)?),
             SType::Str32 | SType::Str64 => {
                 let data = self.text();
-                let (most, text) = (data.len() as u64, Some(data));
-                let (spans, validity) = if self.field.is_narrow() {
-                    let (offsets, validity) = self.offsets::<u32>(first, len, most, text, scratch)?;
-                    (Spans::Off32(offsets), validity)
-                } else {
-                    let (offsets, validity) = self.offsets::<u64>(first, len, most, text, scratch)?;
-                    (Spans::Off64(offsets), validity)
+                let spans = match self.offsets(first, len, data.len() as u64, Some(data), &mut validity, scratch)? {
+                    Offsets::Narrow(offsets) => Spans::Off32(offsets),
+                    Offsets::Wide(offsets) => Spans::Off64(offsets),
                 };
-                (Values::Utf8(VarBytes { data, spans }), validity)
+                Values::Utf8(VarBytes { data, spans })
             }
             SType::Arr32 | SType::Arr64 => {
                 let most = self.field.child()?.map_or(0, |child| child.rows());
-                let (rows, validity) = if self.field.is_narrow() {
-                    let (offsets, validity) = self.offsets::<u32>(first, len, most, None, scratch)?;
-                    (Ranges::Off32(offsets), validity)
-                } else {
-                    let (offsets, validity) = self.offsets::<u64>(first, len, most, None, scratch)?;
-                    (Ranges::Off64(offsets), validity)
+                let rows = match self.offsets(first, len, most, None, &mut validity, scratch)? {
+                    Offsets::Narrow(offsets) => Ranges::Off32(offsets),
+                    Offsets::Wide(offsets) => Ranges::Off64(offsets),
                 };
-                (Values::Nested { rows, of: *self }, validity)
+                Values::Nested { rows, of: *self }
+            }
+            stype => {
+                let Some(prim) = raw::prim(stype) else {
+                    let id = u8::from(stype).into();
+                    return Err(Error::new(Kind::Unsupported, What::JayType, self.field.at()).with_need(id));
+                };
+                let values = Values::numbers(prim, self.elements(first, len, prim.size(), scratch)?);
+                if !self.is_trusted() {
+                    self.mark_numbers(&values, &mut validity, scratch)?;
+                }
+                values
             }
         };
         Ok(Batch { first: rows.start, len, values, validity })

@@ -66,7 +66,8 @@ impl<'a> Field<'a> {
             return Err(Error::new(Kind::Invalid, What::JayNulls, at).with_need(nulls));
         }
         let width = u8::try_from(raw::width(stype)).unwrap_or(0);
-        let mut field = Field { view, stype, layout, width, rules, rows, nulls, buffers: [Span::default(); 3] };
+        let buffers = [Span { at: HEAD.len() as u64, len: 0 }; 3];
+        let mut field = Field { view, stype, layout, width, rules, rows, nulls, buffers };
         field.place()?;
         field.fit()?;
         Ok(field)
@@ -78,25 +79,27 @@ impl<'a> Field<'a> {
         if count == 0 {
             return Ok(());
         }
-        let mut stored = [views::Buffer { offset: 0, length: 0 }; 3];
         match self.layout {
             Layout::Old => {
-                let [_, data, text] = &mut stored;
-                *data = self.view.data()?.unwrap_or(*data);
-                *text = self.view.strdata()?.unwrap_or(*text);
+                self.put(DATA, self.view.data()?)?;
+                self.put(TEXT, self.view.strdata()?)?;
             }
             Layout::New => {
                 let Some(list) = self.view.buffers()? else { return Err(self.error(What::JayBuffers, 0)) };
                 if list.len() < count || list.len() > count && !self.rules.tolerant {
                     return Err(self.error(What::JayBuffers, list.len() as u64));
                 }
-                for (to, from) in stored.iter_mut().zip(list.iter()).take(count) {
-                    *to = from;
+                for (k, stored) in list.iter().take(count).enumerate() {
+                    self.put(k, Some(stored))?;
                 }
             }
         }
-        for (to, from) in self.buffers.iter_mut().zip(stored) {
-            *to = self.rules.span(from)?;
+        Ok(())
+    }
+
+    fn put(&mut self, k: usize, stored: Option<views::Buffer>) -> Result<()> {
+        if let (Some(buffer), Some(stored)) = (self.buffers.get_mut(k), stored) {
+            *buffer = self.rules.span(stored)?;
         }
         Ok(())
     }
@@ -257,6 +260,11 @@ impl<'a> Field<'a> {
     /// Whether truth values have one bit each.
     pub(super) const fn is_packed(&self) -> bool {
         matches!(self.stype, SType::Bool8) && self.buffers[DATA].len < self.rows
+    }
+
+    /// Bytes of an offset of strings, else of an element.
+    pub(super) const fn width(&self) -> u8 {
+        self.width
     }
 
     /// Whether offsets have 32 bits.

@@ -5,8 +5,8 @@ use core::ops::Range;
 use super::Column;
 use super::bools::is_odd;
 use super::numbers::{Element, Number};
-use crate::bytes::Bits;
-use crate::column::Column as _;
+use crate::bytes::{Bits, Scratch};
+use crate::column::{Column as _, Validity};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, NA_OFFSET32, NA_OFFSET64, SType};
 
@@ -53,7 +53,7 @@ impl<'a> Column<'a> {
                 NA_BOOL => Ok(None),
                 // Finds the byte again, and says where it is.
                 byte if is_odd(byte) && !self.field().rules.tolerant => {
-                    self.bools(i, 1, &mut crate::bytes::Scratch::new(&mut [0; 2])).map(|_| None)
+                    self.bools(i, 1, &mut Validity::All, &mut Scratch::new(&mut [0; 2])).map(|_| None)
                 }
                 byte => Ok(Some(Value::Bool(byte != 0))),
             },

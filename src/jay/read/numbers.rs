@@ -4,6 +4,7 @@
 use bytemuck::Pod;
 
 use crate::bytes::Scratch;
+use crate::column::aligned;
 use crate::error::{Error, Kind, Result, What};
 
 /// An element as it is stored.
@@ -59,59 +60,26 @@ integers! { u32 u64 }
 integers! { least: i8 i16 i32 i64 }
 floats! { f32 of u32; f64 of u64; }
 
-/// Elements `first..first + len` of `bytes`, which can be taken as they are.
-pub(super) fn borrowed<T: Element>(bytes: &[u8], first: usize, len: usize) -> Option<&[T]> {
-    if cfg!(target_endian = "big") && size_of::<T>() > 1 {
-        return None;
-    }
-    bytemuck::try_cast_slice(part::<T>(bytes, first, len).ok()?).ok()
+/// Whether elements of `size` bytes can be taken as they are.
+pub(super) fn is_native(bytes: &[u8], size: usize) -> bool {
+    (cfg!(target_endian = "little") || size == 1) && aligned(bytes, size)
 }
 
-/// The same in scratch memory.
-pub(super) fn copied<'s, T: Element>(
-    bytes: &[u8],
-    first: usize,
-    len: usize,
-    scratch: &mut Scratch<'s>,
-) -> Result<&'s mut [T]> {
-    let part = part::<T>(bytes, first, len)?;
-    let copy = scratch.take::<T>(len)?;
-    // Both have the length of `len` elements.
-    for (to, from) in bytemuck::cast_slice_mut::<T, u8>(copy).iter_mut().zip(part) {
+/// Elements of `size` bytes, all of `bytes`, in scratch memory.
+pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
+    let copy = scratch.cut(bytes.len().checked_div(size).unwrap_or(0), size, size)?;
+    for (to, from) in copy.iter_mut().zip(bytes) {
         *to = *from;
     }
     if cfg!(target_endian = "big") {
-        copy.iter_mut().for_each(|number| *number = number.native());
+        copy.chunks_exact_mut(size.max(1)).for_each(<[u8]>::reverse);
     }
     Ok(copy)
 }
 
-/// Elements, in one way or the other. Types of one size share the code as long as it is not part of its caller's.
-#[inline(never)]
-pub(super) fn elements<'a: 's, 's, T: Element>(
-    bytes: &'a [u8],
-    first: usize,
-    len: usize,
-    scratch: &mut Scratch<'s>,
-) -> Result<&'s [T]> {
-    match borrowed(bytes, first, len) {
-        Some(elements) => Ok(elements),
-        None => Ok(copied(bytes, first, len, scratch)?),
-    }
-}
-
-/// An upper bound of the scratch that [`elements`] takes.
-pub(super) fn need<T: Element>(bytes: &[u8], len: u64) -> u64 {
-    // Elements have the alignment of the first.
-    if borrowed::<T>(bytes, 0, usize::from(bytes.len() >= size_of::<T>())).is_some() {
-        0
-    } else {
-        Scratch::cost::<T>(len)
-    }
-}
-
-fn part<T>(bytes: &[u8], first: usize, len: usize) -> Result<&[u8]> {
-    let bounds = first.checked_mul(size_of::<T>()).zip(len.checked_mul(size_of::<T>()));
+/// Elements `first..first + len` of `size` bytes.
+pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
+    let bounds = first.checked_mul(size).zip(len.checked_mul(size));
     let part = bounds.and_then(|(from, size)| bytes.get(from..)?.get(..size));
     part.ok_or(Error::new(Kind::OutOfRange, What::Row, first as u64).with_need(bytes.len() as u64))
 }

@@ -3,133 +3,177 @@
 
 use super::Column;
 use super::field::Which;
-use super::numbers::{Element, borrowed, copied, need};
+use super::numbers::{copied, is_native, part};
 use crate::bytes::{Bits, Scratch};
-use crate::column::Validity;
+use crate::column::{Validity, cost};
 use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 
-/// An offset of 32 or 64 bits.
-pub(super) trait Offset: Element + Ord {
-    fn is_flagged(self) -> bool;
-    fn masked(self) -> Self;
-    fn wide(self) -> u64;
+/// Offsets of 32 or 64 bits.
+#[derive(Clone, Copy)]
+pub(super) enum Offsets<'s> {
+    Narrow(&'s [u32]),
+    Wide(&'s [u64]),
 }
 
-macro_rules! offsets {
-    ($($word:ident flagged $flag:ident;)*) => {$(
-        impl Offset for $word {
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn is_flagged(self) -> bool {
-                self & $flag != 0
-            }
+const fn is_flagged32(offset: u32) -> bool {
+    offset & NA_OFFSET32 != 0
+}
 
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn masked(self) -> Self {
-                self & !$flag
-            }
+const fn is_flagged64(offset: u64) -> bool {
+    offset & NA_OFFSET64 != 0
+}
 
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
-            fn wide(self) -> u64 {
-                self.into()
-            }
+/// All but the first.
+fn ends<O>(offsets: &[O]) -> &[O] {
+    offsets.get(1..).unwrap_or_default()
+}
+
+/// Whether none is less than the one before or more than `most`.
+fn ascend<O: Copy + Ord + Into<u64>>(offsets: &[O], most: u64) -> bool {
+    let descends = offsets.iter().zip(ends(offsets)).fold(false, |any, (start, end)| any | (start > end));
+    !descends && offsets.last().is_none_or(|end| (*end).into() <= most)
+}
+
+impl<'s> Offsets<'s> {
+    /// Offsets by their bytes, which are native and aligned.
+    fn new(bytes: &'s [u8], narrow: bool) -> Self {
+        match narrow {
+            true => Offsets::Narrow(bytemuck::try_cast_slice(bytes).unwrap_or_default()),
+            false => Offsets::Wide(bytemuck::try_cast_slice(bytes).unwrap_or_default()),
         }
-    )*};
+    }
+
+    fn any_flagged(self) -> bool {
+        match self {
+            Offsets::Narrow(offsets) => flags::any(offsets, is_flagged32),
+            Offsets::Wide(offsets) => flags::any(offsets, is_flagged64),
+        }
+    }
+
+    fn ascend(self, most: u64) -> bool {
+        match self {
+            Offsets::Narrow(offsets) => ascend(offsets, most),
+            Offsets::Wide(offsets) => ascend(offsets, most),
+        }
+    }
+
+    fn get(self, i: usize) -> Option<u64> {
+        match self {
+            Offsets::Narrow(offsets) => offsets.get(i).map(|offset| (*offset).into()),
+            Offsets::Wide(offsets) => offsets.get(i).copied(),
+        }
+    }
+
+    /// Start and end of row `i`.
+    fn row(self, i: usize) -> Option<(u64, u64)> {
+        Some((self.get(i)?, self.get(i.checked_add(1)?)?))
+    }
 }
 
-offsets! { u32 flagged NA_OFFSET32; u64 flagged NA_OFFSET64; }
+/// Takes the flags off.
+fn unflag(bytes: &mut [u8], narrow: bool) {
+    match narrow {
+        true => {
+            let offsets = bytemuck::try_cast_slice_mut::<u8, u32>(bytes).unwrap_or_default();
+            offsets.iter_mut().for_each(|offset| *offset &= !NA_OFFSET32);
+        }
+        false => {
+            let offsets = bytemuck::try_cast_slice_mut::<u8, u64>(bytes).unwrap_or_default();
+            offsets.iter_mut().for_each(|offset| *offset &= !NA_OFFSET64);
+        }
+    }
+}
 
 impl<'a> Column<'a> {
-    /// Offsets of `len` rows from `first` on, without flags, and which rows have a value. `most` is what
-    /// they may reach; `text` are the characters, if these are the offsets of strings.
-    pub(super) fn offsets<'s, O: Offset>(
+    /// Offsets of `len` rows from `first` on, without flags; rows that are missing by them leave `validity`. `most`
+    /// is what they may reach; `text` are the characters, if these are the offsets of strings.
+    pub(super) fn offsets<'s>(
         &self,
         first: usize,
         len: usize,
         most: u64,
         text: Option<&[u8]>,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(&'s [O], Validity<'s>)>
+    ) -> Result<Offsets<'s>>
     where
         'a: 's,
     {
-        let data = self.data();
-        let count = len.saturating_add(1);
+        let narrow = self.field().is_narrow();
+        let size = if narrow { 4 } else { 8 };
+        let data = part(self.data(), first, len.saturating_add(1), size)?;
         let flagged = text.is_some() && self.bitmap().is_empty();
-        let tolerant = self.field().rules.tolerant;
-        let (offsets, validity): (&'s [O], Validity<'s>) = match borrowed::<O>(data, first, count) {
-            Some(offsets) if !flagged || !flags::any(offsets, O::is_flagged) => {
-                (offsets, if flagged { Validity::All } else { self.by_bitmap(first, len)? })
-            }
+        let native = is_native(data, size).then(|| Offsets::new(data, narrow));
+        let offsets = match native {
+            Some(offsets) if !flagged || !offsets.any_flagged() => offsets,
             // Any flag is one too many, also that of the row before.
             Some(_) if self.is_full() => return Err(self.unexpected_null()),
-            _ if flagged => {
-                let offsets = copied::<O>(data, first, count, scratch)?;
-                let ends = offsets.get(1..).unwrap_or_default();
-                let validity = self.validity(ends, first, scratch, O::is_flagged)?;
-                offsets.iter_mut().for_each(|offset| *offset = offset.masked());
-                (offsets, validity)
+            _ => {
+                let copy = copied(data, size, scratch)?;
+                if flagged {
+                    match Offsets::new(copy, narrow) {
+                        Offsets::Narrow(offsets) => self.mark(ends(offsets), is_flagged32, validity, scratch)?,
+                        Offsets::Wide(offsets) => self.mark(ends(offsets), is_flagged64, validity, scratch)?,
+                    }
+                    unflag(copy, narrow);
+                }
+                Offsets::new(copy, narrow)
             }
-            _ => (copied::<O>(data, first, count, scratch)?, self.by_bitmap(first, len)?),
         };
-        if tolerant {
-            return Ok((offsets, sound(offsets, validity, most, text, scratch)?));
-        }
-        let pairs = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
-        let descends = pairs.fold(false, |any, (start, end)| any | (start > end));
-        if descends || offsets.last().is_some_and(|end| end.wide() > most) {
+        if self.field().rules.tolerant {
+            sound(offsets, len, most, text, validity, scratch)?;
+        } else if !offsets.ascend(most) {
             return Err(self.wrong_offset(offsets, first, most));
         }
-        Ok((offsets, validity))
+        Ok(offsets)
     }
 
     /// An upper bound of the scratch that [`offsets`](Self::offsets) takes.
-    pub(super) fn offsets_need<O: Offset>(&self, rows: u64, text: bool) -> u64 {
+    pub(super) fn offsets_need(&self, rows: u64, text: bool) -> u64 {
         let rules = self.field().rules;
+        let size = if self.field().is_narrow() { 4 } else { 8 };
         let flagged = text && self.bitmap().is_empty() && (rules.tolerant || self.field().null_count() > 0);
         let bits = rows.div_ceil(8);
-        let copy = if flagged {
-            Scratch::cost::<O>(rows.saturating_add(1))
-        } else {
-            need::<O>(self.data(), rows.saturating_add(1))
-        };
+        let copy = if flagged || !is_native(self.data(), size) { cost(size, rows.saturating_add(1)) } else { 0 };
         copy.saturating_add(if flagged { bits } else { 0 }).saturating_add(if rules.tolerant { bits } else { 0 })
     }
 
     #[cold]
-    fn wrong_offset<O: Offset>(&self, offsets: &[O], first: usize, most: u64) -> Error {
-        let descends = |(start, end): (&O, &O)| start > end || end.wide() > most;
-        let i = offsets.iter().zip(offsets.iter().skip(1)).position(descends).map_or(0, |i| i.saturating_add(1));
-        let place = (first as u64).saturating_add(i as u64).saturating_mul(size_of::<O>() as u64);
+    fn wrong_offset(&self, offsets: Offsets<'_>, first: usize, most: u64) -> Error {
+        let mut rows = (0..).map_while(|i| offsets.row(i));
+        let i = rows.position(|(start, end)| start > end || end > most).map_or(0, |i| i.saturating_add(1));
+        let size = if self.field().is_narrow() { 4 } else { 8 };
+        let place = (first as u64).saturating_add(i as u64).saturating_mul(size);
         let at = self.field().buffer(Which::Data).at.saturating_add(place);
-        Error::new(Kind::Invalid, What::JayOffsets, at).with_need(offsets.get(i).map_or(0, |offset| offset.wide()))
+        Error::new(Kind::Invalid, What::JayOffsets, at).with_need(offsets.get(i).unwrap_or(0))
     }
 }
 
-/// Only those rows that can be read. Rows that share bytes would make a few of these much work, so all
-/// of them together have no more than twice what there is.
-fn sound<'s, O: Offset>(
-    offsets: &[O],
-    validity: Validity<'_>,
+/// Leaves only those rows in `validity` that can be read. Rows that share bytes would make a few of these much work, so
+/// all of them together have no more than twice what there is.
+fn sound<'s>(
+    offsets: Offsets<'_>,
+    len: usize,
     most: u64,
     text: Option<&[u8]>,
+    validity: &mut Validity<'s>,
     scratch: &mut Scratch<'s>,
-) -> Result<Validity<'s>> {
-    let len = offsets.len().saturating_sub(1);
+) -> Result<()> {
     let bits = scratch.take::<u8>(len.div_ceil(8))?;
     bits.fill(0);
-    let ends = offsets.get(1..).unwrap_or_default();
     let mut left = most.saturating_mul(2);
-    for (i, (start, end)) in offsets.iter().zip(ends).enumerate() {
-        if !validity.get(i) || start > end || end.wide() > most {
+    for i in 0..len {
+        let Some((start, end)) = offsets.row(i) else { break };
+        if !validity.get(i) || start > end || end > most {
             continue;
         }
-        let Some(rest) = left.checked_sub(end.wide().saturating_sub(start.wide())) else { continue };
+        let Some(rest) = left.checked_sub(end.saturating_sub(start)) else { continue };
         left = rest;
         let is_text = || {
             let Some(text) = text else { return true };
-            let bounds = usize::try_from(start.wide()).ok().zip(usize::try_from(end.wide()).ok());
+            let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
             bounds.and_then(|(start, end)| text.get(start..end)).is_some_and(|row| core::str::from_utf8(row).is_ok())
         };
         if let Some(byte) = bits.get_mut(i >> 3)
@@ -138,5 +182,6 @@ fn sound<'s, O: Offset>(
             *byte |= 1 << (i & 7);
         }
     }
-    Ok(Validity::Bits(Bits::new(bits, 0, len)?))
+    *validity = Validity::Bits(Bits::new(bits, 0, len)?);
+    Ok(())
 }

@@ -206,16 +206,12 @@ impl<'a> Json<'a> {
         if leading != b'0' {
             self.digits();
         }
-        if self.r.rest().first() == Some(&b'.') {
-            self.r.u8(What::JsonNumber)?;
+        if self.passed(b".") {
             self.digit()?;
             self.digits();
         }
-        if let Some(b'e' | b'E') = self.r.rest().first() {
-            self.r.u8(What::JsonNumber)?;
-            if let Some(b'+' | b'-') = self.r.rest().first() {
-                self.r.u8(What::JsonNumber)?;
-            }
+        if self.passed(b"eE") {
+            self.passed(b"+-");
             self.digit()?;
             self.digits();
         }
@@ -234,20 +230,21 @@ impl<'a> Json<'a> {
     }
 
     fn digits(&mut self) {
-        while let Some(b'0'..=b'9') = self.r.rest().first() {
-            let _ = self.r.u8(What::JsonNumber);
-        }
+        while self.passed(b"0123456789") {}
     }
 
-    /// A string whose opening quote is taken.
+    /// Passes over the next byte if it is one of these; whether it was.
+    fn passed(&mut self, bytes: &[u8]) -> bool {
+        let passed = self.r.rest().first().is_some_and(|next| bytes.iter().any(|byte| byte == next));
+        passed && self.r.u8(What::Json).is_ok()
+    }
+
     fn text(&mut self) -> Result<Text<'a>> {
         Text::take(&mut self.r)
     }
 
     fn space(&mut self) {
-        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.r.rest().first() {
-            let _ = self.r.u8(What::Json);
-        }
+        while self.passed(b" \t\n\r") {}
     }
 
     const fn in_object(&self) -> bool {
@@ -275,7 +272,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn object(&mut self) -> Result<()> {
-        self.expect(|event| matches!(event, Event::Object).then_some(()))
+        match self.step()? {
+            (Event::Object, _) => Ok(()),
+            (_, start) => start.unexpected(),
+        }
     }
 
     /// Goes into an array; its items follow.
@@ -283,7 +283,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn array(&mut self) -> Result<()> {
-        self.expect(|event| matches!(event, Event::Array).then_some(()))
+        match self.step()? {
+            (Event::Array, _) => Ok(()),
+            (_, start) => start.unexpected(),
+        }
     }
 
     /// The next key of an object, or `None` at its end.
@@ -291,11 +294,11 @@ impl<'a> Json<'a> {
     /// # Errors
     /// What is not well-formed.
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
-        self.expect(|event| match event {
-            Event::Key(key) => Some(Some(key)),
-            Event::End => Some(None),
-            _ => None,
-        })
+        match self.step()? {
+            (Event::Key(key), _) => Ok(Some(key)),
+            (Event::End, _) => Ok(None),
+            (_, start) => start.unexpected(),
+        }
     }
 
     /// A string.
@@ -303,10 +306,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn string(&mut self) -> Result<Text<'a>> {
-        self.expect(|event| match event {
-            Event::String(text) => Some(text),
-            _ => None,
-        })
+        match self.step()? {
+            (Event::String(text), _) => Ok(text),
+            (_, start) => start.unexpected(),
+        }
     }
 
     /// The next string of an array, or `None` at its end.
@@ -314,11 +317,11 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn item_string(&mut self) -> Result<Option<Text<'a>>> {
-        self.expect(|event| match event {
-            Event::String(text) => Some(Some(text)),
-            Event::End => Some(None),
-            _ => None,
-        })
+        match self.step()? {
+            (Event::String(text), _) => Ok(Some(text)),
+            (Event::End, _) => Ok(None),
+            (_, start) => start.unexpected(),
+        }
     }
 
     /// A whole number, not negative.
@@ -326,10 +329,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn u64(&mut self) -> Result<u64> {
-        self.expect(|event| match event {
-            Event::Number(number) => number.parse().ok(),
-            _ => None,
-        })
+        match self.item_number()? {
+            (Some(number), _) => Ok(number),
+            (None, start) => start.unexpected(),
+        }
     }
 
     /// The next whole number of an array, or `None` at its end.
@@ -337,11 +340,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn item_u64(&mut self) -> Result<Option<u64>> {
-        self.expect(|event| match event {
-            Event::Number(number) => Some(Some(number.parse().ok()?)),
-            Event::End => Some(None),
-            _ => None,
-        })
+        Ok(self.item_number()?.0)
     }
 
     /// Passes over a value, whatever it is.
@@ -373,15 +372,39 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The next event, if `take` likes it.
-    fn expect<T>(&mut self, take: impl FnOnce(Event<'a>) -> Option<T>) -> Result<T> {
-        self.space();
-        let at = self.r.at();
-        let first = self.r.rest().first().copied().unwrap_or(0);
-        match self.next()? {
-            Some(event) => take(event).ok_or(Error::new(Kind::WrongType, What::Json, at).with_need(first.into())),
-            None => Err(Error::new(Kind::Truncated, What::Json, at).with_need(1)),
+    fn item_number(&mut self) -> Result<(Option<u64>, Start)> {
+        match self.step()? {
+            (Event::Number(number), start) => match number.parse() {
+                Ok(number) => Ok((Some(number), start)),
+                Err(_) => start.unexpected(),
+            },
+            (Event::End, start) => Ok((None, start)),
+            (_, start) => start.unexpected(),
         }
+    }
+
+    /// The next event, which must be there, and where it begins.
+    fn step(&mut self) -> Result<(Event<'a>, Start)> {
+        self.space();
+        let start = Start { at: self.r.at(), byte: self.r.rest().first().copied().unwrap_or(0) };
+        match self.next()? {
+            Some(event) => Ok((event, start)),
+            None => Err(Error::new(Kind::Truncated, What::Json, start.at).with_need(1)),
+        }
+    }
+}
+
+/// Where an event begins, and with what.
+struct Start {
+    at: u64,
+    byte: u8,
+}
+
+impl Start {
+    /// It is another than was expected.
+    #[cold]
+    fn unexpected<T>(&self) -> Result<T> {
+        Err(Error::new(Kind::WrongType, What::Json, self.at).with_need(self.byte.into()))
     }
 }
 
