@@ -133,14 +133,14 @@ pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Format> {
 /// # Errors
 /// As [`detect`].
 pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> Result<Format> {
-    let front = [
-        (&b"JAY1\0\0\0\0"[..], Format::Jay),
+    const FRONT: [(&[u8], Format); 4] = [
+        (b"JAY1\0\0\0\0", Format::Jay),
         (b"DSv1", Format::DataSeries),
         (b"VTXF", Format::Vortex),
         (b"blpk", Format::Bcolz),
     ];
-    if let Some((_, format)) = front.into_iter().find(|(magic, _)| first.starts_with(magic)) {
-        return Ok(format);
+    if let Some((_, format)) = FRONT.iter().find(|(magic, _)| first.starts_with(magic)) {
+        return Ok(*format);
     }
     if name.is_some_and(is_filo) {
         return Ok(Format::Filo);

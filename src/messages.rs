@@ -112,6 +112,7 @@ as_in_debug! {
     [E: Debug] crate::dataseries::recover::Piece<'_, E>;
     [E: Debug] crate::dataseries::recover::Salvage<'_, '_, E>;
     [] crate::dataseries::Column<'_>;
+    [] crate::dataseries::AnyExtent<'_>;
     [E: Debug] crate::dataseries::Extent<'_, E>;
     [E: Debug] crate::dataseries::Extents<'_, E>;
     [E: Debug] crate::dataseries::File<'_, E>;

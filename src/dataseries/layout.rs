@@ -211,26 +211,30 @@ impl Counts {
     /// Where the groups lie. `None` if a record is larger than an extent can be.
     #[must_use]
     pub const fn layout(self, options: Options) -> Option<Layout> {
+        // Below, nothing is near the limits of its sums.
+        if (self.bits >> 3 | self.small | self.int32 | self.variable32 | self.big) > MAX_PART {
+            return None;
+        }
         let original = matches!(options.pad, Pad::Original);
         let bit_bytes = self.bits.div_ceil(8);
-        let (int32_len, variable32_len) = (self.int32.saturating_mul(4), self.variable32.saturating_mul(4));
-        let (fours, eights) = (int32_len.saturating_add(variable32_len), self.big.saturating_mul(8));
+        let (int32_len, variable32_len) = (self.int32.wrapping_mul(4), self.variable32.wrapping_mul(4));
+        let (fours, eights) = (int32_len.wrapping_add(variable32_len), self.big.wrapping_mul(8));
         let (bits, small, int32, big, end);
         match options.ordering {
             Ordering::SmallToBig => {
                 bits = 0;
                 small = bit_bytes;
-                let p = small.saturating_add(self.small);
+                let p = small.wrapping_add(self.small);
                 int32 = if original || fours > 0 { align(p, 4) } else { p };
-                let p = int32.saturating_add(fours);
+                let p = int32.wrapping_add(fours);
                 big = if original || eights > 0 { align(p, 8) } else { p };
-                end = big.saturating_add(eights);
+                end = big.wrapping_add(eights);
             }
             Ordering::BigToSmall => {
                 big = 0;
                 int32 = eights;
-                small = int32.saturating_add(fours);
-                bits = small.saturating_add(self.small);
+                small = int32.wrapping_add(fours);
+                bits = small.wrapping_add(self.small);
                 let to = if original || eights > 0 {
                     8
                 } else if fours > 0 {
@@ -238,7 +242,7 @@ impl Counts {
                 } else {
                     1
                 };
-                end = align(bits.saturating_add(bit_bytes), to);
+                end = align(bits.wrapping_add(bit_bytes), to);
             }
         }
         if end > MAX_PART {
@@ -247,24 +251,23 @@ impl Counts {
         Some(Layout {
             record_len: cut(end),
             bits: cut(bits),
-            bools: self.bits > 0,
-            bits_end: cut(bits.saturating_add(bit_bytes)),
+            bits_end: cut(bits.wrapping_add(bit_bytes)),
             small: cut(small),
             int32: cut(int32),
-            variable32: cut(int32.saturating_add(int32_len)),
+            variable32: cut(int32.wrapping_add(int32_len)),
             big: cut(big),
         })
     }
 }
 
 /// Where the groups of a record lie.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, bytemuck::Pod, bytemuck::Zeroable)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(C)]
 pub struct Layout {
     record_len: u32,
     bits: u32,
     bits_end: u32,
-    bools: bool,
     small: u32,
     int32: u32,
     variable32: u32,
@@ -272,6 +275,10 @@ pub struct Layout {
 }
 
 impl Layout {
+    /// That of no fields.
+    pub(super) const NONE: Layout =
+        Layout { record_len: 0, bits: 0, bits_end: 0, small: 0, int32: 0, variable32: 0, big: 0 };
+
     /// Bytes of a record.
     #[must_use]
     pub const fn record_len(&self) -> u32 {
@@ -282,7 +289,7 @@ impl Layout {
     /// or hidden. 0 if there is none; then a type cannot be compacted.
     #[must_use]
     pub const fn compact_prefix(&self) -> u32 {
-        if self.bools { self.bits_end } else { 0 }
+        if self.bits_end > self.bits { self.bits_end } else { 0 }
     }
 
     /// The second pass: a slot for each field, in their order.
@@ -344,7 +351,7 @@ impl Places {
             FieldType::Int64 | FieldType::Double => &mut self.big,
         };
         let at = *cursor;
-        *cursor = at.saturating_add(ty.size());
+        *cursor = at.wrapping_add(ty.size());
         Slot { at, mask: 0, null: self.null(nullable) }
     }
 
@@ -353,8 +360,8 @@ impl Places {
     }
 
     const fn next_bit(&mut self) -> Bit {
-        let bit = Bit { at: self.bits.saturating_add(self.bit >> 3), mask: 1 << (self.bit & 7) };
-        self.bit = self.bit.saturating_add(1);
+        let bit = Bit { at: self.bits.wrapping_add(self.bit >> 3), mask: 1 << (self.bit & 7) };
+        self.bit = self.bit.wrapping_add(1);
         bit
     }
 }

@@ -153,7 +153,7 @@ pub use crate::__dataseries_record as record;
 pub use layout::{FieldType, Options};
 pub use raw::Mode;
 pub use read::{
-    AnyFile, AnyTable, Column, End, Extent, Extents, File, Header, Index, IndexRow, Next, Order, Part, ReadOptions,
-    Table, Trailer, Types,
+    AnyExtent, AnyFile, AnyTable, Column, End, Extent, Extents, File, Header, Index, IndexRow, Next, Order, Part,
+    ReadOptions, Table, Trailer, Types,
 };
 pub use types::{ExtentType, Field};

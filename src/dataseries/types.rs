@@ -55,28 +55,28 @@ impl<'a> Field<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, bytemuck::Pod, bytemuck::Zeroable)]
 #[repr(C)]
 pub struct FieldRecord {
-    scale: f64,
+    pub(super) scale: f64,
     /// 1 / scale: a division of doubles is a kilobyte of flash where there is no unit for it.
-    multiplier: f64,
-    base: f64,
-    name_at: u32,
-    name_len: u32,
+    pub(super) multiplier: f64,
+    pub(super) base: f64,
+    pub(super) name_at: u32,
+    pub(super) name_len: u32,
     size: u32,
     at: u32,
     null_at: u32,
     /// 0 for nothing, else one more than the field's number.
-    relative: u32,
+    pub(super) relative: u32,
     kind: u8,
     mask: u8,
     /// 0 for a field that is not nullable.
-    null_mask: u8,
-    flags: u8,
+    pub(super) null_mask: u8,
+    pub(super) flags: u8,
     zero: [u8; 4],
 }
 
-const UNIQUE: u8 = 1;
-const SCALED: u8 = 2;
-const DECODED: u8 = 4;
+pub(super) const UNIQUE: u8 = 1;
+pub(super) const SCALED: u8 = 2;
+pub(super) const DECODED: u8 = 4;
 
 /// Where the name of a field lies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -143,15 +143,7 @@ impl FieldRecord {
                 Relative::Own => own.saturating_add(1),
                 Relative::To(k) => k.saturating_add(1),
             },
-            kind: match field.ty {
-                FieldType::Bool => 0,
-                FieldType::Byte => 1,
-                FieldType::Int32 => 2,
-                FieldType::Int64 => 3,
-                FieldType::Double => 4,
-                FieldType::Variable32 => 5,
-                FieldType::FixedWidth(_) => 6,
-            },
+            kind: kind(field.ty),
             mask: field.slot.mask,
             null_mask: null.mask,
             flags,
@@ -165,15 +157,15 @@ impl FieldRecord {
         NameAt { at: self.name_at, len: self.name_len, decoded: self.flags & DECODED != 0 }
     }
 
-    /// The same field, the `own`-th, relative to something else.
-    #[must_use]
-    pub const fn with_relative(self, relative: Relative, own: u32) -> Self {
-        let relative = match relative {
-            Relative::No => 0,
-            Relative::Own => own.saturating_add(1),
-            Relative::To(k) => k.saturating_add(1),
-        };
-        FieldRecord { relative, ..self }
+    pub(super) const fn set_type(&mut self, ty: FieldType) {
+        (self.kind, self.size) = (kind(ty), ty.size());
+    }
+
+    pub(super) const fn set_slot(&mut self, slot: Slot) {
+        (self.at, self.mask) = (slot.at, slot.mask);
+        if let Some(null) = slot.null {
+            (self.null_at, self.null_mask) = (null.at, null.mask);
+        }
     }
 
     /// The type.
@@ -228,6 +220,18 @@ impl FieldRecord {
             Some(k) if k as usize == own => Relative::Own,
             Some(k) => Relative::To(k),
         }
+    }
+}
+
+const fn kind(ty: FieldType) -> u8 {
+    match ty {
+        FieldType::Bool => 0,
+        FieldType::Byte => 1,
+        FieldType::Int32 => 2,
+        FieldType::Int64 => 3,
+        FieldType::Double => 4,
+        FieldType::Variable32 => 5,
+        FieldType::FixedWidth(_) => 6,
     }
 }
 

@@ -103,8 +103,9 @@ impl Header {
         }
         let id = word & 0xffff;
         Header::ALL
-            .into_iter()
-            .find(|header| *header as u32 == id)
+            .iter()
+            .find(|header| **header as u32 == id)
+            .copied()
             .ok_or(Error::new(Kind::Unsupported, What::FiloHeader, 0).with_need(word.into()))
     }
 

@@ -22,7 +22,7 @@ pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
 }
 
 /// Whether whole blocks are taken past the buffer: small machines have one loop for all.
-const WIDE: bool = cfg!(any(target_pointer_width = "64", target_family = "wasm"));
+const WIDE: bool = cfg!(target_pointer_width = "64");
 
 /// A [`lookup2`] in the making, for bytes that come in pieces.
 ///
@@ -62,8 +62,8 @@ impl Lookup2 {
     }
 
     /// Takes the next bytes.
-    #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
-    #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
         self.len = self.len.wrapping_add(bytes.len());
         let mut rest = bytes;
@@ -212,8 +212,8 @@ impl State {
 
     /// Takes whole blocks; gives back the rest. One copy of it in firmware, where each would be a tenth of a
     /// kilobyte.
-    #[cfg_attr(any(target_pointer_width = "64", target_family = "wasm"), inline)]
-    #[cfg_attr(not(any(target_pointer_width = "64", target_family = "wasm")), inline(never))]
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         if STRICT {
             return self.take_words(bytes);

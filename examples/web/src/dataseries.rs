@@ -6,12 +6,10 @@ mod check;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{BigEndian, LittleEndian, Scratch, Span};
+use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
-use pilaster::dataseries::{
-    End, Extent, ExtentType, FieldType, Header, Index, Next, Order, Part, ReadOptions, Trailer, Types,
-};
+use pilaster::dataseries::{End, FieldType, Header, Index, IndexRow, Next, Order, Part, ReadOptions, Trailer, Types};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -20,22 +18,6 @@ use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
-
-/// The same in either byte order. What is around it is there once, so this stands as far inside as it can.
-macro_rules! in_order {
-    ($order:expr, $E:ident => $call:expr) => {
-        match $order {
-            Order::Little => {
-                type $E = LittleEndian;
-                $call
-            }
-            Order::Big => {
-                type $E = BigEndian;
-                $call
-            }
-        }
-    };
-}
 
 /// Headers that are asked for at once.
 const HEADERS: usize = 256;
@@ -71,24 +53,17 @@ impl Series {
             true => None,
             false => {
                 let span = Trailer::span(source.len)?;
-                let trailer = in_order!(order, E => Trailer::of::<E>(pieces.get(span, What::DsTrailer)?, span.at))?;
-                let trailer = trailer.located(span.at)?;
-                let bytes = pieces.keep(trailer.index, What::DsExtent)?;
-                Some(lasting(&mut |scratch| {
-                    in_order!(order, E => {
-                        Index::open(&Extent::<E>::of(bytes, trailer.index.at)?, &trailer, &ReadOptions::DEFAULT, scratch)
-                    })
-                })?)
+                let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
+                let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at)?;
+                Some(lasting(|scratch| extent.index(&trailer, &ReadOptions::DEFAULT, scratch))?)
             }
         };
         let at = HEADER_LEN as u64;
         let left = source.len.saturating_sub(at);
         let header = pieces.get(Span { at, len: left.min(EXTENT_HEADER_LEN as u64) }, What::DsExtent)?;
-        let span = in_order!(order, E => Header::of::<E>(header, at))?.span();
-        let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
-        let types = lasting(
-            &mut |scratch| in_order!(order, E => Types::open(&Extent::<E>::of(bytes, at)?, &ReadOptions::DEFAULT, scratch)),
-        )?;
+        let span = order.header(header, at)?.span();
+        let extent = order.extent(pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?, at)?;
+        let types = lasting(|scratch| extent.types(&ReadOptions::DEFAULT, scratch))?;
         let mut tables = Vec::new();
         for _ in 0..types.len() {
             push(&mut tables, Rows::default())?;
@@ -120,20 +95,20 @@ impl Series {
         };
         let first = self.headers.len() as u64;
         let last = index.len().min(first.saturating_add(HEADERS as u64));
+        let front = |row: &IndexRow<'_>| {
+            let len = row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64);
+            pieces.get(Span { len, ..row.span }, What::DsExtent)
+        };
         // All of these are asked for before one is looked at.
-        let (mut found, mut missing) = (Vec::new(), Missing::default());
+        let mut missing = Missing::default();
         for k in first..last {
-            let row = index.get(k)?;
-            let name =
-                Span { at: row.span.at, len: row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64) };
-            match pieces.get(name, What::DsExtent) {
-                Ok(bytes) => push(&mut found, (row, bytes))?,
-                Err(e) => missing.note(e),
-            }
+            missing.look(front(&index.get(k)?));
         }
         missing.end()?;
-        for (row, bytes) in found {
-            let header = in_order!(self.order, E => Header::of::<E>(bytes, row.span.at))?;
+        for k in first..last {
+            let row = index.get(k)?;
+            let bytes = front(&row)?;
+            let header = self.order.header(bytes, row.span.at)?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
                 let number = self.headers.len() as u64;
@@ -153,7 +128,7 @@ impl Series {
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = Span { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DsExtent)?;
-        match in_order!(self.order, E => Next::of::<E>(bytes, at))? {
+        match self.order.next(bytes, at)? {
             Next::End(End::Trailer { at, .. } | End::File { at } | End::Erased { at }) => self.end = Some(at),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
@@ -230,12 +205,10 @@ impl Series {
 
     fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
         let bytes = pieces.get(header.span(), What::DsExtent)?;
-        in_order!(self.order, E => {
-            let extent = Extent::<E>::of(bytes, header.at)?;
-            let unknown = || Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
-            let ty: ExtentType<'s> = self.types.find(extent.type_name()).ok_or_else(unknown)?;
-            extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
-        })
+        let extent = self.order.extent(bytes, header.at)?;
+        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
+        let ty = self.types.find(extent.type_name()).ok_or_else(unknown)?;
+        extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
     }
 }
 

@@ -67,7 +67,15 @@ fn no_room(len: u64) -> Error {
 
 /// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.
 #[cfg(any(feature = "write", feature = "dataseries"))]
-pub fn lasting<T>(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
+pub fn lasting<T>(mut open: impl FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
+    let mut opened = None;
+    try_in_more(&mut |scratch| open(scratch).map(|it| opened = Some(it)))?;
+    opened.ok_or_else(|| no_room(0))
+}
+
+/// The same code for all that is opened.
+#[cfg(any(feature = "write", feature = "dataseries"))]
+fn try_in_more(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<()>) -> Result<()> {
     let mut room = 1u64 << 12;
     loop {
         // What a try leaves behind is a third of what the next one takes, in sum.

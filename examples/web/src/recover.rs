@@ -29,7 +29,7 @@ impl Writing {
     fn recover_as<E: Endian>(&mut self, bytes: &'static [u8]) -> Result<()> {
         let options = &ReadOptions::DEFAULT;
         let first = Extent::<E>::of(bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)?;
-        let types = lasting(&mut |scratch| Types::open(&first, options, scratch))?;
+        let types = lasting(|scratch| Types::open(&first, options, scratch))?;
         let types = all::<ExtentType<'_>>(types.iter())?;
         let json = &mut self.about;
         json.open(b'{').key("lost").open(b'[');

@@ -103,6 +103,7 @@ pub struct Session {
     wanted: Vec<Wanted>,
     opened: Option<Opened>,
     scratch: Vec<u8>,
+    columns: Vec<u32>,
     /// Whether the next call is a new one, not the last one again.
     fresh: bool,
     walk: u64,
@@ -167,7 +168,7 @@ impl Session {
 
     /// Reads rows of some columns of a table onto the tape. The reply says how many: as far as they come unpacked
     /// together.
-    pub fn read(&mut self, table: usize, columns: &[u32], rows: Range<u64>) -> Status {
+    pub fn read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Status {
         self.begin();
         let done = self.try_read(table, columns, rows);
         if let Ok(rows) = done {
@@ -177,7 +178,11 @@ impl Session {
         self.end(done.map(|_| None))
     }
 
-    fn try_read(&mut self, table: usize, columns: &[u32], rows: Range<u64>) -> Result<u64> {
+    fn try_read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Result<u64> {
+        self.columns.clear();
+        for column in columns {
+            push(&mut self.columns, u32::from_le_bytes(*column))?;
+        }
         let Some(opened) = &self.opened else { return Err(closed()) };
         let mut most = ROWS;
         loop {
@@ -185,6 +190,7 @@ impl Session {
             let end = rows.end.min(rows.start.saturating_add(most));
             let scratch = &mut Scratch::new(&mut self.scratch);
             let (pieces, tape) = (&self.pieces, &mut self.tape);
+            let columns = self.columns.as_slice();
             let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
             let done = each!(opened, file => file.read(&call, tape, scratch));
             match done {
@@ -254,6 +260,7 @@ impl Session {
             Err(e) => {
                 self.fresh = true;
                 json.clear();
+                #[cfg(feature = "vortex")]
                 let said = e.said();
                 let (kind, what) = (e.kind(), e.what());
                 describe::error(json, &e);

@@ -107,7 +107,7 @@ impl Writing {
     /// Makes a DataSeries file of the columns, whose type is described by `xml`.
     pub fn series(&mut self, xml: Vec<u8>, compressed: bool) -> Result<()> {
         let xml: &'static [u8] = Box::leak(xml.into_boxed_slice());
-        let ty = lasting(&mut |scratch| ExtentType::parse(xml, &Limits::DEFAULT, scratch))?;
+        let ty = lasting(|scratch| ExtentType::parse(xml, &Limits::DEFAULT, scratch))?;
         let columns = &self.columns;
         if let Some(column) = columns.iter().find(|column| Some(column.rows) != columns.first().map(|first| first.rows))
         {

@@ -1,8 +1,10 @@
 //! A file of either byte order: which one it is, the file says.
 
-use super::{End, Extent, File, Index, Order, Part, ReadOptions, Table, Trailer, Types};
-use crate::bytes::{BigEndian, LittleEndian, Scratch};
+use super::extent::Stored;
+use super::{End, Extent, File, Header, Index, Next, Order, Part, ReadOptions, Table, Trailer, Types};
+use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use crate::column;
+use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result};
 
 /// A file of either byte order.
@@ -142,5 +144,120 @@ impl<'a> column::Table for AnyTable<'a> {
 
     fn restart(&mut self) -> Result<()> {
         both!(self, AnyTable, table => table.restart())
+    }
+}
+
+/// What lies at an offset of a file of this order: for whoever fetches a file range by range.
+impl Order {
+    /// Whether it is that of this machine.
+    const fn is_native(self) -> bool {
+        matches!(self, Order::Little) == LittleEndian::IS_NATIVE
+    }
+
+    /// The trailer, as [`Trailer::of`] reads it.
+    ///
+    /// # Errors
+    /// Those of [`Trailer::of`].
+    pub fn trailer(self, bytes: &[u8], at: u64) -> Result<Trailer> {
+        Trailer::read(bytes, at, self.is_native())
+    }
+
+    /// The header of an extent, as [`Header::of`] reads it.
+    ///
+    /// # Errors
+    /// Those of [`Header::of`].
+    pub fn header(self, bytes: &[u8], at: u64) -> Result<Header> {
+        Header::read(bytes, at, self.is_native())
+    }
+
+    /// An extent or the end, as [`Next::of`] tells.
+    ///
+    /// # Errors
+    /// Those of [`Next::of`].
+    pub fn next(self, bytes: &[u8], at: u64) -> Result<Next> {
+        Next::read(bytes, at, self.is_native())
+    }
+
+    /// The extent, as [`Extent::of`] takes it.
+    ///
+    /// # Errors
+    /// Those of [`Extent::of`].
+    pub fn extent<'a>(self, bytes: &'a [u8], at: u64) -> Result<AnyExtent<'a>> {
+        let native = self.is_native();
+        Ok(AnyExtent { stored: Stored::of(bytes, at, native)?, native })
+    }
+}
+
+/// An [`Extent`] of either byte order.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::Part as _;
+/// use pilaster::dataseries::raw::HEADER_LEN;
+/// use pilaster::dataseries::{Order, ReadOptions};
+///
+/// # let bytes = std::fs::read("tests/golden/dataseries/large_zlib.ds").unwrap();
+/// let mut memory = vec![0; 1 << 20];
+/// let (mut scratch, options) = (Scratch::new(&mut memory), ReadOptions::DEFAULT);
+/// let (order, at) = (Order::of(&bytes)?, HEADER_LEN as u64);
+/// // The first extent are the types.
+/// let first = order.extent(&bytes[HEADER_LEN..], at)?;
+/// let types = first.types(&options, &mut scratch)?;
+/// let at = first.header().span().end().expect("a place in the file");
+/// let extent = order.extent(&bytes[at as usize..], at)?;
+/// let ty = types.find(extent.type_name()).expect("a type of the file");
+/// assert!(extent.unpack(&ty, &options, &mut scratch)?.rows() > 0);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Clone, Copy)]
+pub struct AnyExtent<'a> {
+    stored: Stored<'a>,
+    native: bool,
+}
+
+impl<'a> AnyExtent<'a> {
+    /// Its header.
+    #[must_use]
+    pub const fn header(&self) -> &Header {
+        &self.stored.header
+    }
+
+    /// The name of its type, as it is stored.
+    #[must_use]
+    pub fn type_name(&self) -> &'a [u8] {
+        self.stored.type_name()
+    }
+
+    /// What [`Extent::unpack`] gives.
+    ///
+    /// # Errors
+    /// Those of [`Extent::unpack`].
+    pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
+    where
+        'a: 's,
+    {
+        self.stored.unpack::<ExtentType<'_>>(ty, self.native, options, scratch)
+    }
+
+    /// The types that it holds, as [`Types::open`] reads them.
+    ///
+    /// # Errors
+    /// Those of [`Types::open`].
+    pub fn types(&self, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {
+        Types::stored(&self.stored, self.native, options, scratch)
+    }
+
+    /// The index that it is, as [`Index::open`] reads it.
+    ///
+    /// # Errors
+    /// Those of [`Index::open`].
+    pub fn index(&self, trailer: &Trailer, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Index<'a>> {
+        Index::of(&self.stored, self.native, trailer, options, scratch)
+    }
+}
+
+impl core::fmt::Debug for AnyExtent<'_> {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.debug_tuple("AnyExtent").field(&self.stored.header).finish()
     }
 }

@@ -1,23 +1,22 @@
 //! The types of a file: what its type extent holds (section 5).
 
-use super::describe::{Outline, fill};
+use super::describe::Description;
 use super::extent::Stored;
 use super::{Extent, Part, ReadOptions};
 use crate::bytes::{Endian, Scratch, sort_by};
 use crate::column::{Part as _, Span};
-use crate::dataseries::layout::{Counts, Options, Ordering, Pad};
+use crate::dataseries::layout::{Layout, Options, Ordering, Pad};
 use crate::dataseries::raw::{INDEX_TYPE, XML_TYPE};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
-use crate::meta::xml::Text;
 
 /// The extent types of a file, in the order of their names. A small handle on lent memory.
 #[derive(Clone, Copy, Debug)]
 pub struct Types<'a> {
     /// The pool of the type extent, in which the documents lie.
     documents: &'a [u8],
-    /// Names that no document has as they are.
+    /// Names of types, and those of fields that no document has as they are.
     decoded: &'a [u8],
     types: &'a [Entry],
     fields: &'a [FieldRecord],
@@ -28,14 +27,14 @@ pub struct Types<'a> {
 #[repr(C)]
 struct Entry {
     document: Span,
-    /// In the decoded names.
-    name: Span,
-    namespace: Span,
-    /// Decoded names of fields.
+    /// Its part of the decoded names, which begins with the name and the namespace.
     decoded: Span,
+    name: u32,
+    namespace: u32,
     fields: Span,
     version: [i32; 2],
     options: u32,
+    layout: Layout,
 }
 
 const COMPACT: u32 = 1;
@@ -56,7 +55,12 @@ impl<'a> Types<'a> {
         Types::stored(&extent.stored, E::IS_NATIVE, options, scratch)
     }
 
-    fn stored(extent: &Stored<'a>, native: bool, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+    pub(super) fn stored(
+        extent: &Stored<'a>,
+        native: bool,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
         if extent.type_name() != XML_TYPE.as_bytes() {
             let at = extent.header.name_span().at;
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
@@ -75,37 +79,25 @@ impl<'a> Types<'a> {
         // None has a name yet.
         order(entries, &[]);
         let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
-        // How much room all of them take.
-        let (mut fields, mut decoded) = (0usize, 0usize);
-        for entry in entries.iter() {
-            let outline = Outline::of(part.slice(entry.document)?, limits)?;
-            let texts = outline.name.len().saturating_add(outline.namespace.map_or(0, |namespace| namespace.len()));
-            fields = fields.saturating_add(outline.fields);
-            decoded = decoded.saturating_add(texts).saturating_add(outline.decoded);
-        }
-        let fields = scratch.take::<FieldRecord>(fields)?;
-        let decoded = scratch.take::<u8>(decoded)?;
-        let (mut field_at, mut text_at) = (0usize, 0usize);
-        for entry in entries.iter_mut() {
-            let document = part.slice(entry.document)?;
-            let outline = Outline::of(document, limits)?;
-            let mut put = |text: Text<'_>| {
-                let len = text.copy_to(decoded.get_mut(text_at..).unwrap_or_default());
-                let at = text_at;
-                text_at = at.saturating_add(len);
-                span(at, len)
-            };
-            entry.name = put(outline.name)?;
-            entry.namespace = outline.namespace.map_or(Ok(Span::default()), put)?;
-            entry.fields = span(field_at, outline.fields)?;
-            entry.decoded = span(text_at, outline.decoded)?;
-            let records = fields.get_mut(field_at..).and_then(|rest| rest.get_mut(..outline.fields));
-            let names = decoded.get_mut(text_at..).and_then(|rest| rest.get_mut(..outline.decoded));
-            fill(document, &outline, records.unwrap_or_default(), names.unwrap_or_default(), &mut scratch.scope())?;
-            field_at = field_at.saturating_add(outline.fields);
-            text_at = text_at.saturating_add(outline.decoded);
-            entry.version = [outline.version.0, outline.version.1];
-            entry.options = bits(outline.options);
+        // First how much room all of them take.
+        let (mut fields, mut decoded): (&mut [FieldRecord], &mut [u8]) = (&mut [], &mut []);
+        for room in [false, true] {
+            let (mut field_at, mut text_at) = (0usize, 0usize);
+            for entry in entries.iter_mut() {
+                entry.fields.at = number(field_at)?;
+                entry.decoded.at = number(text_at)?;
+                let (fields, texts) = (fields.get_mut(field_at..), decoded.get_mut(text_at..));
+                let xml = part.slice(entry.document)?;
+                let mut found = Description::new(xml, fields.unwrap_or_default(), texts.unwrap_or_default());
+                found.read(limits, &mut scratch.scope())?;
+                field_at = field_at.saturating_add(found.count);
+                text_at = text_at.saturating_add(found.used);
+                entry.told(&found)?;
+            }
+            if !room {
+                fields = scratch.take(field_at)?;
+                decoded = scratch.take(text_at)?;
+            }
         }
         let types = sort(entries, decoded, part)?;
         Ok(Types { documents: part.pool_bytes(), decoded, types, fields })
@@ -128,16 +120,16 @@ impl<'a> Types<'a> {
     pub fn get(&self, k: usize) -> Option<ExtentType<'a>> {
         let entry = self.types.get(k)?;
         let fields = self.fields.get(entry.fields.at as usize..)?.get(..entry.fields.len as usize)?;
-        let counts = fields.iter().fold(Counts::new(), |counts, field| counts.with(field.ty(), field.null().is_some()));
-        let options = options(entry.options);
+        let decoded = of(self.decoded, entry.decoded);
+        let (name, rest) = decoded.split_at_checked(entry.name as usize)?;
         Some(ExtentType {
             xml: of(self.documents, entry.document),
-            decoded: of(self.decoded, entry.decoded),
-            name: core::str::from_utf8(of(self.decoded, entry.name)).ok()?,
-            namespace: core::str::from_utf8(of(self.decoded, entry.namespace)).ok()?,
+            decoded,
+            name: core::str::from_utf8(name).ok()?,
+            namespace: core::str::from_utf8(rest.get(..entry.namespace as usize)?).ok()?,
             version: (entry.version[0], entry.version[1]),
-            options,
-            layout: counts.layout(options)?,
+            options: options(entry.options),
+            layout: entry.layout,
             fields,
         })
     }
@@ -157,15 +149,32 @@ impl<'a> Types<'a> {
         if name == INDEX_TYPE.as_bytes() {
             return Some(ExtentType::INDEX);
         }
-        let found = self.types.binary_search_by(|entry| of(self.decoded, entry.name).cmp(name));
+        let found = self.types.binary_search_by(|entry| entry.name(self.decoded).cmp(name));
         self.get(found.ok()?)
+    }
+}
+
+impl Entry {
+    fn told(&mut self, found: &Description<'_, '_>) -> Result<()> {
+        self.fields.len = number(found.count)?;
+        self.decoded.len = number(found.used)?;
+        self.name = number(found.name)?;
+        self.namespace = number(found.namespace)?;
+        self.version = found.version;
+        self.options = bits(found.options);
+        self.layout = found.layout;
+        Ok(())
+    }
+
+    fn name<'d>(&self, decoded: &'d [u8]) -> &'d [u8] {
+        of(decoded, Span { len: self.name, ..self.decoded })
     }
 }
 
 /// Puts the types in the order of their names. A document that is listed twice counts once; two that
 /// differ have two names.
 fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result<&'a [Entry]> {
-    let name = |entry: &Entry| of(decoded, entry.name);
+    let name = |entry: &Entry| entry.name(decoded);
     order(entries, decoded);
     let kept = distinct(entries, &|a, b| {
         let same = part.slice(a.document)? == part.slice(b.document)?;
@@ -180,7 +189,7 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
 /// In the order of their names, and of one name as their documents lie.
 #[inline(never)]
 fn order(entries: &mut [Entry], decoded: &[u8]) {
-    let key = |entry: &Entry| (of(decoded, entry.name), entry.document.at);
+    let key = |entry: &Entry| (entry.name(decoded), entry.document.at);
     sort_by(entries, |a, b| key(a) < key(b));
 }
 
@@ -207,11 +216,8 @@ fn of(bytes: &[u8], span: Span) -> &[u8] {
     bytes.get(span.at as usize..).and_then(|rest| rest.get(..span.len as usize)).unwrap_or_default()
 }
 
-fn span(at: usize, len: usize) -> Result<Span> {
-    match (u32::try_from(at), u32::try_from(len)) {
-        (Ok(at), Ok(len)) => Ok(Span { at, len }),
-        _ => Err(Error::new(Kind::Overflow, What::DsType, 0).with_need(at as u64)),
-    }
+fn number(n: usize) -> Result<u32> {
+    u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DsType, 0).with_need(n as u64))
 }
 
 fn bits(options: Options) -> u32 {

@@ -51,7 +51,7 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
     }
 }
 
-/// Puts one bit of each record into a bitmap, turned over if `not`; also how many bits are 1.
+/// Puts one bit of each record into a bitmap, turned over if `not`; counts how many bits are `ones`.
 #[inline(never)]
 pub(super) fn gather_bits<'s>(
     records: &[u8],
@@ -59,10 +59,11 @@ pub(super) fn gather_bits<'s>(
     bit: Bit,
     not: bool,
     to: &'s mut [u8],
-) -> Result<(Bits<'s>, usize)> {
+    ones: &mut usize,
+) -> Result<Bits<'s>> {
     let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
-    let (mut rows, mut ones) = (0usize, 0u32);
+    let mut rows = 0usize;
     for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8).max(8))) {
         let (mut bits, mut one) = (0u8, 1u8);
         for record in eight.chunks_exact(size) {
@@ -72,9 +73,9 @@ pub(super) fn gather_bits<'s>(
             rows = rows.wrapping_add(1);
         }
         *byte = bits;
-        ones = ones.wrapping_add(bits.count_ones());
+        *ones = ones.wrapping_add(bits.count_ones() as usize);
     }
-    Ok((Bits::new(to, 0, rows)?, ones as usize))
+    Bits::new(to, 0, rows)
 }
 
 /// A kind of numbers, whose cells are words here; sums of integers wrap (section 8).

@@ -56,7 +56,7 @@ impl Header {
     }
 
     /// `native`: whether the extent has the byte order of this machine.
-    fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
+    pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
         let header =
             Reader::<NativeEndian>::new_at(bytes, at).view::<raw::ExtentHeader<NativeEndian>>(What::DsExtent)?;
         let word = |value: U32<NativeEndian>| if native { value.get() } else { value.get().swap_bytes() };
@@ -175,7 +175,7 @@ impl Next {
         Next::read(bytes, at, E::IS_NATIVE)
     }
 
-    fn read(bytes: &[u8], at: u64, native: bool) -> Result<Next> {
+    pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Next> {
         let head = bytes.get(..TRAILER_LEN).unwrap_or(bytes);
         if head.is_empty() {
             return Ok(Next::End(End::File { at }));
@@ -256,7 +256,7 @@ impl<'a, E: Endian> Extent<'a, E> {
 
 impl<'a> Stored<'a> {
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
+    pub fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
         let header = Header::read(bytes, at, native)?;
         let Span { len, .. } = header.span();
         let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;

@@ -40,7 +40,7 @@ impl<'a> Index<'a> {
         Index::of(&extent.stored, E::IS_NATIVE, trailer, options, scratch)
     }
 
-    fn of(
+    pub(super) fn of(
         extent: &Stored<'a>,
         native: bool,
         trailer: &Trailer,

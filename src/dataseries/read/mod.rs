@@ -14,7 +14,7 @@ mod part;
 mod pool;
 mod unpack;
 
-pub use any::{AnyFile, AnyTable};
+pub use any::{AnyExtent, AnyFile, AnyTable};
 pub use catalog::Types;
 pub use extent::{End, Extent, Header, Next};
 pub use file::{Extents, File, Table};

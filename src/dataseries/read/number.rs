@@ -11,12 +11,12 @@ fn bytes<'b>(text: Text<'b>, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> 
 }
 
 /// `int.int`, without blanks.
-pub(super) fn version(text: Text<'_>) -> Option<(i32, i32)> {
+pub(super) fn version(text: Text<'_>) -> Option<[i32; 2]> {
     let mut buffer = [0; LONGEST];
     let text = bytes(text, &mut buffer)?;
     let dot = text.iter().position(|byte| *byte == b'.')?;
     let (major, minor) = (text.get(..dot)?, text.get(dot.saturating_add(1)..)?);
-    Some((whole(major)?.try_into().ok()?, whole(minor)?.try_into().ok()?))
+    Some([whole(major)?.try_into().ok()?, whole(minor)?.try_into().ok()?])
 }
 
 /// A decimal size above 0.

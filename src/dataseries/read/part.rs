@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::cells;
 use super::pool::Pool;
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::Scratch;
 use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
@@ -208,7 +208,8 @@ impl<'c> Column<'c> {
     fn validity<'s>(&self, records: &[u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
         let Some(null) = self.slot.null else { return Ok(Validity::All) };
         let bytes = scratch.take::<u8>(len.div_ceil(8))?;
-        let (valid, ones) = cells::gather_bits(records, self.size as usize, null, true, bytes)?;
+        let mut ones = 0;
+        let valid = cells::gather_bits(records, self.size as usize, null, true, bytes, &mut ones)?;
         Ok(if ones == len { Validity::All } else { Validity::Bits(valid) })
     }
 }
@@ -252,19 +253,22 @@ impl<'c> column::Column for Column<'c> {
     where
         Self: 's,
     {
+        use bytemuck::must_cast_slice as cast;
         let records = self.window(&rows)?;
         let len = usize::try_from(rows.end.saturating_sub(rows.start)).map_err(|_| self.no_rows(&rows))?;
         let values = match self.ty {
             FieldType::Bool => {
                 let bit = Bit { at: self.slot.at, mask: self.slot.mask };
                 let bytes = scratch.take::<u8>(len.div_ceil(8))?;
-                let (bits, _): (Bits<'s>, usize) = cells::gather_bits(records, self.size as usize, bit, false, bytes)?;
-                Values::Bool(bits)
+                Values::Bool(cells::gather_bits(records, self.size as usize, bit, false, bytes, &mut 0)?)
             }
             FieldType::Byte => Values::U8(self.numbers::<u8, 1>(records, len, scratch)?),
-            FieldType::Int32 => Values::I32(self.numbers::<i32, 4>(records, len, scratch)?),
-            FieldType::Int64 => Values::I64(self.numbers::<i64, 8>(records, len, scratch)?),
-            FieldType::Double => Values::F64(self.numbers::<f64, 8>(records, len, scratch)?),
+            FieldType::Int32 => Values::I32(cast(self.numbers::<u32, 4>(records, len, scratch)?)),
+            // The same words.
+            FieldType::Int64 | FieldType::Double => {
+                let words = self.numbers::<u64, 8>(records, len, scratch)?;
+                if self.ty == FieldType::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
+            }
             FieldType::Variable32 => Values::Bytes(self.strings(records, len, scratch)?),
             FieldType::FixedWidth(width) => Values::Bytes(self.fixed(records, len, width, scratch)?),
         };

@@ -2,11 +2,10 @@
 
 use core::ops::Range;
 
-use super::numbers::{Form, NO_ZONE, Numbers};
-use super::strings::{Kinds, Strings};
+use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Dictionary, Prim, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
 use crate::encoding::Out;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
@@ -171,59 +170,51 @@ impl column::Column for Column<'_> {
         let start = rows.start;
         let (first, len) = self.range(rows)?;
         let vector = &self.vector;
-        let (values, own) = match (self.role, &vector.data) {
+        let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All };
+        match (self.role, &vector.data) {
             (Role::Codes, Data::Coded { codes, .. }) => {
                 let words = scratch.take::<u32>(len)?;
                 codes.read(first, Out::W4(words))?;
-                let valid = nonzero(words, scratch)?;
-                (Values::U32(words), valid)
+                batch.validity = nonzero(words, scratch)?;
+                batch.values = Values::U32(words);
             }
-            (Role::Entries, Data::Coded { entries, .. }) => {
-                let (strings, valid) = entries.read(first, len, scratch)?;
-                (self.strings(strings), valid)
+            (Role::Entries, Data::Coded { entries: strings, .. }) | (_, Data::Strings(strings)) => {
+                batch.values = self.strings(strings.read(first, len, &mut batch.validity, scratch)?);
             }
             (_, Data::Coded { entries, count, codes }) => {
-                let (strings, valid) = entries.gather(*count, codes, first, len, scratch)?;
-                (self.strings(strings), valid)
+                batch.values = self.strings(entries.gather(*count, codes, first, len, &mut batch.validity, scratch)?);
             }
-            (_, Data::Strings(strings)) => {
-                let (strings, valid) = strings.read(first, len, scratch)?;
-                (self.strings(strings), valid)
-            }
-            (_, Data::Bits { words, constant: false }) => (Values::Bool(Bits::new(words, first, len)?), Validity::All),
+            (_, Data::Bits { words, constant: false }) => batch.values = Values::Bool(Bits::new(words, first, len)?),
             (_, Data::Bits { words, constant: true }) => {
                 let bit = words.first().is_some_and(|byte| byte & 1 == 1);
-                (Values::Bool(all_bits(bit, len, scratch)?), Validity::All)
+                batch.values = Values::Bool(all_bits(bit, len, scratch)?);
             }
             (Role::Offsets, Data::DateTime { zones, .. }) => {
-                (self.numbers(Some(&zones.offsets()), first, len, scratch)?, Validity::All)
+                self.numbers(&zones.offsets(), first, &mut batch, scratch)?;
             }
             (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
-                (self.numbers(Some(numbers), first, len, scratch)?, Validity::All)
+                self.numbers(numbers, first, &mut batch, scratch)?;
             }
             (_, Data::Nothing) if self.is_text() => {
-                let none = Strings { chunk: &[], kind: Kinds::One(column::Span::default()) };
-                let (strings, _) = none.read(first, len, scratch)?;
-                (self.strings(strings), Validity::All)
+                batch.values = self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } });
             }
             (_, Data::Nothing) if vector.element == Element::Boolean => {
-                (Values::Bool(all_bits(false, len, scratch)?), Validity::All)
+                batch.values = Values::Bool(all_bits(false, len, scratch)?);
             }
-            (_, Data::Nothing) => (self.numbers(None, first, len, scratch)?, Validity::All),
-        };
-        let validity = match own {
-            Validity::All => vector.mask.validity(first, len, scratch)?,
-            own => own,
-        };
-        if let (Role::Offsets, Values::I32(offsets)) = (self.role, values) {
-            for ((i, row), offset) in (start..).enumerate().zip(offsets) {
-                if *offset == NO_ZONE && validity.get(i) {
+            (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, &mut batch, scratch)?,
+        }
+        if let Validity::All = batch.validity {
+            batch.validity = vector.mask.validity(first, len, scratch)?;
+        }
+        if let (Role::Offsets, Values::I32(offsets)) = (self.role, &batch.values) {
+            for ((i, row), offset) in (start..).enumerate().zip(*offsets) {
+                if *offset == NO_ZONE && batch.validity.get(i) {
                     // Says what is wrong with it.
                     vector.get(row)?;
                 }
             }
         }
-        Ok(Batch { first: start, len, values, validity })
+        Ok(batch)
     }
 
     fn dictionary(&self, _row: u64) -> Result<Option<Dictionary<Self>>> {
@@ -236,33 +227,27 @@ impl column::Column for Column<'_> {
 }
 
 impl<'a> Column<'a> {
-    /// Numbers (zeros, if there are none) as words of the column's type: borrowed if the chunk has
-    /// them so, else decoded into `scratch`.
+    /// Numbers as words of the column's type, as many as the batch is long: borrowed if the chunk has them so, else
+    /// decoded into `scratch`.
     fn numbers<'s>(
         &self,
-        numbers: Option<&Numbers<'a>>,
+        numbers: &Numbers<'a>,
         first: usize,
-        len: usize,
+        batch: &mut Batch<'s, Self>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<Values<'s, Self>>
+    ) -> Result<()>
     where
         'a: 's,
     {
         use bytemuck::must_cast_slice as cast;
-        let read = |mut out: Out<'_>| match numbers {
-            Some(numbers) => numbers.read(first, out),
-            None => {
-                out.fill(0);
-                Ok(())
-            }
-        };
-        Ok(match column::Column::ty(self) {
+        let len = batch.len;
+        batch.values = match column::Column::ty(self) {
             Type::Prim(Prim::I32 | Prim::F32) => {
                 let words: &'s [u32] = match borrowed(numbers, Packing::U32, first, len) {
                     Some(words) => words,
                     None => {
                         let words = scratch.take::<u32>(len)?;
-                        read(Out::W4(words))?;
+                        numbers.read(first, Out::W4(words))?;
                         words
                     }
                 };
@@ -273,24 +258,27 @@ impl<'a> Column<'a> {
                     Some(words) => words,
                     None => {
                         let words = scratch.take::<u64>(len)?;
-                        read(Out::W8(words))?;
+                        numbers.read(first, Out::W8(words))?;
                         words
                     }
                 };
                 if self.vector.element == Element::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
             }
-        })
+        };
+        Ok(())
     }
 }
 
 /// The stored words themselves, if they have the width `word` and lie aligned.
 fn borrowed<'a, W: bytemuck::AnyBitPattern>(
-    numbers: Option<&Numbers<'a>>,
+    numbers: &Numbers<'a>,
     word: Packing,
     first: usize,
     len: usize,
 ) -> Option<&'a [W]> {
-    let numbers = numbers.filter(|numbers| numbers.is_wide(word) && numbers.form == Form::Word)?;
+    if !numbers.is_wide(word) {
+        return None;
+    }
     bytemuck::try_cast_slice(numbers.stored(first, len)?).ok()
 }
 

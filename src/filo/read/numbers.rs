@@ -56,6 +56,9 @@ impl<'a> Zones<'a> {
 const BLOCK: usize = 1024;
 
 impl<'a> Numbers<'a> {
+    /// Zeros, any number of them.
+    pub(super) const ZERO: Self = Numbers { constant: true, ..Numbers::plain(Packed { data: &[0], ..Packed::NONE }) };
+
     pub(super) const fn plain(packed: Packed<'a>) -> Self {
         Numbers { line: Line::ZERO, packed, constant: false, form: Form::Word }
     }

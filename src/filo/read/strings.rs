@@ -56,22 +56,24 @@ impl<'a> Strings<'a> {
         self.chunk.get(start..start.checked_add(usize::try_from(span.len).ok()?)?)
     }
 
-    /// Batch of rows `first..first + len`, without regard to a mask.
+    /// Batch of rows `first..first + len`, without regard to a mask. `validity` is that all rows are there, and stays
+    /// so unless the strings say otherwise.
     pub(super) fn read<'s>(
         &self,
         first: usize,
         len: usize,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    ) -> Result<VarBytes<'s>>
     where
         'a: 's,
     {
         if let Kinds::One(span) = self.kind {
             let data = self.bytes(span).unwrap_or_default();
-            return Ok((VarBytes { data, spans: Spans::Same { count: len } }, Validity::All));
+            return Ok(VarBytes { data, spans: Spans::Same { count: len } });
         }
         if let Kinds::Slots { at, size } = self.kind {
-            return self.slots(at, size, first, len, scratch);
+            return self.slots(at, size, first, len, validity, scratch);
         }
         let spans = scratch.take::<Span>(len)?;
         // In one go: its misses of the cache overlap from block to block.
@@ -81,7 +83,7 @@ impl<'a> Strings<'a> {
             && words.len() >= len
             && self.long_words(base, words, spans)
         {
-            return self.finish(spans, true, scratch);
+            return self.finish(spans, true, validity, scratch);
         }
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
@@ -95,7 +97,7 @@ impl<'a> Strings<'a> {
             };
             row = row.saturating_add(BLOCK);
         }
-        self.finish(spans, all, scratch)
+        self.finish(spans, all, validity, scratch)
     }
 
     /// Batch of the strings that `codes` name from row `first` on; code 0 is NA.
@@ -105,8 +107,9 @@ impl<'a> Strings<'a> {
         codes: &Packed<'_>,
         first: usize,
         len: usize,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    ) -> Result<VarBytes<'s>>
     where
         'a: 's,
     {
@@ -126,7 +129,7 @@ impl<'a> Strings<'a> {
             }
             row = row.saturating_add(BLOCK);
         }
-        self.finish(spans, all, scratch)
+        self.finish(spans, all, validity, scratch)
     }
 
     /// Spans of a block of codes, and whether none is missing; `None` if one is wrong, or of a form that is
@@ -214,20 +217,20 @@ impl<'a> Strings<'a> {
         &self,
         spans: &'s [Span],
         all: bool,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    ) -> Result<VarBytes<'s>>
     where
         'a: 's,
     {
-        let strings = VarBytes { data: self.chunk, spans: Spans::Each(spans) };
-        if all {
-            return Ok((strings, Validity::All));
+        if !all {
+            let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
+            for (byte, spans) in valid.iter_mut().zip(spans.chunks(8)) {
+                *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != NA.at));
+            }
+            *validity = Validity::Bits(Bits::new(valid, 0, spans.len())?);
         }
-        let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
-        for (byte, spans) in valid.iter_mut().zip(spans.chunks(8)) {
-            *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != NA.at));
-        }
-        Ok((strings, Validity::Bits(Bits::new(valid, 0, spans.len())?)))
+        Ok(VarBytes { data: self.chunk, spans: Spans::Each(spans) })
     }
 
     fn one_by_one(&self, first: usize, out: &mut [Span]) -> Result<bool> {
@@ -320,8 +323,9 @@ impl<'a> Strings<'a> {
         size: u8,
         first: usize,
         len: usize,
+        validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
-    ) -> Result<(VarBytes<'s>, Validity<'s>)>
+    ) -> Result<VarBytes<'s>>
     where
         'a: 's,
     {
@@ -338,7 +342,7 @@ impl<'a> Strings<'a> {
             // One comparison finds 0, which may be a missing string, and what is too large.
             let odd = lens.iter().fold(false, |odd, len| odd | (len.wrapping_sub(1) >= size.wrapping_sub(1)));
             if !odd {
-                return Ok((strings(lens), Validity::All));
+                return Ok(strings(lens));
             }
         }
         let valid = scratch.take::<u8>(len.div_ceil(8))?;
@@ -354,8 +358,10 @@ impl<'a> Strings<'a> {
                 row = row.wrapping_add(1);
             }
         }
-        let bits = Bits::new(valid, 0, len)?;
-        Ok((strings(lens), if all { Validity::All } else { Validity::Bits(bits) }))
+        if !all {
+            *validity = Validity::Bits(Bits::new(valid, 0, len)?);
+        }
+        Ok(strings(lens))
     }
 
     /// Where string `i` lies; `None` if something is wrong with it.

@@ -23,6 +23,8 @@ pub(super) enum Source<'a> {
     Wide(&'a [u64]),
     /// Doubles as the ints that they are equal to, bit for bit: no -0.0, no NaN.
     Whole(&'a [f64]),
+    /// Doubles that are known to be whole.
+    Ints(&'a [f64]),
     /// Differences of 32-bit numbers to a base.
     NarrowDiff(&'a [u32], u32),
     /// Differences of 64-bit numbers to a line.
@@ -84,6 +86,12 @@ impl<'a> Cells<'a> {
             }
             Source::Whole(doubles) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
                 whole(view(doubles, at, &mut [0.0; BLOCK]), keep, block)
+            }),
+            Source::Ints(doubles) => drive(packing, mask, low32(missing), to, &|at, _, block: &mut [u32; BLOCK]| {
+                for (word, value) in block.iter_mut().zip(view(doubles, at, &mut [0.0; BLOCK])) {
+                    *word = low_int(*value).cast_unsigned();
+                }
+                None
             }),
             Source::Quarters(offsets, base) => drive(packing, mask, low32(missing), to, &|at, keep, block| {
                 let mut values = [0; BLOCK];

@@ -1,9 +1,11 @@
 //! The smallest encoding that loses nothing.
 
 use super::binary::{along, delta_packing};
+use super::cells::{Cells, Source};
 use super::dictionary::{Bounds, Dictionary};
-use super::encode::{encode, holds};
+use super::encode::{encode, holds, numbers};
 use super::len::packed_len;
+use super::mask::Mask;
 use super::rows::{Plain, Rows, Strings};
 use super::stats::{Present, Stats};
 use super::utf8::MAX_SLOT_TEXT;
@@ -76,23 +78,34 @@ pub(super) struct Plan<'a> {
     pub dictionary: Option<Dictionary<'a>>,
     /// The line of a [`Encoding::DeltaDelta`], if it was found on the way.
     line: Option<Line>,
+    /// Whether doubles are known to be whole.
+    whole: bool,
 }
 
 impl<'a> Plan<'a> {
     /// Of an encoding without a dictionary.
     pub const fn of(encoding: Encoding) -> Self {
-        Plan { encoding, dictionary: None, line: None }
+        Plan { encoding, dictionary: None, line: None, whole: false }
+    }
+
+    /// Of an encoding without a dictionary, for the rows that were looked at.
+    pub const fn for_rows(encoding: Encoding, stats: &Stats<'_>) -> Self {
+        Plan { whole: matches!(stats.present, Present::Doubles { whole: Some(_), .. }), ..Plan::of(encoding) }
     }
 
     /// Of strings by code.
     pub const fn with(dictionary: Dictionary<'a>, packing: Packing) -> Self {
-        Plan { encoding: dictionary.encoding(packing), dictionary: Some(dictionary), line: None }
+        Plan { dictionary: Some(dictionary), ..Plan::of(dictionary.encoding(packing)) }
     }
 
     pub fn write(&self, rows: &Rows<'_>, dst: &mut [u8]) -> Result<usize> {
         match (&self.dictionary, self.encoding.packing(), self.line, rows.values) {
             (Some(dictionary), Some(packing), ..) => dictionary.write(packing, dst),
             (None, Some(packing), Some(line), Plain::Long(values)) => along(values, line, packing, dst),
+            (None, Some(packing), None, Plain::Double(values)) if self.whole && packing != Packing::W64 => {
+                let cells = Cells { source: Source::Ints(values), mask: Mask::new(rows)? };
+                numbers(self.encoding, &cells, packing, dst)
+            }
             _ => encode(self.encoding, rows, dst, &mut Scratch::new(&mut [])),
         }
     }
@@ -174,7 +187,7 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             }
         }
     }
-    Ok(Plan::of(best.encoding))
+    Ok(Plan::for_rows(best.encoding, &stats))
 }
 
 /// A plan with the dictionary, if that is found in the scratch and makes a chunk shorter than `best`.

@@ -76,7 +76,7 @@ pub fn encode(encoding: Encoding, rows: &Rows<'_>, dst: &mut [u8], scratch: &mut
 }
 
 /// The encodings of plain numbers, whose own width is `own`.
-fn numbers(encoding: Encoding, cells: &Cells<'_>, own: Packing, dst: &mut [u8]) -> Result<usize> {
+pub(super) fn numbers(encoding: Encoding, cells: &Cells<'_>, own: Packing, dst: &mut [u8]) -> Result<usize> {
     match encoding {
         Encoding::Simple(packing) => flat::simple(cells, packing, dst),
         Encoding::Const(packing) => flat::constant(cells, packing, dst),

@@ -86,7 +86,7 @@ impl<'a> Tag<'a> {
     #[must_use]
     pub fn is(&self, local: &str) -> bool {
         let raw = self.name.raw();
-        let prefix = raw.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon.saturating_add(1));
+        let prefix = raw.iter().rposition(|byte| *byte == b':').map_or(0, |colon| colon.wrapping_add(1));
         raw.get(prefix..) == Some(local.as_bytes())
     }
 
@@ -106,6 +106,11 @@ pub struct Attribute<'a> {
     pub value: Text<'a>,
 }
 
+impl<'a> Attribute<'a> {
+    /// What one is read over.
+    const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
+}
+
 /// The attributes of a tag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Attributes<'a> {
@@ -116,8 +121,9 @@ impl<'a> Iterator for Attributes<'a> {
     type Item = Attribute<'a>;
 
     fn next(&mut self) -> Option<Attribute<'a>> {
+        let mut attribute = Attribute::NONE;
         // Checked when the tag was read, so there is no error to pass on.
-        self.scan.attribute().ok().flatten()
+        self.scan.attribute(&mut attribute).is_ok_and(|any| any).then_some(attribute)
     }
 }
 
@@ -168,7 +174,7 @@ impl<'a> Xml<'a> {
     /// Offset in the document of what comes next.
     #[must_use]
     pub const fn at(&self) -> u64 {
-        self.scan.at
+        self.scan.at as u64
     }
 
     /// The next piece; `None` behind the last, and after an error.
@@ -196,7 +202,7 @@ impl<'a> Xml<'a> {
         }
         match self.place {
             Place::Start | Place::Lost => Ok(None),
-            Place::InRoot => self.inside().map(Some),
+            Place::InRoot => self.inside(),
             Place::BeforeRoot | Place::BehindRoot => self.outside(),
         }
     }
@@ -214,11 +220,9 @@ impl<'a> Xml<'a> {
                     self.scan.skip(rest.len());
                     Ok(None)
                 }
-                [b'<', b'!', b'-', b'-', ..] => self.comment().map(Some),
-                [b'<', b'?', ..] => self.instruction().map(Some),
-                rest if behind => {
-                    Err(Error::new(Kind::Trailing, What::XmlTag, self.scan.at).with_need(rest.len() as u64))
-                }
+                [b'<', b'!', b'-', b'-', ..] => self.comment(),
+                [b'<', b'?', ..] => self.instruction(),
+                rest if behind => Err(Error::new(Kind::Trailing, What::XmlTag, self.at()).with_need(rest.len() as u64)),
                 rest if rest.starts_with(b"<!DOCTYPE") && !self.doctype => {
                     self.doctype = true;
                     self.scan.doctype()?;
@@ -226,7 +230,7 @@ impl<'a> Xml<'a> {
                 }
                 [b'<', ..] => {
                     self.place = Place::InRoot;
-                    self.start().map(Some)
+                    self.start()
                 }
                 _ => Err(self.scan.invalid(What::XmlTag)),
             };
@@ -234,7 +238,7 @@ impl<'a> Xml<'a> {
     }
 
     /// Inside the root element.
-    fn inside(&mut self) -> Result<Event<'a>> {
+    fn inside(&mut self) -> Result<Option<Event<'a>>> {
         match self.scan.rest {
             [b'<', b'/', ..] => self.end(),
             [b'<', b'?', ..] => self.instruction(),
@@ -242,22 +246,23 @@ impl<'a> Xml<'a> {
             rest if rest.starts_with(b"<![CDATA[") => {
                 self.scan.skip(9);
                 self.scan.until(b"]]>", What::XmlText)?;
-                Ok(Event::Cdata)
+                Ok(Some(Event::Cdata))
             }
             [b'<', ..] => self.start(),
             _ => self.text(),
         }
     }
 
-    fn start(&mut self) -> Result<Event<'a>> {
+    fn start(&mut self) -> Result<Option<Event<'a>>> {
         let scan = &mut self.scan;
-        let at = scan.at;
+        let at = scan.at as u64;
         scan.skip(1);
         let name = scan.name(What::XmlTag)?;
         let mut attributes = Attributes { scan: *scan };
         let mut names = [&[][..]; MAX_ATTRIBUTES];
         let mut count = 0usize;
-        while let Some(attribute) = scan.attribute()? {
+        let mut attribute = Attribute::NONE;
+        while scan.attribute(&mut attribute)? {
             let (name, at) = (attribute.name.raw(), attribute.name.at());
             if names.iter().take(count).any(|known| *known == name) {
                 return Err(Error::new(Kind::Invalid, What::XmlAttribute, at));
@@ -266,7 +271,7 @@ impl<'a> Xml<'a> {
                 return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
             };
             *place = name;
-            count = count.saturating_add(1);
+            count = count.wrapping_add(1);
         }
         let len = attributes.scan.rest.len().saturating_sub(scan.rest.len());
         attributes.scan.rest = attributes.scan.rest.get(..len).unwrap_or_default();
@@ -279,13 +284,13 @@ impl<'a> Xml<'a> {
             return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH as u64));
         };
         *place = name.raw();
-        self.depth = self.depth.saturating_add(1);
-        Ok(Event::Open(Tag { name, attributes }))
+        self.depth = self.depth.wrapping_add(1);
+        Ok(Some(Event::Open(Tag { name, attributes })))
     }
 
-    fn end(&mut self) -> Result<Event<'a>> {
+    fn end(&mut self) -> Result<Option<Event<'a>>> {
         self.scan.skip(2);
-        let at = self.scan.at;
+        let at = self.at();
         let name = self.scan.name(What::XmlTag)?;
         if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
             return Err(Error::new(Kind::Invalid, What::XmlTag, at));
@@ -294,7 +299,7 @@ impl<'a> Xml<'a> {
         if !self.scan.eat(b">") {
             return Err(self.scan.unexpected(What::XmlTag));
         }
-        Ok(self.leave())
+        Ok(Some(self.leave()))
     }
 
     fn leave(&mut self) -> Event<'a> {
@@ -305,13 +310,13 @@ impl<'a> Xml<'a> {
         Event::Close
     }
 
-    fn comment(&mut self) -> Result<Event<'a>> {
+    fn comment(&mut self) -> Result<Option<Event<'a>>> {
         self.scan.skip(4);
         self.scan.until(b"--", What::XmlText)?;
-        if self.scan.eat(b">") { Ok(Event::Comment) } else { Err(self.scan.unexpected(What::XmlText)) }
+        if self.scan.eat(b">") { Ok(Some(Event::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
     }
 
-    fn instruction(&mut self) -> Result<Event<'a>> {
+    fn instruction(&mut self) -> Result<Option<Event<'a>>> {
         self.scan.skip(2);
         let name = self.scan.name(What::XmlTag)?;
         // The declaration has its place at the very start.
@@ -322,16 +327,16 @@ impl<'a> Xml<'a> {
             return Err(self.scan.unexpected(What::XmlTag));
         }
         self.scan.until(b"?>", What::XmlText)?;
-        Ok(Event::Instruction)
+        Ok(Some(Event::Instruction))
     }
 
-    fn text(&mut self) -> Result<Event<'a>> {
+    fn text(&mut self) -> Result<Option<Event<'a>>> {
         let scan = &mut self.scan;
         let mut blank = true;
         loop {
             match scan.rest {
                 [] => return Err(scan.truncated(What::XmlTag)),
-                [b'<', ..] => return Ok(Event::Text { blank }),
+                [b'<', ..] => return Ok(Some(Event::Text { blank })),
                 [b']', b']', b'>', ..] => return Err(scan.invalid(What::XmlText)),
                 [b'&', ..] => {
                     blank = false;

@@ -8,14 +8,15 @@ use crate::error::{Error, Kind, Result, What};
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scan<'a> {
     pub(super) rest: &'a [u8],
-    pub(super) at: u64,
+    /// Where they lie in it.
+    pub(super) at: usize,
     pub(super) charset: Charset,
 }
 
 impl<'a> Scan<'a> {
     pub(super) fn skip(&mut self, n: usize) {
         self.rest = self.rest.get(n..).unwrap_or_default();
-        self.at = self.at.saturating_add(n as u64);
+        self.at = self.at.wrapping_add(n);
     }
 
     pub(super) fn eat(&mut self, bytes: &[u8]) -> bool {
@@ -40,7 +41,7 @@ impl<'a> Scan<'a> {
     }
 
     pub(super) fn reference(&mut self) -> Result<()> {
-        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XmlEntity, self.at))?;
+        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XmlEntity, self.at as u64))?;
         self.skip(len);
         Ok(())
     }
@@ -71,21 +72,27 @@ impl<'a> Scan<'a> {
         Text::new(self.rest.get(..len).unwrap_or_default(), self.charset, self.at)
     }
 
-    /// The next attribute of a tag; `None` where it ends.
-    pub(super) fn attribute(&mut self) -> Result<Option<Attribute<'a>>> {
+    /// Reads the next attribute of a tag into `attribute`; false where the tag ends.
+    pub(super) fn attribute(&mut self, attribute: &mut Attribute<'a>) -> Result<bool> {
         let apart = self.spaces();
         if matches!(self.rest, [] | [b'/' | b'>' | b'?', ..]) {
-            return Ok(None);
+            return Ok(false);
         }
         if !apart {
             return Err(self.invalid(What::XmlTag));
         }
-        let name = self.name(What::XmlAttribute)?;
+        attribute.name = self.name(What::XmlAttribute)?;
         self.spaces();
         if !self.eat(b"=") {
             return Err(self.unexpected(What::XmlAttribute));
         }
         self.spaces();
+        attribute.value = self.value()?;
+        Ok(true)
+    }
+
+    /// The value of an attribute, in its quotes.
+    pub(super) fn value(&mut self) -> Result<Text<'a>> {
         let quote = match self.rest {
             [quote @ (b'"' | b'\''), ..] => *quote,
             _ => return Err(self.unexpected(What::XmlAttribute)),
@@ -103,13 +110,13 @@ impl<'a> Scan<'a> {
             }
         };
         self.skip(1);
-        Ok(Some(Attribute { name, value }))
+        Ok(value)
     }
 
     /// Byte order mark and declaration.
     pub(super) fn begin(&mut self) -> Result<()> {
         if matches!(self.rest, [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0, b'<', ..] | [b'<', 0, ..]) {
-            return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at).with_need(16));
+            return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at as u64).with_need(16));
         }
         let marked = self.eat(b"\xef\xbb\xbf");
         let [b'<', b'?', b'x', b'm', b'l', space, ..] = self.rest else { return Ok(()) };
@@ -118,9 +125,12 @@ impl<'a> Scan<'a> {
         }
         self.skip(5);
         let mut charset = self.charset;
-        for (k, known) in ["version", "encoding", "standalone"].into_iter().enumerate() {
+        let mut attribute = Attribute::NONE;
+        for (k, known) in ["version", "encoding", "standalone"].iter().enumerate() {
             let before = *self;
-            let Some(attribute) = self.attribute()? else { break };
+            if !self.attribute(&mut attribute)? {
+                break;
+            }
             if attribute.name.raw() != known.as_bytes() {
                 // The second and third may be left out, the first not.
                 if k == 0 {
@@ -129,7 +139,7 @@ impl<'a> Scan<'a> {
                 *self = before;
                 continue;
             }
-            if known == "encoding" {
+            if *known == "encoding" {
                 charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
                     Kind::Unsupported,
                     What::XmlEncoding,
@@ -159,7 +169,7 @@ impl<'a> Scan<'a> {
                     self.skip(1);
                     return Ok(());
                 }
-                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at)),
+                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at as u64)),
                 [b'<', ..] => return Err(self.invalid(What::XmlDoctype)),
                 [quote @ (b'"' | b'\''), ..] => {
                     let quote = [*quote];
@@ -181,11 +191,23 @@ impl<'a> Scan<'a> {
 
     #[cold]
     pub(super) fn invalid(&self, what: What) -> Error {
-        Error::new(Kind::Invalid, what, self.at).with_need(self.rest.first().map_or(0, |byte| u64::from(*byte)))
+        Error::new(Kind::Invalid, what, self.at as u64).with_need(self.rest.first().map_or(0, |byte| u64::from(*byte)))
     }
 
     #[cold]
     pub(super) fn truncated(&self, what: What) -> Error {
-        Error::new(Kind::Truncated, what, self.at).with_need(1)
+        Error::new(Kind::Truncated, what, self.at as u64).with_need(1)
+    }
+}
+
+impl<'a> Text<'a> {
+    /// The attribute value that has the offset `at` in the `document` that this text is of.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] or [`Kind::Truncated`] if there is none.
+    pub fn other(&self, document: &'a [u8], at: u32) -> Result<Text<'a>> {
+        // It begins with its quote.
+        let at = (at as usize).saturating_sub(1);
+        Scan { rest: document.get(at..).unwrap_or_default(), at, charset: self.charset() }.value()
     }
 }

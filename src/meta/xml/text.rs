@@ -103,18 +103,22 @@ fn numbered(digits: &[u8], radix: u32) -> Result<char, Kind> {
 pub struct Text<'a> {
     raw: &'a [u8],
     charset: Charset,
-    at: u64,
+    at: usize,
 }
 
 impl<'a> Text<'a> {
-    pub(super) const fn new(raw: &'a [u8], charset: Charset, at: u64) -> Self {
+    pub(super) const fn new(raw: &'a [u8], charset: Charset, at: usize) -> Self {
         Text { raw, charset, at }
+    }
+
+    pub(super) const fn charset(&self) -> Charset {
+        self.charset
     }
 
     /// Offset of the first byte in the document.
     #[must_use]
     pub const fn at(&self) -> u64 {
-        self.at
+        self.at as u64
     }
 
     /// The bytes as they stand in the document.
@@ -163,7 +167,7 @@ impl<'a> Text<'a> {
         }
         let to = scratch.take::<u8>(self.len())?;
         self.copy_to(to);
-        core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XmlText, self.at))
+        core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XmlText, self.at()))
     }
 
     /// Puts the text as UTF-8 into `to`; stops where that is full. Gives back how many bytes it has put.

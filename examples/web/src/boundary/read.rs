@@ -48,8 +48,7 @@ pub extern "C" fn absent(number: u32) -> u32 {
 #[unsafe(no_mangle)]
 pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
     module(|module| {
-        // Every block of the heap is aligned.
-        let columns = bytemuck::try_cast_slice(&module.input).unwrap_or_default();
+        let (columns, _) = module.input.as_chunks();
         module.session.read(table as usize, columns, from..to) as u32
     })
 }
