@@ -158,6 +158,11 @@ impl Views<'_> {
                 fn from(table: flat::Table<'a>) -> Self {{ {name}(table) }}
             }}
 
+            impl<'a> From<{name}<'a>> for flat::Table<'a> {{
+                #[inline]
+                fn from({name}(table): {name}<'a>) -> Self {{ table }}
+            }}
+
             impl<'a> flat::Target<'a> for {name}<'a> {{
                 #[inline]
                 fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {{

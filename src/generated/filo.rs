@@ -61,6 +61,13 @@ impl<'a> From<flat::Table<'a>> for NaMask<'a> {
     }
 }
 
+impl<'a> From<NaMask<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(NaMask(table): NaMask<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for NaMask<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -158,6 +165,13 @@ impl<'a> From<flat::Table<'a>> for SimplePrimitiveVector<'a> {
     }
 }
 
+impl<'a> From<SimplePrimitiveVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(SimplePrimitiveVector(table): SimplePrimitiveVector<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for SimplePrimitiveVector<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -225,6 +239,13 @@ impl<'a> From<flat::Table<'a>> for SimpleStringVector<'a> {
     }
 }
 
+impl<'a> From<SimpleStringVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(SimpleStringVector(table): SimpleStringVector<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for SimpleStringVector<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -273,6 +294,13 @@ impl<'a> From<flat::Table<'a>> for ConstStringVector<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         ConstStringVector(table)
+    }
+}
+
+impl<'a> From<ConstStringVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(ConstStringVector(table): ConstStringVector<'a>) -> Self {
+        table
     }
 }
 
@@ -332,6 +360,13 @@ impl<'a> From<flat::Table<'a>> for DictStringVector<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         DictStringVector(table)
+    }
+}
+
+impl<'a> From<DictStringVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(DictStringVector(table): DictStringVector<'a>) -> Self {
+        table
     }
 }
 
@@ -399,6 +434,13 @@ impl<'a> From<flat::Table<'a>> for DiffPrimitiveVector<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         DiffPrimitiveVector(table)
+    }
+}
+
+impl<'a> From<DiffPrimitiveVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(DiffPrimitiveVector(table): DiffPrimitiveVector<'a>) -> Self {
+        table
     }
 }
 
@@ -474,6 +516,13 @@ impl<'a> From<flat::Table<'a>> for DiffDateTimeVector<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         DiffDateTimeVector(table)
+    }
+}
+
+impl<'a> From<DiffDateTimeVector<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(DiffDateTimeVector(table): DiffDateTimeVector<'a>) -> Self {
+        table
     }
 }
 

@@ -124,6 +124,13 @@ impl<'a> From<flat::Table<'a>> for Type<'a> {
     }
 }
 
+impl<'a> From<Type<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Type(table): Type<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Type<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -387,6 +394,13 @@ impl<'a> From<flat::Table<'a>> for Column<'a> {
     }
 }
 
+impl<'a> From<Column<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Column(table): Column<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Column<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -499,6 +513,13 @@ impl<'a> From<flat::Table<'a>> for Frame<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Frame(table)
+    }
+}
+
+impl<'a> From<Frame<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Frame(table): Frame<'a>) -> Self {
+        table
     }
 }
 

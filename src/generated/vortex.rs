@@ -14,6 +14,13 @@ impl<'a> From<flat::Table<'a>> for Postscript<'a> {
     }
 }
 
+impl<'a> From<Postscript<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Postscript(table): Postscript<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Postscript<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -89,6 +96,13 @@ impl<'a> From<flat::Table<'a>> for PostscriptMetadata<'a> {
     }
 }
 
+impl<'a> From<PostscriptMetadata<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(PostscriptMetadata(table): PostscriptMetadata<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for PostscriptMetadata<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -137,6 +151,13 @@ impl<'a> From<flat::Table<'a>> for PostscriptSegment<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         PostscriptSegment(table)
+    }
+}
+
+impl<'a> From<PostscriptSegment<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(PostscriptSegment(table): PostscriptSegment<'a>) -> Self {
+        table
     }
 }
 
@@ -215,6 +236,13 @@ impl<'a> From<flat::Table<'a>> for Footer<'a> {
     }
 }
 
+impl<'a> From<Footer<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Footer(table): Footer<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Footer<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -290,6 +318,13 @@ impl<'a> From<flat::Table<'a>> for ArraySpec<'a> {
     }
 }
 
+impl<'a> From<ArraySpec<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(ArraySpec(table): ArraySpec<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for ArraySpec<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -330,6 +365,13 @@ impl<'a> From<flat::Table<'a>> for LayoutSpec<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         LayoutSpec(table)
+    }
+}
+
+impl<'a> From<LayoutSpec<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(LayoutSpec(table): LayoutSpec<'a>) -> Self {
+        table
     }
 }
 
@@ -459,6 +501,13 @@ impl<'a> From<flat::Table<'a>> for CompressionSpec<'a> {
     }
 }
 
+impl<'a> From<CompressionSpec<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(CompressionSpec(table): CompressionSpec<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for CompressionSpec<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -502,6 +551,13 @@ impl<'a> From<flat::Table<'a>> for EncryptionSpec<'a> {
     }
 }
 
+impl<'a> From<EncryptionSpec<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(EncryptionSpec(table): EncryptionSpec<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for EncryptionSpec<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -533,6 +589,13 @@ impl<'a> From<flat::Table<'a>> for FileStatistics<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         FileStatistics(table)
+    }
+}
+
+impl<'a> From<FileStatistics<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(FileStatistics(table): FileStatistics<'a>) -> Self {
+        table
     }
 }
 
@@ -576,6 +639,13 @@ impl<'a> From<flat::Table<'a>> for Layout<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Layout(table)
+    }
+}
+
+impl<'a> From<Layout<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Layout(table): Layout<'a>) -> Self {
+        table
     }
 }
 
@@ -651,6 +721,13 @@ impl<'a> From<flat::Table<'a>> for Array<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Array(table)
+    }
+}
+
+impl<'a> From<Array<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Array(table): Array<'a>) -> Self {
+        table
     }
 }
 
@@ -777,6 +854,13 @@ impl<'a> From<flat::Table<'a>> for ArrayNode<'a> {
     }
 }
 
+impl<'a> From<ArrayNode<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(ArrayNode(table): ArrayNode<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for ArrayNode<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -892,6 +976,13 @@ impl<'a> From<flat::Table<'a>> for ArrayStats<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         ArrayStats(table)
+    }
+}
+
+impl<'a> From<ArrayStats<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(ArrayStats(table): ArrayStats<'a>) -> Self {
+        table
     }
 }
 
@@ -1097,6 +1188,13 @@ impl<'a> From<flat::Table<'a>> for Null<'a> {
     }
 }
 
+impl<'a> From<Null<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Null(table): Null<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Null<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1128,6 +1226,13 @@ impl<'a> From<flat::Table<'a>> for Bool<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Bool(table)
+    }
+}
+
+impl<'a> From<Bool<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Bool(table): Bool<'a>) -> Self {
+        table
     }
 }
 
@@ -1171,6 +1276,13 @@ impl<'a> From<flat::Table<'a>> for Primitive<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Primitive(table)
+    }
+}
+
+impl<'a> From<Primitive<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Primitive(table): Primitive<'a>) -> Self {
+        table
     }
 }
 
@@ -1222,6 +1334,13 @@ impl<'a> From<flat::Table<'a>> for Decimal<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Decimal(table)
+    }
+}
+
+impl<'a> From<Decimal<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Decimal(table): Decimal<'a>) -> Self {
+        table
     }
 }
 
@@ -1284,6 +1403,13 @@ impl<'a> From<flat::Table<'a>> for Utf8<'a> {
     }
 }
 
+impl<'a> From<Utf8<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Utf8(table): Utf8<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Utf8<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1327,6 +1453,13 @@ impl<'a> From<flat::Table<'a>> for Binary<'a> {
     }
 }
 
+impl<'a> From<Binary<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Binary(table): Binary<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Binary<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1367,6 +1500,13 @@ impl<'a> From<flat::Table<'a>> for Struct<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Struct(table)
+    }
+}
+
+impl<'a> From<Struct<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Struct(table): Struct<'a>) -> Self {
+        table
     }
 }
 
@@ -1429,6 +1569,13 @@ impl<'a> From<flat::Table<'a>> for List<'a> {
     }
 }
 
+impl<'a> From<List<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(List(table): List<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for List<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1477,6 +1624,13 @@ impl<'a> From<flat::Table<'a>> for FixedSizeList<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         FixedSizeList(table)
+    }
+}
+
+impl<'a> From<FixedSizeList<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(FixedSizeList(table): FixedSizeList<'a>) -> Self {
+        table
     }
 }
 
@@ -1539,6 +1693,13 @@ impl<'a> From<flat::Table<'a>> for Extension<'a> {
     }
 }
 
+impl<'a> From<Extension<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Extension(table): Extension<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Extension<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1598,6 +1759,13 @@ impl<'a> From<flat::Table<'a>> for Variant<'a> {
     }
 }
 
+impl<'a> From<Variant<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Variant(table): Variant<'a>) -> Self {
+        table
+    }
+}
+
 impl<'a> flat::Target<'a> for Variant<'a> {
     #[inline]
     fn read(flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -1638,6 +1806,13 @@ impl<'a> From<flat::Table<'a>> for Union<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Union(table)
+    }
+}
+
+impl<'a> From<Union<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Union(table): Union<'a>) -> Self {
+        table
     }
 }
 
@@ -1705,6 +1880,13 @@ impl<'a> From<flat::Table<'a>> for Map<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         Map(table)
+    }
+}
+
+impl<'a> From<Map<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(Map(table): Map<'a>) -> Self {
+        table
     }
 }
 
@@ -1831,6 +2013,13 @@ impl<'a> From<flat::Table<'a>> for DType<'a> {
     #[inline]
     fn from(table: flat::Table<'a>) -> Self {
         DType(table)
+    }
+}
+
+impl<'a> From<DType<'a>> for flat::Table<'a> {
+    #[inline]
+    fn from(DType(table): DType<'a>) -> Self {
+        table
     }
 }
 

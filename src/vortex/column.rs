@@ -3,8 +3,8 @@
 use core::fmt;
 use core::ops::Range;
 
-use super::dtype::{DType, Shape};
-use super::node::{Node, Tree};
+use super::dtype::{DType, Shape, Ty};
+use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Run, Text};
@@ -23,7 +23,7 @@ pub struct Column<'f> {
     /// Below `node`, through structs that are not looked at yet.
     path: [u16; PATH],
     steps: u8,
-    dtype: DType<'f>,
+    dtype: Ty,
 }
 
 impl<'f> Column<'f> {
@@ -43,7 +43,7 @@ impl<'f> Column<'f> {
     /// The logical type as the file has it.
     #[must_use]
     pub const fn dtype(&self) -> DType<'f> {
-        self.dtype
+        self.node.file.dtype().with(self.dtype)
     }
 
     /// One row, as a batch: what [`read`](column::Column::read) gives for it alone.
@@ -74,9 +74,9 @@ impl<'f> Column<'f> {
 
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
-        let dtype = self.dtype.child(k)?;
+        let dtype = self.dtype().child(k)?.ty;
         let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(&dtype) };
-        if !matches!(node.tree, Tree::Nothing) {
+        if !matches!(node.form, Form::Nothing) {
             return Ok(Column::new(node));
         }
         // The struct is behind chunks or codes: which one is known when a row is asked for.
@@ -90,44 +90,36 @@ impl<'f> Column<'f> {
         Ok(deeper)
     }
 
-    /// The node that holds `row`, its row there, and how many rows follow in it, that one included.
-    fn resolve(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64, u64)> {
-        let (mut node, mut row, mut path) = (self.node, row, self.path.get(..self.steps.into()).unwrap_or_default());
-        let mut left = node.rows.saturating_sub(row);
+    /// The node that holds `row`, and the rows that follow in it, that one included.
+    fn resolve(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Rows<'f>> {
+        let mut path = self.path.get(..self.steps.into()).unwrap_or_default();
+        let mut rows = Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) };
         loop {
-            run.fuel.spend(node.at())?;
-            if (node.layout().is_some() || !path.is_empty() && left > 0)
-                && let Some(child) = node.wrapped()?
+            run.fuel.spend(rows.node.at())?;
+            if (rows.node.layout().is_some() || !path.is_empty() && rows.left > 0)
+                && let Some(child) = rows.node.wrapped().as_ref()?
             {
-                node = child;
+                rows.node = *child;
                 continue;
             }
-            node = match (node.layout(), node.encoding()) {
-                (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) if left > 0 => {
-                    let (chunk, first) = node.chunk(row, run, s)?;
-                    row = row.saturating_sub(first);
-                    left = left.min(chunk.rows.saturating_sub(row));
-                    chunk
-                }
-                _ if left == 0 => return Ok((node, row, left)),
-                (_, Some(Encoding::Constant)) if !path.is_empty() => node.constant()?,
-                (_, Some(Encoding::Sparse)) if !path.is_empty() => {
-                    let (part, at, same) = node.sparse_part(row, run, s)?;
-                    (row, left) = (at, left.min(same));
-                    part
-                }
-                _ => match path.split_first() {
-                    None => return Ok((node, row, left)),
-                    Some((k, rest)) => {
-                        path = rest;
-                        let field = node.nested_child((*k).into())?;
-                        if matches!(field.tree, Tree::Nothing) {
-                            return Err(node.undecoded());
-                        }
-                        field
+            if rows.left == 0 {
+                return Ok(rows);
+            }
+            match rows.node.form {
+                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => rows.enter_chunk(run, s)?,
+                Form::Array(Encoding::Constant) if !path.is_empty() => rows.node = rows.node.constant()?,
+                Form::Array(Encoding::Sparse) if !path.is_empty() => rows.enter_sparse(run, s)?,
+                _ => {
+                    let Some((k, rest)) = path.split_first() else { return Ok(rows) };
+                    path = rest;
+                    let field = rows.node.nested_child((*k).into());
+                    let field = field.as_ref()?;
+                    if matches!(field.form, Form::Nothing) {
+                        return Err(rows.node.undecoded());
                     }
-                },
-            };
+                    rows.node = *field;
+                }
+            }
         }
     }
 
@@ -137,15 +129,15 @@ impl<'f> Column<'f> {
         if rows.start > rows.end || rows.end > self.node.rows {
             return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
         }
-        let (node, row, left) = self.resolve(rows.start, run, s)?;
-        let left = if self.dtype.children() > 0 { node.unbroken(row, left, run, s)? } else { left };
+        let Rows { node, at, left } = self.resolve(rows.start, run, s)?;
+        let left = if self.dtype.children() > 0 { node.unbroken(at, left, run, s)? } else { left };
         let wanted = rows.end.saturating_sub(rows.start);
         let mut len = wanted.min(left);
         let block = BLOCK as u64;
         if len < wanted.min(left) || len >= block.saturating_mul(4) {
-            len = len.saturating_sub(row.saturating_add(len) & block.wrapping_sub(1));
+            len = len.saturating_sub(at.saturating_add(len) & block.wrapping_sub(1));
         }
-        Ok((node, row, usize::try_from(len).map_err(|_| bad())?))
+        Ok((node, at, usize::try_from(len).map_err(|_| bad())?))
     }
 }
 
@@ -154,13 +146,13 @@ pub(super) const ASIDE: usize = 512;
 
 impl fmt::Debug for Column<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Column").field("node", &self.node).field("type", &self.dtype.ty()).finish_non_exhaustive()
+        f.debug_struct("Column").field("node", &self.node).field("type", &self.dtype().ty()).finish_non_exhaustive()
     }
 }
 
 impl<'f> column::Column for Column<'f> {
     fn ty(&self) -> Type {
-        self.dtype.ty()
+        self.dtype().ty()
     }
 
     fn nullable(&self) -> bool {
@@ -172,14 +164,14 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn zone(&self) -> Result<Option<&str>> {
-        self.dtype.zone()
+        self.dtype().zone()
     }
 
     fn child(&self, k: usize) -> Result<Self> {
         if let Type::Struct(_) = self.ty() {
             return self.field(k);
         }
-        let dtype = self.dtype.child(k)?;
+        let dtype = self.dtype().child(k)?.ty;
         match self.steps {
             0 => self.node.nested_child(k).map(Column::new),
             _ => Ok(Column::new(self.node.nothing(&dtype))),
@@ -187,7 +179,7 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
-        self.dtype.name(k)
+        self.dtype().name(k)
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
@@ -197,9 +189,9 @@ impl<'f> column::Column for Column<'f> {
         let s = &mut Scratch::new(&mut aside);
         let (node, at, len) = self.window(&rows, &mut run, s)?;
         let n = len as u64;
-        let (width, spans) = match node.dtype.cell()? {
+        let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
-            None => (8, matches!(node.dtype.storage()?.shape, Shape::Utf8 | Shape::Binary)),
+            None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
         };
         let mut need = Scratch::cost::<u64>(n.div_ceil(8).saturating_mul(width)).saturating_add(n.div_ceil(4));
         if spans && let Plan::Copied(bound) = node.plan(at, len, &mut run, s)? {
@@ -221,7 +213,7 @@ impl<'f> column::Column for Column<'f> {
             let mut aside = [0; ASIDE];
             self.window(&rows, &mut run, &mut Scratch::new(&mut aside))?
         };
-        let values = node.values(self.dtype, at, len, &mut run, s)?;
+        let values = node.values(self.dtype.shape, at, len, &mut run, s)?;
         let validity = match values {
             Values::Null => Validity::None,
             _ => node.valid_rows(at, len, &mut run, s)?,
@@ -232,10 +224,10 @@ impl<'f> column::Column for Column<'f> {
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
         let mut run = Run::new(self.node.file.limits(), 1);
         let mut aside = [0; ASIDE];
-        let (node, at, left) = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
-        let (codes, values) = match (node.layout(), node.encoding()) {
-            (Some(LayoutId::Dict), _) => node.dict_layout()?,
-            (_, Some(Encoding::Dict)) => node.dict_array()?,
+        let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
+        let (codes, values) = match node.form {
+            Form::Layout(LayoutId::Dict) => node.dict_layout()?,
+            Form::Array(Encoding::Dict) => node.dict_array()?,
             _ => return Ok(None),
         };
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));

@@ -5,19 +5,28 @@ use core::fmt;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, PType};
-use crate::limits::Fuel;
-use crate::meta::flat::Flat;
+use crate::limits::{Depth, Fuel};
+use crate::meta::flat::{Flat, Table};
 
 /// A logical type: a view of its place in the dtype FlatBuffer, or one that an encoding implies.
 #[derive(Clone, Copy)]
 pub struct DType<'a> {
-    pub(super) shape: Shape<'a>,
-    pub(super) nullable: bool,
+    flat: Flat<'a>,
+    pub(super) ty: Ty,
 }
 
-/// What values look like.
+/// A type as nodes carry it, who know the buffer: what it looks like, and where its table is.
 #[derive(Clone, Copy)]
-pub(super) enum Shape<'a> {
+pub(super) struct Ty {
+    pub(super) shape: Shape,
+    pub(super) nullable: bool,
+    /// `None` where an encoding implies the type.
+    place: Option<(u32, Depth)>,
+}
+
+/// What values look like; those of an extension as those of the type that it stores.
+#[derive(Clone, Copy)]
+pub(super) enum Shape {
     Null,
     Bool,
     Prim(Prim),
@@ -27,15 +36,15 @@ pub(super) enum Shape<'a> {
     },
     Utf8,
     Binary,
-    List(flat::DType<'a>),
-    FixedList(flat::DType<'a>, u32),
-    Struct(flat::Struct<'a>),
-    Extension(flat::Extension<'a>),
-    Map(flat::Map<'a>),
+    List,
+    FixedList(u32),
+    /// So many fields.
+    Struct(u32),
+    Map,
     /// The list of entries that a map is stored as.
-    Entries(flat::Map<'a>),
+    Entries,
     /// A struct of key and value.
-    Entry(flat::Map<'a>),
+    Entry,
     /// Known, and never decoded: variants and unions.
     Other,
 }
@@ -48,6 +57,51 @@ enum Calendar {
     Timestamp,
 }
 
+impl Ty {
+    pub(super) const BOOL: Ty = Ty { shape: Shape::Bool, nullable: false, place: None };
+
+    pub(super) const fn prim(prim: Prim, nullable: bool) -> Self {
+        Ty { shape: Shape::Prim(prim), nullable, place: None }
+    }
+
+    pub(super) const fn binary(nullable: bool) -> Self {
+        Ty { shape: Shape::Binary, nullable, place: None }
+    }
+
+    /// The same without nulls.
+    pub(super) const fn required(&self) -> Self {
+        Ty { nullable: false, ..*self }
+    }
+
+    /// The list that a map is stored as.
+    pub(super) fn entries(&self) -> Result<Self> {
+        match self.shape {
+            Shape::Map => Ok(Ty { shape: Shape::Entries, ..*self }),
+            _ => Err(Error::new(Kind::Invalid, What::VtxDType, 0)),
+        }
+    }
+
+    /// Bytes of a cell, where values are cells: numbers, bools, decimals by their precision.
+    pub(super) const fn cell(&self) -> Option<usize> {
+        match self.shape {
+            Shape::Null | Shape::Bool => Some(1),
+            Shape::Prim(prim) => Some(prim.size()),
+            Shape::Decimal { precision, .. } => Some(decimal_size(precision)),
+            _ => None,
+        }
+    }
+
+    /// How many children.
+    pub(super) const fn children(&self) -> usize {
+        match self.shape {
+            Shape::List | Shape::FixedList(_) | Shape::Map | Shape::Entries => 1,
+            Shape::Struct(fields) => fields as usize,
+            Shape::Entry => 2,
+            _ => 0,
+        }
+    }
+}
+
 impl<'a> DType<'a> {
     /// The type in a dtype FlatBuffer, such as a caller keeps for files that have none.
     ///
@@ -57,80 +111,80 @@ impl<'a> DType<'a> {
         DType::of(Flat::new(bytes).root()?)
     }
 
-    pub(super) const BOOL: DType<'static> = DType { shape: Shape::Bool, nullable: false };
-
-    pub(super) const fn prim(prim: Prim, nullable: bool) -> Self {
-        DType { shape: Shape::Prim(prim), nullable }
-    }
-
-    /// The type that an extension stores.
-    pub(super) fn of(dtype: flat::DType<'a>) -> Result<Self> {
-        let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, dtype.at()).with_need(need);
-        let ty = dtype.type_()?.ok_or_else(|| bad(0))?;
-        // One way out for all that may be null.
-        let (shape, nullable) = match ty {
-            flat::Type::Null(_) => (Shape::Null, Ok(true)),
-            flat::Type::Bool(ty) => (Shape::Bool, ty.nullable()),
-            flat::Type::Primitive(ty) => (Shape::Prim(prim_of(ty.ptype()?, dtype.at())?), ty.nullable()),
-            flat::Type::Decimal(ty) => {
-                let (precision, scale) = (ty.precision()?, ty.scale()?);
-                if !(1..=76).contains(&precision) || scale > 76 {
-                    return Err(bad(precision.into()));
+    /// The type in a table.
+    pub(super) fn of(table: Table<'a>) -> Result<Self> {
+        let (flat, place) = table.place();
+        let mut dtype = flat::DType::from(table);
+        let (shape, nullable) = loop {
+            let at = dtype.at();
+            let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, at).with_need(need);
+            // One way out for all that may be null.
+            break match dtype.type_()?.ok_or_else(|| bad(0))? {
+                flat::Type::Null(_) => (Shape::Null, Ok(true)),
+                flat::Type::Bool(ty) => (Shape::Bool, ty.nullable()),
+                flat::Type::Primitive(ty) => (Shape::Prim(prim_of(ty.ptype()?, at)?), ty.nullable()),
+                flat::Type::Decimal(ty) => {
+                    let (precision, scale) = (ty.precision()?, ty.scale()?);
+                    if !(1..=76).contains(&precision) || scale > 76 {
+                        return Err(bad(precision.into()));
+                    }
+                    (Shape::Decimal { precision, scale }, ty.nullable())
                 }
-                (Shape::Decimal { precision, scale }, ty.nullable())
-            }
-            flat::Type::Utf8(ty) => (Shape::Utf8, ty.nullable()),
-            flat::Type::Binary(ty) => (Shape::Binary, ty.nullable()),
-            flat::Type::Struct(ty) => {
-                let [names, dtypes] = [ty.names()?.map_or(0, |v| v.len()), ty.dtypes()?.map_or(0, |v| v.len())];
-                if names != dtypes {
-                    return Err(bad(names as u64));
+                flat::Type::Utf8(ty) => (Shape::Utf8, ty.nullable()),
+                flat::Type::Binary(ty) => (Shape::Binary, ty.nullable()),
+                flat::Type::Struct(ty) => {
+                    let [names, dtypes] = [ty.names()?.map_or(0, |v| v.len()), ty.dtypes()?.map_or(0, |v| v.len())];
+                    if names != dtypes {
+                        return Err(bad(names as u64));
+                    }
+                    (Shape::Struct(u32::try_from(names).unwrap_or(u32::MAX)), ty.nullable())
                 }
-                (Shape::Struct(ty), ty.nullable())
-            }
-            flat::Type::List(ty) => (Shape::List(ty.element_type()?.ok_or_else(|| bad(0))?), ty.nullable()),
-            flat::Type::FixedSizeList(ty) => {
-                (Shape::FixedList(ty.element_type()?.ok_or_else(|| bad(0))?, ty.size()?), ty.nullable())
-            }
-            flat::Type::Extension(ty) => (Shape::Extension(ty), storage_of(&ty).map(|storage| storage.nullable)),
-            flat::Type::Map(ty) => (Shape::Map(ty), ty.nullable()),
-            flat::Type::Variant(ty) => (Shape::Other, ty.nullable()),
-            flat::Type::Union(ty) => (Shape::Other, ty.nullable()),
-            flat::Type::Unknown(tag) => return Err(bad(tag.into())),
+                flat::Type::List(ty) => {
+                    ty.element_type()?.ok_or_else(|| bad(0))?;
+                    (Shape::List, ty.nullable())
+                }
+                flat::Type::FixedSizeList(ty) => {
+                    ty.element_type()?.ok_or_else(|| bad(0))?;
+                    (Shape::FixedList(ty.size()?), ty.nullable())
+                }
+                flat::Type::Extension(ty) => {
+                    dtype = storage_of(&ty)?;
+                    continue;
+                }
+                flat::Type::Map(ty) => (Shape::Map, ty.nullable()),
+                flat::Type::Variant(ty) => (Shape::Other, ty.nullable()),
+                flat::Type::Union(ty) => (Shape::Other, ty.nullable()),
+                flat::Type::Unknown(tag) => return Err(bad(tag.into())),
+            };
         };
-        Ok(DType { shape, nullable: nullable? })
+        Ok(DType { flat, ty: Ty { shape, nullable: nullable?, place: Some(place) } })
     }
 
-    /// The same without nulls.
-    pub(super) const fn required(&self) -> Self {
-        DType { nullable: false, ..*self }
+    /// A type of the same buffer, or none of it.
+    pub(super) const fn with(&self, ty: Ty) -> Self {
+        DType { ty, ..*self }
+    }
+
+    /// What its table holds, if it has one.
+    fn table(&self) -> Result<Option<flat::Type<'a>>> {
+        match self.ty.place {
+            Some(place) => flat::DType::from(self.flat.again(place)).type_(),
+            None => Ok(None),
+        }
+    }
+
+    /// Whether a map says that its keys are in order.
+    pub(super) fn keys_sorted(&self) -> bool {
+        matches!(self.storage().and_then(|dtype| dtype.table()), Ok(Some(flat::Type::Map(map))) if map.keys_sorted() == Ok(true))
     }
 
     /// The type that values are stored as: that of an extension, of an extension of one, and so on.
     pub(super) fn storage(&self) -> Result<Self> {
         let mut dtype = *self;
-        while let Shape::Extension(ty) = dtype.shape {
-            dtype = storage_of(&ty)?;
+        while let Some(flat::Type::Extension(ty)) = dtype.table()? {
+            dtype = DType::of(storage_of(&ty)?.into())?;
         }
         Ok(dtype)
-    }
-
-    /// The list that a map is stored as.
-    pub(super) fn entries(&self) -> Result<Self> {
-        match self.storage()?.shape {
-            Shape::Map(map) => Ok(DType { shape: Shape::Entries(map), nullable: self.nullable }),
-            _ => Err(Error::new(Kind::Invalid, What::VtxDType, 0)),
-        }
-    }
-
-    /// Bytes of a cell, where values are cells: numbers, bools, decimals by their precision.
-    pub(super) fn cell(&self) -> Result<Option<usize>> {
-        Ok(match self.storage()?.shape {
-            Shape::Null | Shape::Bool => Some(1),
-            Shape::Prim(prim) => Some(prim.size()),
-            Shape::Decimal { precision, .. } => Some(decimal_size(precision)),
-            _ => None,
-        })
     }
 
     /// The id and metadata of an extension type.
@@ -138,7 +192,7 @@ impl<'a> DType<'a> {
     /// # Errors
     /// What is wrong with its table.
     pub fn extension(&self) -> Result<Option<(&'a [u8], &'a [u8])>> {
-        let Shape::Extension(ty) = self.shape else { return Ok(None) };
+        let Some(flat::Type::Extension(ty)) = self.table()? else { return Ok(None) };
         let id = ty.id()?.map_or(&[][..], |id| id.bytes());
         Ok(Some((id, ty.metadata()?.map_or(&[][..], |bytes| bytes.bytes()))))
     }
@@ -200,10 +254,10 @@ impl<'a> DType<'a> {
     /// what it should, is what it stores.
     #[must_use]
     pub fn ty(&self) -> Type {
-        let storage = self.storage().map_or(Shape::Other, |dtype| dtype.shape);
+        let shape = self.ty.shape;
         if let Some((calendar, unit, _)) = self.calendar() {
             // What the names of these types promise about their width, storage must keep.
-            let wide = match storage {
+            let wide = match shape {
                 Shape::Prim(Prim::I32) => Some(false),
                 Shape::Prim(Prim::I64) => Some(true),
                 _ => None,
@@ -217,32 +271,32 @@ impl<'a> DType<'a> {
                 _ => {}
             }
         }
-        match storage {
+        match shape {
             Shape::Null => Type::Null,
             Shape::Bool => Type::Bool,
             Shape::Prim(prim) => Type::Prim(prim),
             Shape::Decimal { precision, scale } => Type::Decimal { precision, scale },
             Shape::Utf8 => Type::Utf8,
             Shape::Binary => Type::Bytes,
-            Shape::List(_) => Type::List,
-            Shape::FixedList(_, size) => Type::FixedList(size),
-            Shape::Struct(ty) => Type::Struct(fields(&ty)),
-            Shape::Map(_) | Shape::Entries(_) => Type::Map,
-            Shape::Entry(_) => Type::Struct(2),
-            Shape::Extension(_) | Shape::Other => Type::Opaque,
+            Shape::List => Type::List,
+            Shape::FixedList(size) => Type::FixedList(size),
+            Shape::Struct(fields) => Type::Struct(fields),
+            Shape::Map | Shape::Entries => Type::Map,
+            Shape::Entry => Type::Struct(2),
+            Shape::Other => Type::Opaque,
         }
     }
 
     /// Whether values may be missing.
     #[must_use]
     pub const fn nullable(&self) -> bool {
-        self.nullable
+        self.ty.nullable
     }
 
     /// How many children the type has.
     #[must_use]
-    pub fn children(&self) -> usize {
-        self.ty().children()
+    pub const fn children(&self) -> usize {
+        self.ty.children()
     }
 
     /// The type of child `k`: of an element, a field, an entry of a map.
@@ -251,23 +305,27 @@ impl<'a> DType<'a> {
     /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
     pub fn child(&self, k: usize) -> Result<Self> {
         let none = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64);
-        match self.storage()?.shape {
-            Shape::List(of) | Shape::FixedList(of, _) if k == 0 => DType::of(of),
-            Shape::Struct(ty) => match ty.dtypes()? {
-                Some(dtypes) if k < dtypes.len() => DType::of(dtypes.get(k)?),
-                _ => Err(none()),
-            },
-            Shape::Map(map) | Shape::Entries(map) if k == 0 => Ok(DType { shape: Shape::Entry(map), nullable: false }),
-            Shape::Entry(map) => {
-                let dtype = match k {
-                    0 => map.key_type()?,
-                    1 => map.value_type()?,
-                    _ => return Err(none()),
-                };
-                DType::of(dtype.ok_or(Error::new(Kind::Invalid, What::VtxDType, map.at()))?)
-            }
-            _ => Err(none()),
+        if k >= self.children() {
+            return Err(none());
         }
+        let storage = self.storage()?;
+        let child = match (storage.table()?, self.ty.shape) {
+            (Some(flat::Type::List(ty)), _) => ty.element_type()?,
+            (Some(flat::Type::FixedSizeList(ty)), _) => ty.element_type()?,
+            (Some(flat::Type::Struct(ty)), _) => match ty.dtypes()? {
+                Some(dtypes) => Some(dtypes.get(k)?),
+                None => None,
+            },
+            (Some(flat::Type::Map(map)), Shape::Entry) => {
+                let dtype = if k == 0 { map.key_type()? } else { map.value_type()? };
+                Some(dtype.ok_or(Error::new(Kind::Invalid, What::VtxDType, map.at()))?)
+            }
+            (Some(flat::Type::Map(_)), _) => {
+                return Ok(storage.with(Ty { shape: Shape::Entry, nullable: false, ..storage.ty }));
+            }
+            _ => None,
+        };
+        DType::of(child.ok_or_else(none)?.into())
     }
 
     /// The name of field `k`.
@@ -275,30 +333,29 @@ impl<'a> DType<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, [`Kind::Utf8`] if it is not text.
     pub fn name(&self, k: usize) -> Result<&'a str> {
-        match (self.storage()?.shape, k) {
-            (Shape::Entry(_), 0) => Ok("key"),
-            (Shape::Entry(_), 1) => Ok("value"),
-            (Shape::Struct(ty), _) => match ty.names()? {
-                Some(names) if k < names.len() => names.get(k)?.text(),
-                _ => Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64)),
-            },
-            _ => Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
+        match (self.ty.shape, k) {
+            (Shape::Entry, 0) => return Ok("key"),
+            (Shape::Entry, 1) => return Ok("value"),
+            (Shape::Struct(_), _) => {
+                if let Some(flat::Type::Struct(ty)) = self.storage()?.table()?
+                    && let Some(names) = ty.names()?
+                    && k < names.len()
+                {
+                    return names.get(k)?.text();
+                }
+            }
+            _ => return Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
         }
+        Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64))
     }
 }
 
 impl DType<'_> {
     /// Looks at the types of all children: a small file may describe a tree without end.
     pub(super) fn walk(&self, fuel: &mut Fuel) -> Result<()> {
-        let at = match self.shape {
-            Shape::List(ty) | Shape::FixedList(ty, _) => ty.at(),
-            Shape::Struct(ty) => ty.at(),
-            Shape::Map(ty) | Shape::Entries(ty) | Shape::Entry(ty) => ty.at(),
-            _ => 0,
-        };
-        fuel.spend(at)?;
+        fuel.spend(self.ty.place.map_or(0, |place| self.flat.again(place).at()))?;
         for k in 0..self.children() {
-            if matches!(self.storage()?.shape, Shape::Struct(_)) {
+            if matches!(self.ty.shape, Shape::Struct(_)) {
                 self.name(k)?;
             }
             self.child(k)?.walk(fuel)?;
@@ -309,17 +366,12 @@ impl DType<'_> {
 
 impl fmt::Debug for DType<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("DType").field("type", &self.ty()).field("nullable", &self.nullable).finish()
+        f.debug_struct("DType").field("type", &self.ty()).field("nullable", &self.nullable()).finish()
     }
 }
 
-fn storage_of<'a>(ty: &flat::Extension<'a>) -> Result<DType<'a>> {
-    DType::of(ty.storage_dtype()?.ok_or(Error::new(Kind::Invalid, What::VtxDType, ty.at()))?)
-}
-
-fn fields(ty: &flat::Struct<'_>) -> u32 {
-    let count = ty.dtypes().ok().flatten().map_or(0, |dtypes| dtypes.len());
-    u32::try_from(count).unwrap_or(u32::MAX)
+fn storage_of<'a>(ty: &flat::Extension<'a>) -> Result<flat::DType<'a>> {
+    ty.storage_dtype()?.ok_or(Error::new(Kind::Invalid, What::VtxDType, ty.at()))
 }
 
 /// The number type of a number of the schema, at offset `at`.

@@ -113,26 +113,27 @@ impl<'a> File<'a> {
     pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
         let end = End::of(&source)?;
         let depth = Depth::new(limits);
-        let postscript: flat::Postscript<'a> = table(&source, end.postscript, depth, What::VtxPostscript)?;
-        let part = |segment: Option<flat::PostscriptSegment<'a>>, what| -> Result<Option<Flat<'a>>> {
+        let postscript = table(&source, end.postscript, depth, What::VtxPostscript)?;
+        // The root of the part in a field of the postscript.
+        let part = |field, what| -> Result<Option<Table<'a>>> {
+            let segment: Option<flat::PostscriptSegment<'a>> = postscript.table(field)?;
             let Some(segment) = segment else { return Ok(None) };
             if segment.compression()?.is_some() || segment.encryption()?.is_some() {
                 return Err(Error::new(Kind::Unsupported, what, segment.at()));
             }
             let span = Span { at: segment.offset()?, len: segment.length()?.into() };
-            Ok(Some(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth)))
+            table(&source, span, depth, what).map(Some)
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
+        let required = |field, what| part(field, what)?.ok_or_else(|| missing(what));
 
-        let footer: flat::Footer<'a> =
-            part(postscript.footer()?, What::VtxFooter)?.ok_or_else(|| missing(What::VtxFooter))?.root()?;
-        let layout: flat::Layout<'a> =
-            part(postscript.layout()?, What::VtxLayout)?.ok_or_else(|| missing(What::VtxLayout))?.root()?;
-        let dtype = match part(postscript.dtype()?, What::VtxDType)? {
-            Some(own) => DType::of(own.root()?)?,
+        let footer = flat::Footer::from(required(flat::Postscript::FOOTER, What::VtxFooter)?);
+        let layout = flat::Layout::from(required(flat::Postscript::LAYOUT, What::VtxLayout)?);
+        let dtype = match part(flat::Postscript::DTYPE, What::VtxDType)? {
+            Some(own) => DType::of(own)?,
             None => dtype.ok_or_else(|| missing(What::VtxDType))?,
         };
-        let statistics = part(postscript.statistics()?, What::VtxStatistics)?.map(|flat| flat.root()).transpose()?;
+        let statistics = part(flat::Postscript::STATISTICS, What::VtxStatistics)?.map(Into::into);
 
         let segments = footer.segment_specs()?.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
         check_segments(&segments, &source)?;
@@ -148,7 +149,7 @@ impl<'a> File<'a> {
             dtype,
             root: Root::Layout(layout),
             statistics,
-            metadata: postscript.metadata()?,
+            metadata: flat::Postscript::from(postscript).metadata()?,
             layouts: footer.layout_specs()?,
             segments: Some(segments),
             arrays: Ids::Specs(footer.array_specs()?),
@@ -270,13 +271,6 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The error of an encoding that is not decoded: its id lies at [`Error::at`].
-    #[cold]
-    pub(super) fn undecoded(&self, i: u16) -> Error {
-        let at = self.array_id(i).map_or(0, |(_, at)| at);
-        Error::new(Kind::Unsupported, What::VtxEncoding, at).with_need(i.into())
-    }
-
     /// The layout behind number `i` of a layout node, and the offset of its id.
     pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
         let none = || Error::new(Kind::OutOfRange, What::VtxLayoutId, i.into());
@@ -346,13 +340,14 @@ impl fmt::Debug for File<'_> {
 fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
     let (said, missing, what) = (e.said(), e.kind() == Kind::Missing, e.what());
     let postscript = |end: End| table(source, end.postscript, Depth::new(limits), What::VtxPostscript);
-    let postscript: flat::Postscript<'_> = match End::of(source).and_then(postscript) {
+    let postscript = match End::of(source).and_then(postscript) {
         Ok(postscript) if missing => postscript,
         _ => return said.into(),
     };
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
-    let parts = [postscript.dtype(), postscript.layout(), postscript.statistics(), postscript.footer()];
-    for segment in parts.into_iter().flatten().flatten() {
+    for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
+        let segment: Result<Option<flat::PostscriptSegment<'_>>> = postscript.table(field);
+        let Ok(Some(segment)) = segment else { continue };
         let (Ok(at), Ok(len)) = (segment.offset(), segment.length()) else { continue };
         let span = Span { at, len: len.into() };
         if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
@@ -367,7 +362,8 @@ fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
     Error::new(Kind::Missing, what, start).with_need(len)
 }
 
-fn table<'a, T: From<Table<'a>>>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<T> {
+#[inline(never)]
+fn table<'a>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<Table<'a>> {
     Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
 }
 

@@ -1,7 +1,7 @@
 //! How much scratch memory a read takes for what it needs on the way: an upper bound that mirrors the walk.
 
 use super::arrays::SMALL;
-use super::node::{Node, Tree};
+use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
 use crate::bytes::FAST;
@@ -35,33 +35,32 @@ impl<'f> Node<'f> {
         {
             return child.temporaries(n, width, run);
         }
-        match self.tree {
-            Tree::Layout(_) => match self.layout() {
-                Some(LayoutId::Dict) => {
+        match self.form {
+            Form::Layout(layout) => match layout {
+                LayoutId::Dict => {
                     let parts = self.dict_layout();
                     let (codes, values) = parts.as_ref()?;
                     dictionary(codes, values, n, width, run)
                 }
-                Some(LayoutId::Chunked) => {
+                LayoutId::Chunked => {
                     let mut most = 0;
                     for k in 0..self.children()? {
                         most = self.child(k, &self.dtype, 0).as_ref()?.temporaries(n, width, run)?.max(most);
                     }
                     Ok(most)
                 }
-                Some(LayoutId::Struct) => match self.fields_from()? {
+                LayoutId::Struct => match self.fields_from()? {
                     0 => Ok(0),
-                    _ => self.child(0, &super::DType::BOOL, self.rows).as_ref()?.temporaries(n, width, run),
+                    _ => self.child(0, &super::dtype::Ty::BOOL, self.rows).as_ref()?.temporaries(n, width, run),
                 },
                 _ => Ok(0),
             },
-            Tree::Array(..) => self.array_temporaries(n, width, run),
+            Form::Array(encoding) => self.array_temporaries(encoding, n, width, run),
             _ => Ok(0),
         }
     }
 
-    fn array_temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
-        let Some(encoding) = self.encoding() else { return Ok(0) };
+    fn array_temporaries(&self, encoding: Encoding, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
         let block = BLOCK as u64;
         let (mut own, mut rows) = (0, n);
         match encoding {

@@ -2,11 +2,12 @@
 
 use core::fmt;
 
-use super::dtype::{DType, Shape, integer};
+use super::dtype::{DType, Shape, Ty, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
-use crate::bytes::Span;
+use super::tree::Run;
+use crate::bytes::{Scratch, Span};
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
@@ -16,28 +17,58 @@ use crate::meta::proto::Message;
 
 /// A place in the tree that yields rows of a type: small, `Copy`, and nothing below it looked at.
 ///
-/// It is 120 bytes on small machines, so a node that somebody gives is looked at where it is (`as_ref()?`) rather
-/// than moved out of its result: such moves were 4 KB of the reader's code.
+/// It is some 120 bytes on small machines, so a node that somebody gives is looked at where it is (`as_ref()?`)
+/// rather than moved out of its result: such moves were 4 KB of the reader's code.
 #[derive(Clone, Copy)]
 pub(super) struct Node<'f> {
     pub(super) file: &'f File<'f>,
-    pub(super) tree: Tree<'f>,
-    pub(super) dtype: DType<'f>,
+    pub(super) form: Form<'f>,
+    pub(super) dtype: Ty,
     pub(super) rows: u64,
     depth: Depth,
-    layout: Option<LayoutId>,
-    encoding: Option<Encoding>,
+    /// Of a layout, or of an array node: for a scalar that of the array which holds it.
+    table: Table<'f>,
+    /// What arrays and scalars lie in.
+    pub(super) blob: Blob<'f>,
+}
+
+/// Some rows of a node, on the way down to what holds them.
+#[derive(Clone, Copy)]
+pub(super) struct Rows<'f> {
+    pub(super) node: Node<'f>,
+    pub(super) at: u64,
+    pub(super) left: u64,
+}
+
+impl Rows<'_> {
+    /// Into the chunk that holds the first of them.
+    pub(super) fn enter_chunk(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let chunk = self.node.chunk(self.at, run, s);
+        let (chunk, first) = chunk.as_ref()?;
+        self.at = self.at.saturating_sub(*first);
+        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
+        self.node = *chunk;
+        Ok(())
+    }
+
+    /// Into what of a sparse array holds the first of them.
+    pub(super) fn enter_sparse(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let part = self.node.sparse_part(self.at, run, s);
+        let part = part.as_ref()?;
+        *self = Rows { left: self.left.min(part.left), ..*part };
+        Ok(())
+    }
 }
 
 /// What a node is made of.
 #[derive(Clone, Copy)]
-pub(super) enum Tree<'f> {
-    Layout(flat::Layout<'f>),
-    Array(Blob<'f>, flat::ArrayNode<'f>),
-    /// Every row is this scalar, whose bytes lie in the blob.
-    Scalar(Blob<'f>, Scalar<'f>),
+pub(super) enum Form<'f> {
+    Layout(LayoutId),
+    Array(Encoding),
+    /// Every row is this scalar.
+    Scalar(Scalar<'f>),
     /// The rows lie in this scalar, at the end of these steps.
-    Items(Blob<'f>, Scalar<'f>, Steps),
+    Items(Scalar<'f>, Steps),
     /// A type without rows.
     Nothing,
 }
@@ -68,8 +99,11 @@ impl Buffer<'_> {
 }
 
 impl<'f> Blob<'f> {
+    /// That of a layout, which has its segments elsewhere.
+    const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: None };
+
     /// The segment in `bytes`, and the root of its array.
-    fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, flat::ArrayNode<'f>)> {
+    fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, Table<'f>)> {
         let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
         let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
         let len = u32::from_le_bytes(*len);
@@ -78,7 +112,7 @@ impl<'f> Blob<'f> {
         let flat = Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(depth);
         let array: flat::Array<'f> = flat.root()?;
         let root = array.root()?.ok_or(Error::new(Kind::Invalid, What::VtxArray, array.at()))?;
-        Ok((Blob { bytes, at, buffers: array.buffers()? }, root))
+        Ok((Blob { bytes, at, buffers: array.buffers()? }, root.into()))
     }
 
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
@@ -111,7 +145,7 @@ impl fmt::Debug for Node<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut show = f.debug_struct("Node");
         show.field("at", &self.at()).field("encoding", &self.encoding()).field("layout", &self.layout());
-        show.field("type", &self.dtype.ty()).field("rows", &self.rows).finish_non_exhaustive()
+        show.field("type", &self.dtype().ty()).field("rows", &self.rows).finish_non_exhaustive()
     }
 }
 
@@ -119,34 +153,42 @@ impl<'f> Node<'f> {
     /// The root of a file.
     pub(super) fn root(file: &'f File<'f>) -> Result<Self> {
         let depth = Depth::new(file.limits());
-        let dtype = &file.dtype();
-        match file.root() {
-            Root::Layout(layout) => Node::new(file, Tree::Layout(layout), dtype, layout.row_count()?, depth),
-            Root::Blob(bytes, rows) => {
-                let (blob, array) = Blob::open(bytes, 0, depth)?;
-                Node::new(file, Tree::Array(blob, array), dtype, rows, depth)
-            }
-        }
+        let ((blob, table), form, rows) = match file.root() {
+            Root::Layout(layout) => ((Blob::NONE, layout.into()), Form::Layout(LayoutId::Unknown), layout.row_count()?),
+            Root::Blob(bytes, rows) => (Blob::open(bytes, 0, depth)?, Form::Array(Encoding::Unknown), rows),
+        };
+        let mut root = Node { file, form, dtype: file.dtype().ty, rows, depth, table, blob };
+        root.identify()?;
+        Ok(root)
     }
 
+    /// Number of the layout or encoding: both have it in the same field.
+    fn number_of_id(&self) -> Result<u16> {
+        flat::ArrayNode::from(self.table).encoding()
+    }
+
+    /// Looks up which layout or encoding its table is of.
     #[inline(never)]
-    fn new(file: &'f File<'f>, tree: Tree<'f>, dtype: &DType<'f>, rows: u64, depth: Depth) -> Result<Self> {
-        let (mut layout, mut encoding) = (None, None);
-        match &tree {
-            Tree::Layout(node) => layout = Some(file.layout(node.encoding()?)?),
-            Tree::Array(_, node) => encoding = Some(file.encoding(node.encoding()?)?),
-            _ => {}
-        }
-        Ok(Node { file, tree, dtype: *dtype, rows, depth, layout, encoding })
+    fn identify(&mut self) -> Result<()> {
+        let number = self.number_of_id()?;
+        self.form = match self.form {
+            Form::Layout(_) => Form::Layout(self.file.layout(number)?),
+            _ => Form::Array(self.file.encoding(number)?),
+        };
+        Ok(())
+    }
+
+    /// Its type.
+    pub(super) const fn dtype(&self) -> DType<'f> {
+        self.file.dtype().with(self.dtype)
     }
 
     /// Offset in the file, for errors.
     pub(super) fn at(&self) -> u64 {
-        match &self.tree {
-            Tree::Layout(layout) => layout.at(),
-            Tree::Array(_, array) => array.at(),
-            Tree::Scalar(_, scalar) | Tree::Items(_, scalar, _) => scalar.message().at(),
-            Tree::Nothing => 0,
+        match &self.form {
+            Form::Layout(_) | Form::Array(_) => self.table.at(),
+            Form::Scalar(scalar) | Form::Items(scalar, _) => scalar.message().at(),
+            Form::Nothing => 0,
         }
     }
 
@@ -156,37 +198,32 @@ impl<'f> Node<'f> {
         Error::new(kind, what, self.at()).with_need(need)
     }
 
-    #[inline(never)]
-    fn with(&self, tree: Tree<'f>, dtype: &DType<'f>, rows: u64) -> Result<Self> {
-        Node::new(self.file, tree, dtype, rows, self.depth.child(self.at())?)
+    /// A node below this one, in its blob.
+    fn with(&self, form: Form<'f>, dtype: &Ty, rows: u64) -> Result<Self> {
+        let depth = self.depth.child(self.at())?;
+        Ok(Node { form, dtype: *dtype, rows, depth, ..*self })
     }
 
     /// A node of this type without rows.
-    pub(super) fn nothing(&self, dtype: &DType<'f>) -> Self {
-        Node { tree: Tree::Nothing, dtype: *dtype, rows: 0, layout: None, encoding: None, ..*self }
+    pub(super) fn nothing(&self, dtype: &Ty) -> Self {
+        Node { form: Form::Nothing, dtype: *dtype, rows: 0, ..*self }
     }
 
     /// Every row the item `i` of this scalar.
-    pub(super) fn item(&self, blob: &Blob<'f>, scalar: Scalar<'f>, i: u64, dtype: &DType<'f>) -> Result<Self> {
-        self.with(Tree::Scalar(*blob, scalar.field(i)?), dtype, self.rows)
+    pub(super) fn item(&self, scalar: Scalar<'f>, i: u64, dtype: &Ty) -> Result<Self> {
+        self.with(Form::Scalar(scalar.field(i)?), dtype, self.rows)
     }
 
     /// The rows that lie in this scalar, at the end of `steps`, where those lead so far.
-    pub(super) fn items(
-        &self,
-        blob: &Blob<'f>,
-        scalar: Scalar<'f>,
-        steps: Option<Steps>,
-        dtype: &DType<'f>,
-    ) -> Result<Self> {
+    pub(super) fn items(&self, scalar: Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MaxDepth, 4))?;
-        self.with(Tree::Items(*blob, scalar, steps), dtype, scalar.count(steps)?)
+        self.with(Form::Items(scalar, steps), dtype, scalar.count(steps)?)
     }
 
     /// A constant array: every row its scalar.
     #[inline(never)]
     pub(super) fn constant(&self) -> Result<Self> {
-        self.with(Tree::Scalar(self.blob()?, self.fill()?), &self.dtype, self.rows)
+        self.with(Form::Scalar(self.fill()?), &self.dtype, self.rows)
     }
 
     /// The scalar of a constant array, and that of a sparse one where it has no patches.
@@ -199,7 +236,10 @@ impl<'f> Node<'f> {
 
     /// Which layout; `None` for other nodes.
     pub(super) const fn layout(&self) -> Option<LayoutId> {
-        self.layout
+        match self.form {
+            Form::Layout(layout) => Some(layout),
+            _ => None,
+        }
     }
 
     /// The blob of a flat layout, as a node.
@@ -207,13 +247,15 @@ impl<'f> Node<'f> {
         let Some(span) = self.segment()? else { return Ok(*self) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
         let depth = self.depth.child(self.at())?;
-        let (blob, array) = Blob::open(bytes, span.at, depth)?;
-        Node::new(self.file, Tree::Array(blob, array), &self.dtype, self.rows, depth)
+        let (blob, table) = Blob::open(bytes, span.at, depth)?;
+        let mut array = Node { form: Form::Array(Encoding::Unknown), depth, table, blob, ..*self };
+        array.identify()?;
+        Ok(array)
     }
 
     /// Where the segment of a flat layout lies.
     pub(super) fn segment(&self) -> Result<Option<Span>> {
-        if !matches!(self.tree, Tree::Layout(_)) {
+        if self.layout().is_none() {
             return Ok(None);
         }
         self.file.segment(self.segment_number()?).map(Some)
@@ -221,8 +263,8 @@ impl<'f> Node<'f> {
 
     /// The one segment of a flat layout, by number.
     pub(super) fn segment_number(&self) -> Result<u32> {
-        let segments = match &self.tree {
-            Tree::Layout(layout) => layout.segments()?,
+        let segments = match self.form {
+            Form::Layout(_) => flat::Layout::from(self.table).segments()?,
             _ => None,
         };
         match [0, 1].map(|i| segments.and_then(|segments| segments.get(i))) {
@@ -233,9 +275,9 @@ impl<'f> Node<'f> {
 
     /// Metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
-        let bytes = match &self.tree {
-            Tree::Layout(layout) => layout.metadata()?,
-            Tree::Array(_, array) => array.metadata()?,
+        let bytes = match self.form {
+            Form::Layout(_) => flat::Layout::from(self.table).metadata()?,
+            Form::Array(_) => flat::ArrayNode::from(self.table).metadata()?,
             _ => None,
         };
         Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
@@ -263,16 +305,17 @@ impl<'f> Node<'f> {
     /// Child `k` as `rows` integers of the type in field `number` of the metadata.
     #[inline(never)]
     pub(super) fn integers(&self, k: usize, number: u32, nullable: bool, rows: u64) -> Result<Node<'f>> {
-        self.child(k, &DType::prim(self.integer(number)?, nullable), rows)
+        self.child(k, &Ty::prim(self.integer(number)?, nullable), rows)
     }
 
     #[inline(never)]
-    fn links(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
-        Ok(match &self.tree {
-            Tree::Layout(layout) => layout.children()?.map(Linked::as_other),
-            Tree::Array(_, array) => array.children()?.map(Linked::as_other),
-            _ => None,
-        })
+    pub(super) fn links(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
+        let field = match self.form {
+            Form::Layout(_) => flat::Layout::CHILDREN,
+            Form::Array(_) => flat::ArrayNode::CHILDREN,
+            _ => return Ok(None),
+        };
+        self.table.linked(field)
     }
 
     /// How many children.
@@ -282,21 +325,20 @@ impl<'f> Node<'f> {
 
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
     #[inline(never)]
-    pub(super) fn child(&self, k: usize, dtype: &DType<'f>, rows: u64) -> Result<Node<'f>> {
+    pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Node<'f>> {
         let none = || self.error(Kind::Invalid, What::VtxArray, k as u64);
-        let child = self.links()?.filter(|links| k < links.len()).ok_or_else(none)?.get(k)?;
-        let (tree, rows) = match self.tree {
-            Tree::Array(blob, _) => (Tree::Array(blob, child.into()), rows),
-            _ => {
-                let layout = flat::Layout::from(child);
-                (Tree::Layout(layout), layout.row_count()?)
-            }
-        };
-        self.with(tree, dtype, rows)
+        let table = self.links()?.filter(|links| k < links.len()).ok_or_else(none)?.get(k)?;
+        let mut child = Node { table, dtype: *dtype, rows, ..*self };
+        if self.layout().is_some() {
+            child.rows = flat::Layout::from(table).row_count()?;
+        }
+        child.depth = self.depth.child(self.at())?;
+        child.identify()?;
+        Ok(child)
     }
 
     /// Child `k` of a layout that must have as many rows as this one.
-    pub(super) fn equal_child(&self, k: usize, dtype: &DType<'f>) -> Result<Node<'f>> {
+    pub(super) fn equal_child(&self, k: usize, dtype: &Ty) -> Result<Node<'f>> {
         let found = self.child(k, dtype, self.rows);
         match &found {
             Ok(child) if child.rows != self.rows => Err(child.error(Kind::Invalid, What::VtxRows, child.rows)),
@@ -308,12 +350,12 @@ impl<'f> Node<'f> {
     /// are among them.
     #[inline(never)]
     pub(super) fn wrapped(&self) -> Result<Option<Node<'f>>> {
-        let child = match (self.layout, self.encoding) {
-            (Some(LayoutId::Flat), _) => self.flat(),
-            (Some(LayoutId::Zoned | LayoutId::Stats), _) => self.equal_child(0, &self.dtype),
-            (_, Some(Encoding::Ext)) => self.child(0, self.dtype.storage().as_ref()?, self.rows),
-            (_, Some(Encoding::Map)) => self.child(0, self.dtype.entries().as_ref()?, self.rows),
-            (_, Some(Encoding::Masked)) => self.child(0, &self.dtype.required(), self.rows),
+        let child = match self.form {
+            Form::Layout(LayoutId::Flat) => self.flat(),
+            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, &self.dtype),
+            Form::Array(Encoding::Ext) => self.child(0, &self.dtype().storage()?.ty, self.rows),
+            Form::Array(Encoding::Map) => self.child(0, self.dtype.entries().as_ref()?, self.rows),
+            Form::Array(Encoding::Masked) => self.child(0, &self.dtype.required(), self.rows),
             _ => return Ok(None),
         };
         child.map(Some)
@@ -322,11 +364,11 @@ impl<'f> Node<'f> {
     /// The values that rows repeat or pick from, of a node of that kind.
     #[inline(never)]
     pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
-        Ok(Some(match (self.layout, self.encoding) {
-            (Some(LayoutId::Dict), _) => self.dict_layout()?.1,
-            (_, Some(Encoding::Dict)) => self.dict_array()?.1,
-            (_, Some(Encoding::RunEnd)) => self.run_ends()?.1,
-            (_, Some(Encoding::Sparse)) => self.child(1, &self.dtype, self.sparse_patches()?.len())?,
+        Ok(Some(match self.form {
+            Form::Layout(LayoutId::Dict) => self.dict_layout()?.1,
+            Form::Array(Encoding::Dict) => self.dict_array()?.1,
+            Form::Array(Encoding::RunEnd) => self.run_ends()?.1,
+            Form::Array(Encoding::Sparse) => self.child(1, &self.dtype, self.sparse_patches()?.len())?,
             _ => return Ok(None),
         }))
     }
@@ -335,47 +377,51 @@ impl<'f> Node<'f> {
 
     /// Which encoding; `None` for other nodes.
     pub(super) const fn encoding(&self) -> Option<Encoding> {
-        self.encoding
-    }
-
-    /// The error of an array that is not decoded.
-    #[cold]
-    pub(super) fn undecoded(&self) -> Error {
-        match &self.tree {
-            Tree::Array(_, array) => match array.encoding() {
-                Ok(i) => self.file.undecoded(i),
-                Err(e) => e,
-            },
-            Tree::Layout(layout) => match layout.encoding().and_then(|i| Ok((i, self.file.layout_id(i)?.1))) {
-                Ok((i, at)) => Error::new(Kind::Unsupported, What::VtxLayoutId, at).with_need(i.into()),
-                Err(e) => e,
-            },
-            _ => self.error(Kind::Unsupported, What::VtxScalar, 0),
+        match self.form {
+            Form::Array(encoding) => Some(encoding),
+            _ => None,
         }
     }
 
-    pub(super) fn blob(&self) -> Result<Blob<'f>> {
-        match self.tree {
-            Tree::Array(blob, _) | Tree::Scalar(blob, _) | Tree::Items(blob, ..) => Ok(blob),
+    /// The id of the layout or encoding, as the file has it, and where.
+    pub(super) fn id(&self) -> Result<(&'f [u8], u64)> {
+        match self.form {
+            Form::Layout(_) => self.file.layout_id(self.number_of_id()?),
+            Form::Array(_) => self.file.array_id(self.number_of_id()?),
             _ => Err(self.error(Kind::Invalid, What::VtxArray, 0)),
+        }
+    }
+
+    /// The error of an array that is not decoded: its id lies at [`Error::at`].
+    #[cold]
+    pub(super) fn undecoded(&self) -> Error {
+        let what = match self.form {
+            Form::Layout(_) => What::VtxLayoutId,
+            Form::Array(_) => What::VtxEncoding,
+            _ => return self.error(Kind::Unsupported, What::VtxScalar, 0),
+        };
+        match self.number_of_id().and_then(|number| Ok((number, self.id()?.1))) {
+            Ok((number, at)) => Error::new(Kind::Unsupported, what, at).with_need(number.into()),
+            Err(e) => e,
         }
     }
 
     /// Buffer `k` of an array node.
     pub(super) fn buffer(&self, k: usize) -> Result<Buffer<'f>> {
-        let Tree::Array(blob, array) = &self.tree else {
-            return Err(self.error(Kind::Invalid, What::VtxBuffer, k as u64));
-        };
-        let indices = array.buffers()?;
-        let none = || self.error(Kind::Invalid, What::VtxBuffer, k as u64);
-        blob.buffer(indices.and_then(|indices| indices.get(k)).ok_or_else(none)?)
+        let buffer = self.buffer_numbers()?.and_then(|numbers| numbers.get(k));
+        self.blob.buffer(buffer.ok_or_else(|| self.error(Kind::Invalid, What::VtxBuffer, k as u64))?)
     }
 
     /// How many buffers an array node has.
     pub(super) fn buffers(&self) -> Result<usize> {
-        match &self.tree {
-            Tree::Array(_, array) => Ok(array.buffers()?.map_or(0, |buffers| buffers.len())),
-            _ => Ok(0),
+        Ok(self.buffer_numbers()?.map_or(0, |numbers| numbers.len()))
+    }
+
+    /// The numbers of the buffers of an array node in its blob.
+    fn buffer_numbers(&self) -> Result<Option<Inline<'f, u16>>> {
+        match self.form {
+            Form::Array(_) => flat::ArrayNode::from(self.table).buffers(),
+            _ => Ok(None),
         }
     }
 
@@ -384,12 +430,12 @@ impl<'f> Node<'f> {
         if !self.dtype.nullable || self.children()? <= k {
             return Ok(None);
         }
-        self.child(k, &DType::BOOL, self.rows).map(Some)
+        self.child(k, &Ty::BOOL, self.rows).map(Some)
     }
 
     /// The integer or float type of this node.
     pub(super) fn prim(&self) -> Result<Prim> {
-        match self.dtype.storage()?.shape {
+        match self.dtype.shape {
             Shape::Prim(prim) => Ok(prim),
             _ => Err(self.mistyped()),
         }

@@ -21,35 +21,37 @@ fn show(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result
     if fuel.spend(0).is_err() {
         return f.write_char('…');
     }
-    match dtype.shape {
+    if let Ok(Some((id, _))) = dtype.extension() {
+        return extension(dtype, id, fuel, f);
+    }
+    match dtype.ty.shape {
         // Always nullable.
         Shape::Null => return f.write_str("null"),
-        Shape::Extension(_) => return extension(dtype, fuel, f),
         Shape::Bool => f.write_str("bool")?,
         Shape::Utf8 => f.write_str("utf8")?,
         Shape::Binary => f.write_str("binary")?,
         Shape::Prim(prim) => f.write_str(name(prim))?,
         Shape::Decimal { precision, scale } => write!(f, "decimal({precision},{scale})")?,
-        Shape::List(_) => {
+        Shape::List => {
             f.write_str("list(")?;
             child(dtype, 0, fuel, f)?;
             f.write_char(')')?;
         }
-        Shape::FixedList(_, size) => {
+        Shape::FixedList(size) => {
             f.write_str("fixed_size_list(")?;
             child(dtype, 0, fuel, f)?;
             write!(f, ")[{size}]")?;
         }
-        Shape::Map(map) | Shape::Entries(map) => {
+        Shape::Map | Shape::Entries => {
             f.write_str("map(")?;
             if let Ok(entry) = dtype.child(0) {
                 child(entry, 0, fuel, f)?;
                 f.write_str(", ")?;
                 child(entry, 1, fuel, f)?;
             }
-            write!(f, ", keys_sorted={})", map.keys_sorted().unwrap_or(false))?;
+            write!(f, ", keys_sorted={})", dtype.keys_sorted())?;
         }
-        Shape::Struct(_) | Shape::Entry(_) => {
+        Shape::Struct(_) | Shape::Entry => {
             f.write_char('{')?;
             for k in 0..dtype.children() {
                 let name = dtype.name(k).unwrap_or("…");
@@ -60,7 +62,7 @@ fn show(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result
         }
         Shape::Other => f.write_str("variant")?,
     }
-    if dtype.nullable { f.write_char('?') } else { Ok(()) }
+    if dtype.nullable() { f.write_char('?') } else { Ok(()) }
 }
 
 fn child(dtype: DType<'_>, k: usize, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
@@ -71,8 +73,7 @@ fn child(dtype: DType<'_>, k: usize, fuel: &mut Fuel, f: &mut Formatter<'_>) -> 
 }
 
 /// The id, for calendar types the unit and the zone, and what is stored.
-fn extension(dtype: DType<'_>, fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
-    let (id, _) = dtype.extension().ok().flatten().unwrap_or_default();
+fn extension(dtype: DType<'_>, id: &[u8], fuel: &mut Fuel, f: &mut Formatter<'_>) -> fmt::Result {
     f.write_str(core::str::from_utf8(id).unwrap_or("…"))?;
     if let Some((unit, zone)) = dtype.calendar_unit() {
         write!(f, "[{}", symbol(unit))?;

@@ -1,6 +1,6 @@
 //! Scalar values (section 6): constants, fill values, references, statistics.
 
-use super::dtype::{DType, Shape, signed};
+use super::dtype::{Shape, signed};
 use super::raw::field::scalar as field;
 use crate::column::Prim;
 use crate::encoding::cells;
@@ -70,14 +70,14 @@ impl<'a> Scalar<'a> {
     ///
     /// # Errors
     /// [`Kind::Invalid`] if it is not of the type.
-    pub(super) fn cell(&self, dtype: &DType<'_>) -> Result<cells::Value> {
+    pub(super) fn cell(&self, shape: Shape) -> Result<cells::Value> {
         let mut cell = [0; 32];
         let mut put = |bits: u64| {
             if let Some(low) = cell.first_chunk_mut() {
                 *low = bits.to_le_bytes();
             }
         };
-        match (dtype.storage()?.shape, self.kind()?) {
+        match (shape, self.kind()?) {
             (_, (field::NULL, _)) => {}
             (Shape::Bool, (field::BOOL, Value::Varint(bit))) => put(u64::from(bit != 0)),
             (Shape::Prim(Prim::F16), (field::F16 | field::UINT, Value::Varint(bits))) if bits >> 16 == 0 => put(bits),
@@ -233,13 +233,10 @@ mod tests {
         Scalar::new(Message::new(bytes))
     }
 
-    fn prim(prim: Prim) -> DType<'static> {
-        DType::prim(prim, true)
-    }
-
     #[test]
     fn examples_of_the_text() {
-        let cell = |bytes, p| scalar(bytes).cell(&prim(p)).map(|cell| u64::from_le_bytes(*cell.first_chunk().unwrap()));
+        let cell =
+            |bytes, p| scalar(bytes).cell(Shape::Prim(p)).map(|cell| u64::from_le_bytes(*cell.first_chunk().unwrap()));
         assert_eq!(cell(&[0x18, 0x0d], Prim::I32), Ok(-7i64 as u64));
         assert_eq!(cell(&[0x20, 255, 255, 255, 255, 255, 255, 255, 255, 255, 1], Prim::U64), Ok(u64::MAX));
         assert_eq!(cell(&[0x2d, 0, 0, 0xc0, 0x3f], Prim::F32), Ok(1.5f32.to_bits().into()));

@@ -36,7 +36,7 @@ impl<'f> File<'f> {
     pub fn column_statistics(&self, k: usize) -> Result<Option<Statistics<'f>>> {
         let Some(statistics) = self.statistics() else { return Ok(None) };
         let dtype = self.dtype();
-        let table = matches!(dtype.shape, Shape::Struct(_)) && !dtype.nullable;
+        let table = matches!(dtype.ty.shape, Shape::Struct(_)) && !dtype.nullable();
         let dtype = if table { dtype.child(k)? } else { dtype };
         match statistics.field_stats()? {
             Some(fields) if k < fields.len() => Ok(Some(Statistics { stats: fields.get(k)?, dtype })),
@@ -125,12 +125,12 @@ impl<'f> Limit<'f> {
             return Ok(Limit::None);
         }
         let low = || -> Result<i128> {
-            let cell = scalar.cell(&dtype)?;
+            let cell = scalar.cell(dtype.ty.shape)?;
             let low = cell.first_chunk::<16>().copied().unwrap_or_default();
             Ok(i128::from_le_bytes(low))
         };
         let bits = |bits: i128| u64::try_from(bits).unwrap_or(0);
-        Ok(match dtype.storage()?.shape {
+        Ok(match dtype.ty.shape {
             Shape::Bool => Limit::Integer(low()?),
             Shape::Prim(Prim::F64) => Limit::Float(f64::from_bits(bits(low()?))),
             Shape::Prim(Prim::F32) => Limit::Float(f32::from_bits(u32::try_from(bits(low()?)).unwrap_or(0)).into()),

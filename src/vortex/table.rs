@@ -67,7 +67,7 @@ impl<'f> Part<'f> {
     /// is one column without a name.
     #[must_use]
     pub fn is_table(&self) -> bool {
-        matches!(self.root.dtype().shape, Shape::Struct(_)) && !self.root.dtype().nullable
+        matches!(self.root.dtype().ty.shape, Shape::Struct(_)) && !self.root.dtype().nullable()
     }
 }
 

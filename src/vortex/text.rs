@@ -1,7 +1,7 @@
 //! Where texts are put: in place where one blob holds them all, else behind each other in an arena.
 
 use super::arrays::Data;
-use super::node::{Blob, Node, Tree};
+use super::node::{Blob, Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::Scalar;
 use super::tree::{NOWHERE, Run, Text, span};
@@ -60,25 +60,22 @@ impl<'f> Node<'f> {
                 _ => Ok(plan),
             };
         }
-        match (&self.tree, self.layout(), self.encoding()) {
-            (Tree::Scalar(blob, _) | Tree::Items(blob, ..), ..) => Ok(Plan::Borrowed(*blob)),
-            (_, Some(LayoutId::Chunked), _) | (_, _, Some(Encoding::Chunked)) => self.plan_chunks(at, len, run, s),
-            (_, Some(_), _) => Err(self.undecoded()),
-            (_, _, Some(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant)) => {
-                Ok(Plan::Borrowed(self.blob()?))
-            }
-            (_, _, Some(Encoding::Fsst)) => {
-                let parts = self.fsst_parts();
-                let parts = parts.as_ref()?;
-                let codes = match parts.range(at, len, run, s) {
+        match self.form {
+            Form::Scalar(_) | Form::Items(..) => Ok(Plan::Borrowed(self.blob)),
+            Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.plan_chunks(at, len, run, s),
+            Form::Array(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant) => Ok(Plan::Borrowed(self.blob)),
+            Form::Array(Encoding::Fsst) => {
+                let codes = self.fsst_codes();
+                let codes = codes.as_ref()?;
+                let codes = match self.fsst_range(codes, at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
                     // Offsets that take more memory than there is here.
-                    Err(e) if e.kind() == Kind::NoRoom => parts.codes.bytes.len(),
+                    Err(e) if e.kind() == Kind::NoRoom => codes.1.bytes.len(),
                     Err(e) => return Err(e),
                 };
                 Ok(Plan::Copied((codes as u64).saturating_mul(8)))
             }
-            (_, _, Some(Encoding::OnPair)) => {
+            Form::Array(Encoding::OnPair) => {
                 let codes = match self.onpair_range(at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
                     Err(e) if e.kind() == Kind::NoRoom => self.number(4)?,
@@ -87,7 +84,7 @@ impl<'f> Node<'f> {
                 Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
             }
             #[cfg(feature = "zstd")]
-            (_, _, Some(Encoding::Zstd)) => Ok(Plan::Copied(self.zstd_bound(at, len, run, s)?)),
+            Form::Array(Encoding::Zstd) => Ok(Plan::Copied(self.zstd_bound(at, len, run, s)?)),
             _ => Err(self.undecoded()),
         }
     }
@@ -131,14 +128,14 @@ impl<'f> Node<'f> {
             Some(LayoutId::Flat) => self.flat()?,
             _ => *self,
         };
-        match (node.tree, node.encoding()) {
-            (_, Some(Encoding::VarBin)) => {
+        match node.form {
+            Form::Array(Encoding::VarBin) => {
                 let offsets = node.var_bin_offsets();
                 let offsets = offsets.as_ref()?;
                 let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
                 Ok(to.saturating_sub(from))
             }
-            (_, Some(Encoding::VarBinView)) => {
+            Form::Array(Encoding::VarBinView) => {
                 let mut data = Data::new(&node)?;
                 let views = data.views(at, len)?;
                 let mut sum = 0u64;
@@ -148,7 +145,7 @@ impl<'f> Node<'f> {
                 }
                 Ok(sum)
             }
-            (_, Some(Encoding::Constant)) => {
+            Form::Array(Encoding::Constant) => {
                 let len = len as u64;
                 Ok(len.saturating_mul(node.fill()?.bytes()?.bytes().len() as u64))
             }

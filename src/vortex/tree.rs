@@ -5,7 +5,7 @@
 //! alike, so each encoding is written once.
 
 use super::dtype::Shape;
-use super::node::{Blob, Node, Tree};
+use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
 use super::text;
@@ -13,6 +13,7 @@ use crate::bytes::Scratch;
 use crate::column::Span;
 use crate::encoding::cells::{Cells, widen4, widen8};
 use crate::error::{Kind, Result, What};
+use crate::generated::vortex as flat;
 use crate::limits::{Fuel, Limits};
 
 /// What the cells shall be.
@@ -68,7 +69,7 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -85,37 +86,65 @@ impl<'f> Node<'f> {
         if !own && let Some(child) = self.wrapped().as_ref()? {
             return child.cells(ask, at, out, run, s);
         }
-        match &self.tree {
-            Tree::Layout(_) => self.of_layout(ask, at, out, run, s),
-            Tree::Array(..) => self.of_array(ask, at, out, run, s),
-            Tree::Scalar(blob, scalar) => self.scalar(blob, *scalar, ask, at, out, run),
-            Tree::Items(blob, scalar, steps) => self.of_items(blob, (*scalar, *steps), ask, at, out, run),
-            Tree::Nothing => Ok(()),
+        match self.form {
+            Form::Layout(layout) => self.of_layout(layout, ask, at, out, run, s),
+            Form::Array(encoding) => self.of_array(encoding, ask, at, out, run, s),
+            Form::Scalar(scalar) => self.scalar(scalar, ask, at, out, run),
+            Form::Items(scalar, steps) => self.of_items((scalar, steps), ask, at, out, run),
+            Form::Nothing => Ok(()),
         }
     }
 
     #[inline(never)]
-    fn of_layout(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        match self.layout() {
-            Some(LayoutId::Chunked) => self.chunks(ask, at, out, run, s),
-            Some(LayoutId::Dict) => {
+    fn of_layout(
+        &self,
+        layout: LayoutId,
+        ask: Ask,
+        at: u64,
+        out: &mut Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        match layout {
+            LayoutId::Chunked => self.chunks(ask, at, out, run, s),
+            LayoutId::Dict => {
                 let parts = self.dict_layout();
                 let (codes, values) = parts.as_ref()?;
                 self.dictionary(codes, values, ask, at, out, run, s)
             }
-            Some(LayoutId::Struct) => self.structure(ask, at, out, run, s),
+            LayoutId::Struct => self.structure(ask, at, out, run, s),
             _ => Err(self.undecoded()),
         }
     }
 
     #[inline(never)]
-    fn of_array(&self, ask: Ask, at: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let Some(encoding) = self.encoding() else { return Err(self.mistyped()) };
-        // Where a row's validity is that of a child in a fixed place.
-        if ask == Ask::Valid
-            && let Some(k) = self.validity_place(encoding)?
-        {
-            return self.valid(k, at, out, run, s);
+    fn of_array(
+        &self,
+        encoding: Encoding,
+        ask: Ask,
+        at: u64,
+        out: &mut Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        if ask == Ask::Valid {
+            // Where a row's validity is a child in a fixed place.
+            if let Some(k) = self.validity_place(encoding)? {
+                return self.valid(k, at, out, run, s);
+            }
+            // Where a row is valid if it is in the first of the parts.
+            if matches!(
+                encoding,
+                Encoding::ZigZag
+                    | Encoding::For
+                    | Encoding::Alp
+                    | Encoding::AlpRd
+                    | Encoding::DateTimeParts
+                    | Encoding::DecimalByteParts
+                    | Encoding::Fsst
+            ) {
+                return self.child(0, &self.dtype, self.rows).as_ref()?.cells(ask, at, out, run, s);
+            }
         }
         // Texts and lists hold nothing else; the other encodings look at the type on their own.
         let held = match encoding {
@@ -144,19 +173,19 @@ impl<'f> Node<'f> {
             Encoding::Sparse => self.sparse(ask, at, out, run, s),
             Encoding::Rle => self.rle(ask, at, out, run, s),
 
-            Encoding::Sequence => self.sequence(ask, at, out),
-            Encoding::ZigZag => self.zigzag(ask, at, out, run, s),
-            Encoding::For => self.frame(ask, at, out, run, s),
+            Encoding::Sequence => self.sequence(at, out),
+            Encoding::ZigZag => self.zigzag(at, out, run, s),
+            Encoding::For => self.frame(at, out, run, s),
             Encoding::BitPacked => self.bit_packed(at, out, run, s),
             Encoding::Delta => self.delta(at, out, run, s),
-            Encoding::Alp => self.alp(ask, at, out, run, s),
-            Encoding::AlpRd => self.alp_rd(ask, at, out, run, s),
-            Encoding::DateTimeParts => self.date_time(ask, at, out, run, s),
-            Encoding::DecimalByteParts => self.decimal_parts(ask, at, out, run, s),
+            Encoding::Alp => self.alp(at, out, run, s),
+            Encoding::AlpRd => self.alp_rd(at, out, run, s),
+            Encoding::DateTimeParts => self.date_time(at, out, run, s),
+            Encoding::DecimalByteParts => self.decimal_parts(at, out, run, s),
 
             Encoding::VarBinView => self.views(at, out, run),
             Encoding::VarBin => self.var_bin(at, out, run, s),
-            Encoding::Fsst => self.fsst(ask, at, out, run, s),
+            Encoding::Fsst => self.fsst(at, out, run, s),
             Encoding::OnPair => self.onpair(at, out, run, s),
 
             Encoding::List => self.list(at, out, run, s),
@@ -183,7 +212,8 @@ impl<'f> Node<'f> {
             Encoding::Primitive | Encoding::Bool | Encoding::ByteBool | Encoding::VarBinView | Encoding::Decimal => {
                 Some(0)
             }
-            Encoding::Pco | Encoding::Zstd => Some(0),
+            // A sequence has no child.
+            Encoding::Pco | Encoding::Zstd | Encoding::Sequence => Some(0),
             Encoding::VarBin | Encoding::FixedSizeList | Encoding::Masked => Some(1),
             Encoding::List | Encoding::Delta => Some(2),
             Encoding::ListView => Some(3),
@@ -201,7 +231,7 @@ impl<'f> Node<'f> {
     }
 
     /// The validity child `k`, or all valid where there is none.
-    fn valid(&self, k: usize, at: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+    fn valid(&self, k: usize, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         match self.validity(k).as_ref()? {
             Some(child) => child.cells(Ask::Values, at, out, run, s),
             None => {
@@ -215,20 +245,12 @@ impl<'f> Node<'f> {
     }
 
     /// Every row the same scalar.
-    fn scalar(
-        &self,
-        blob: &Blob<'f>,
-        scalar: Scalar<'f>,
-        ask: Ask,
-        at: u64,
-        mut out: Cells<'_>,
-        run: &mut Run<'_>,
-    ) -> Result<()> {
+    fn scalar(&self, scalar: Scalar<'f>, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
         match ask {
-            Ask::Values => out.fill(&scalar.cell(&self.dtype)?),
+            Ask::Values => out.fill(&scalar.cell(self.dtype.shape)?),
             Ask::Valid => out.fill(if scalar.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Spans => {
-                let span = text::of_scalar(blob, scalar, run)?;
+                let span = text::of_scalar(&self.blob, scalar, run)?;
                 out.fill(&span_value(span));
             }
             Ask::Ranges => return self.scalar_ranges(scalar, at, out),
@@ -239,18 +261,17 @@ impl<'f> Node<'f> {
     /// Rows that lie in a scalar.
     fn of_items(
         &self,
-        blob: &Blob<'f>,
         (scalar, steps): (Scalar<'f>, Steps),
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
     ) -> Result<()> {
         // All of the scalar is walked over, wherever the rows lie in it.
         let len = scalar.message().bytes().len() / ROWS_PER_NODE;
         run.fuel.spend_many(u32::try_from(len).unwrap_or(u32::MAX), self.at())?;
         let ranges = ask == Ask::Ranges;
-        if ranges && matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+        if ranges && matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry) {
             return self.strides(1, at, out);
         }
         let (mut before, mut start, mut i) = (at, 0u64, 0usize);
@@ -260,11 +281,11 @@ impl<'f> Node<'f> {
             match before.checked_sub(1) {
                 Some(fewer) => before = fewer,
                 None if i < out.len() => {
-                    let mut row = out.part(i, 1);
+                    let row = &mut out.part(i, 1);
                     if ranges {
                         row.fill(&span_value(span(start, len)));
                     } else {
-                        self.scalar(blob, item, ask, at, row, run)?;
+                        self.scalar(item, ask, at, row, run)?;
                     }
                     i = i.saturating_add(1);
                 }
@@ -277,7 +298,7 @@ impl<'f> Node<'f> {
     }
 
     /// Rows of several chunks.
-    fn chunks(&self, ask: Ask, at: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+    fn chunks(&self, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let mut done = 0usize;
         while done < out.len() {
             let row = at.saturating_add(done as u64);
@@ -286,7 +307,7 @@ impl<'f> Node<'f> {
             let within = row.saturating_sub(*first);
             let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
             let len = out.len().saturating_sub(done).min(left);
-            chunk.cells(ask, within, out.part(done, len), run, s)?;
+            chunk.cells(ask, within, &mut out.part(done, len), run, s)?;
             done = done.saturating_add(len);
         }
         Ok(())
@@ -295,11 +316,11 @@ impl<'f> Node<'f> {
     /// The chunk that holds `row`, and its first row.
     pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
         let count = self.children()?;
-        if let Tree::Layout(layout) = self.tree {
+        if let (Form::Layout(_), Some(chunks)) = (self.form, self.links()?) {
             let mut first = 0u64;
-            for (k, chunk) in layout.children()?.iter().flat_map(|chunks| chunks.iter()).enumerate() {
+            for k in 0..count {
                 run.fuel.spend(self.at())?;
-                let end = first.saturating_add(chunk?.row_count()?);
+                let end = first.saturating_add(flat::Layout::from(chunks.get(k)?).row_count()?);
                 if row < end && end <= self.rows {
                     return Ok((self.child(k, &self.dtype, 0)?, first));
                 }
@@ -344,8 +365,8 @@ impl<'f> Node<'f> {
     pub(super) fn indices(&self, at: u64, out: &mut [u64], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let prim = self.prim()?;
         let size = prim.size();
-        let narrow = narrow(bytemuck::cast_slice_mut(out), size, 8).ok_or_else(|| self.mistyped())?;
-        self.cells(Ask::Values, at, narrow, run, s)?;
+        let mut narrow = narrow(bytemuck::cast_slice_mut(out), size, 8).ok_or_else(|| self.mistyped())?;
+        self.cells(Ask::Values, at, &mut narrow, run, s)?;
         widen8(out, size, super::dtype::signed(prim));
         Ok(())
     }
@@ -354,8 +375,8 @@ impl<'f> Node<'f> {
     pub(super) fn indices32(&self, at: u64, out: &mut [u32], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let size = self.prim()?.size();
         if size < 8 {
-            let narrow = narrow(bytemuck::cast_slice_mut(out), size, 4).ok_or_else(|| self.mistyped())?;
-            self.cells(Ask::Values, at, narrow, run, s)?;
+            let mut narrow = narrow(bytemuck::cast_slice_mut(out), size, 4).ok_or_else(|| self.mistyped())?;
+            self.cells(Ask::Values, at, &mut narrow, run, s)?;
             widen4(out, size);
             return Ok(());
         }
@@ -363,7 +384,7 @@ impl<'f> Node<'f> {
         for part in out.chunks_mut(64) {
             let mut wide = [0u64; 64];
             let wide = wide.get_mut(..part.len()).unwrap_or_default();
-            self.cells(Ask::Values, first, Cells::W8(wide), run, s)?;
+            self.cells(Ask::Values, first, &mut Cells::W8(wide), run, s)?;
             for (to, word) in part.iter_mut().zip(wide) {
                 *to = u32::try_from(*word).unwrap_or(u32::MAX);
             }

@@ -1,13 +1,13 @@
 //! Rows of one node as a batch: cells get the names of their types, and what lies ready is borrowed.
 
 use super::column::{ASIDE, Column};
-use super::dtype::{DType, Shape};
-use super::node::{Node, Tree};
+use super::dtype::Shape;
+use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE, Run, Text, take};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
@@ -15,7 +15,7 @@ impl<'f> Node<'f> {
     /// The values of some rows, which all lie in this node.
     pub(super) fn values<'s>(
         &self,
-        dtype: DType<'f>,
+        shape: Shape,
         at: u64,
         len: usize,
         run: &mut Run<'_>,
@@ -24,14 +24,14 @@ impl<'f> Node<'f> {
     where
         'f: 's,
     {
-        match dtype.storage()?.shape {
+        match shape {
             Shape::Null => Ok(Values::Null),
             Shape::Bool => self.bool_values(at, len, run, s),
             Shape::Prim(prim) => self.numbers(prim, at, len, run, s),
             Shape::Decimal { .. } => self.decimal_values(at, len, run, s),
             Shape::Utf8 => self.texts(at, len, run, s).map(Values::Utf8),
             Shape::Binary => self.texts(at, len, run, s).map(Values::Bytes),
-            Shape::Other | Shape::Extension(_) => {
+            Shape::Other => {
                 // Some array may say more about why it cannot be read.
                 Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() })
             }
@@ -62,7 +62,7 @@ impl<'f> Node<'f> {
     ) -> Result<Bits<'s>> {
         let mut t = s.scope();
         let bytes = t.take::<u8>(len)?;
-        self.cells(ask, at, Cells::W1(bytes), run, &mut t)?;
+        self.cells(ask, at, &mut Cells::W1(bytes), run, &mut t)?;
         for (to, eight) in to.iter_mut().zip(bytes.chunks(8)) {
             *to = eight.iter().rev().fold(0, |bits, bit| bits << 1 | (bit & 1));
         }
@@ -87,7 +87,7 @@ impl<'f> Node<'f> {
             }
         }
         let mut cells = take(s, prim.size(), len)?;
-        self.cells(Ask::Values, at, cells.again(), run, s)?;
+        self.cells(Ask::Values, at, &mut cells, run, s)?;
         named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
     }
 
@@ -101,9 +101,9 @@ impl<'f> Node<'f> {
     where
         'f: 's,
     {
-        let width = self.dtype.cell()?.ok_or_else(|| self.mistyped())?;
+        let width = self.dtype.cell().ok_or_else(|| self.mistyped())?;
         let mut cells = take(s, width, len)?;
-        self.cells(Ask::Values, at, cells.again(), run, s)?;
+        self.cells(Ask::Values, at, &mut cells, run, s)?;
         let bytes = into_bytes(cells);
         let values = match width {
             1 => named(Prim::I8, bytes),
@@ -127,7 +127,7 @@ impl<'f> Node<'f> {
         };
         let data: &'s [u8] = match plan {
             Plan::Borrowed(blob) => {
-                self.cells(Ask::Spans, at, Cells::W8(cells), run, s)?;
+                self.cells(Ask::Spans, at, &mut Cells::W8(cells), run, s)?;
                 blob.bytes
             }
             Plan::Copied(bound) => {
@@ -136,7 +136,7 @@ impl<'f> Node<'f> {
                 let limits = self.file.limits();
                 let mut copied = Run::new(limits, len as u64);
                 copied.text = Text::Copied { arena: &mut *arena, used: 0 };
-                self.cells(Ask::Spans, at, Cells::W8(cells), &mut copied, s)?;
+                self.cells(Ask::Spans, at, &mut Cells::W8(cells), &mut copied, s)?;
                 arena
             }
         };
@@ -157,17 +157,17 @@ impl<'f> Node<'f> {
         };
         let of = Column::new(concrete);
         let stride = |size: u64| Ranges::Stride { first: at.saturating_mul(size), size, count: len };
-        let same = matches!(self.layout(), Some(LayoutId::Struct)) || matches!(self.tree, Tree::Array(..));
-        let rows = match (concrete.layout(), concrete.encoding(), self.encoding()) {
-            (Some(LayoutId::Struct), ..) if same => stride(1),
-            (_, Some(Encoding::Struct), Some(Encoding::Struct)) => stride(1),
-            (_, Some(Encoding::FixedSizeList), Some(Encoding::FixedSizeList)) => match self.dtype.ty() {
-                Type::FixedList(size) => stride(size.into()),
+        let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
+        let rows = match (concrete.form, self.form) {
+            (Form::Layout(LayoutId::Struct), _) if same => stride(1),
+            (Form::Array(Encoding::Struct), Form::Array(Encoding::Struct)) => stride(1),
+            (Form::Array(Encoding::FixedSizeList), Form::Array(Encoding::FixedSizeList)) => match self.dtype.shape {
+                Shape::FixedList(size) => stride(size.into()),
                 _ => return Err(self.mistyped()),
             },
             _ => {
                 let cells = s.take::<u64>(len)?;
-                self.cells(Ask::Ranges, at, Cells::W8(cells), run, s)?;
+                self.cells(Ask::Ranges, at, &mut Cells::W8(cells), run, s)?;
                 let spans = bytemuck::cast_slice::<u64, Span>(cells);
                 if spans.contains(&NOWHERE) {
                     return Err(self.error(Kind::Overflow, What::VtxOffsets, u32::MAX.into()));
@@ -202,7 +202,7 @@ impl<'f> Node<'f> {
             match child.encoding() {
                 Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
-                    let valid = child.fill()?.cell(&DType::BOOL)?;
+                    let valid = child.fill()?.cell(Shape::Bool)?;
                     return Ok(if valid.first() == Some(&1) { Validity::All } else { Validity::None });
                 }
                 _ => {}

@@ -2,13 +2,13 @@
 
 use core::ops::Range;
 
-use super::dtype::DType;
+use super::dtype::{DType, Ty};
 use super::file::{File, Root};
-use super::node::{Node, Tree};
+use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::tree::Run;
 use crate::bytes::Span;
-use crate::error::{Kind, Result, What};
+use crate::error::Result;
 use crate::limits::Fuel;
 
 /// What a node is to the one above.
@@ -136,9 +136,9 @@ impl<'f> Walk<'_, 'f> {
         let visit = Visit {
             depth: at.depth,
             role: at.role,
-            is_array: !matches!(node.tree, Tree::Layout(_)),
+            is_array: node.layout().is_none(),
             in_zones: at.in_zones,
-            id: node.id()?,
+            id: node.id()?.0,
             rows: at.rows,
             segment: None,
             bytes: 0,
@@ -147,8 +147,8 @@ impl<'f> Walk<'_, 'f> {
             node: *node,
         };
         let below = At { depth: at.depth.saturating_add(1), rows: None, ..at };
-        match node.tree {
-            Tree::Layout(_) => self.layout(node, visit, below),
+        match node.form {
+            Form::Layout(_) => self.layout(node, visit, below),
             _ => self.array(node, visit, below),
         }
     }
@@ -156,7 +156,7 @@ impl<'f> Walk<'_, 'f> {
     fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
         let id = node.layout();
         let segment = if id == Some(LayoutId::Flat) { node.segment()? } else { None };
-        let dtype = if visit.in_zones { None } else { Some(node.dtype) };
+        let dtype = if visit.in_zones { None } else { Some(node.dtype()) };
         (self.show)(&Visit { rows: Some(node.rows), segment, dtype, ..visit })?;
         if id == Some(LayoutId::Flat) {
             if self.layouts_only {
@@ -168,11 +168,11 @@ impl<'f> Walk<'_, 'f> {
         for k in 0..node.children()? {
             let (mut role, mut column, mut dtype) = (Role::Child(k), below.column, node.dtype);
             match (id, k) {
-                (Some(LayoutId::Struct), _) if k < first_field => (role, dtype) = (Role::Validity, DType::BOOL),
+                (Some(LayoutId::Struct), _) if k < first_field => (role, dtype) = (Role::Validity, Ty::BOOL),
                 (Some(LayoutId::Struct), _) => {
                     let field = k.saturating_sub(first_field);
-                    dtype = node.dtype.child(field)?;
-                    role = Role::Field(node.dtype.name(field)?);
+                    dtype = node.dtype().child(field)?.ty;
+                    role = Role::Field(node.dtype().name(field)?);
                     column = column.or(Some(field));
                 }
                 (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
@@ -204,15 +204,6 @@ impl<'f> Walk<'_, 'f> {
 }
 
 impl<'f> Node<'f> {
-    /// The id of the layout or encoding, as the file has it.
-    fn id(&self) -> Result<&'f [u8]> {
-        match &self.tree {
-            Tree::Layout(layout) => Ok(self.file.layout_id(layout.encoding()?)?.0),
-            Tree::Array(_, array) => Ok(self.file.array_id(array.encoding()?)?.0),
-            _ => Err(self.error(Kind::Invalid, What::VtxArray, 0)),
-        }
-    }
-
     /// Segments of the layouts below that hold `rows`, of the field at the end of `path`.
     pub(super) fn segments(
         &self,
@@ -230,12 +221,13 @@ impl<'f> Node<'f> {
             None => Ok(()),
             Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
             Some(LayoutId::Zoned | LayoutId::Stats) => {
-                self.equal_child(0, &self.dtype)?.segments(path, rows, run, show)
+                self.equal_child(0, &self.dtype).as_ref()?.segments(path, rows, run, show)
             }
             Some(LayoutId::Chunked) => {
                 let mut first = 0u64;
                 for k in 0..self.children()? {
-                    let chunk = self.child(k, &self.dtype, 0)?;
+                    let chunk = self.child(k, &self.dtype, 0);
+                    let chunk = chunk.as_ref()?;
                     let end = first.saturating_add(chunk.rows);
                     let within = |row: u64| row.clamp(first, end).saturating_sub(first);
                     chunk.segments(path, within(rows.start)..within(rows.end), run, show)?;
@@ -244,20 +236,22 @@ impl<'f> Node<'f> {
                 Ok(())
             }
             Some(LayoutId::Dict) => {
-                let (codes, values) = self.dict_layout()?;
+                let parts = self.dict_layout();
+                let (codes, values) = parts.as_ref()?;
                 values.segments(path, 0..values.rows, run, show)?;
                 codes.segments(&[], rows, run, show)
             }
             Some(LayoutId::Struct) => {
                 let first = self.fields_from()?;
                 if let Some((k, rest)) = path.split_first() {
-                    let field = self.equal_child(first.saturating_add((*k).into()), &self.dtype.child((*k).into())?)?;
-                    return field.segments(rest, rows, run, show);
+                    let field =
+                        self.equal_child(first.saturating_add((*k).into()), &self.dtype().child((*k).into())?.ty);
+                    return field.as_ref()?.segments(rest, rows, run, show);
                 }
                 for k in 0..self.children()? {
                     let field = k.checked_sub(first);
-                    let dtype = field.map_or(Ok(DType::BOOL), |field| self.dtype.child(field))?;
-                    self.equal_child(k, &dtype)?.segments(&[], rows.clone(), run, show)?;
+                    let dtype = field.map_or(Ok(Ty::BOOL), |field| self.dtype().child(field).map(|dtype| dtype.ty))?;
+                    self.equal_child(k, &dtype).as_ref()?.segments(&[], rows.clone(), run, show)?;
                 }
                 Ok(())
             }

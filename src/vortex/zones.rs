@@ -1,8 +1,8 @@
 //! Zone maps (section 7): bounds of the values in each run of rows, for skipping what cannot match.
 
 use super::column::Column;
-use super::dtype::{DType, Shape};
-use super::node::{Node, Tree};
+use super::dtype::{Shape, Ty};
+use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use crate::column::{Column as _, Prim};
 use crate::error::{Kind, Result, What};
@@ -54,7 +54,7 @@ impl<'f> Column<'f> {
         if zone_len == 0 {
             return Ok(None);
         }
-        let table = node.child(1, &DType::BOOL, 0)?;
+        let table = node.child(1, &Ty::BOOL, 0)?;
         let zones = table.rows;
         if zones != self.rows().div_ceil(zone_len) {
             return Err(table.error(Kind::Invalid, What::VtxZones, zones));
@@ -65,19 +65,20 @@ impl<'f> Column<'f> {
             Some(Encoding::Constant) => Some(table.constant()?),
             _ => None,
         };
-        let count = match (constant.map(|node| node.tree), table.encoding()) {
-            (Some(Tree::Scalar(_, scalar)), _) => scalar.items()?.len()?,
+        let count = match (constant.map(|node| node.form), table.encoding()) {
+            (Some(Form::Scalar(scalar)), _) => scalar.items()?.len()?,
             (_, Some(Encoding::Struct)) => table.children()? as u64,
             _ => return Err(table.undecoded()),
         };
         if count != fields.len() as u64 {
             return Err(table.error(Kind::Invalid, What::VtxZones, count));
         }
-        let child = |k: usize, dtype: DType<'f>| match constant.map(|node| (node, node.tree)) {
-            Some((node, Tree::Scalar(blob, scalar))) => node.item(&blob, scalar, k as u64, &dtype),
+        let child = |k: usize, dtype: Ty| match constant.map(|node| (node, node.form)) {
+            Some((node, Form::Scalar(scalar))) => node.item(scalar, k as u64, &dtype),
             _ => table.child(k, &dtype, zones),
         };
-        let dtype = DType { nullable: true, ..self.dtype() };
+        let mut dtype = self.dtype().ty;
+        dtype.nullable = true;
         let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
@@ -85,7 +86,7 @@ impl<'f> Column<'f> {
                 State::Max => found.max = Some(Column::new(child(k, dtype)?)),
                 State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
                 State::NullCount => {
-                    let count = DType::prim(Prim::U64, true);
+                    let count = Ty::prim(Prim::U64, true);
                     found.null_count = Some(Column::new(child(k, count)?));
                 }
                 State::Other => {}
@@ -137,7 +138,7 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let bad = |need: u64| node.error(Kind::Invalid, What::VtxZones, need);
     let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
     let message = crate::meta::proto::Message::new_at(rest, metadata.at().saturating_add(1));
-    let storage = node.dtype.storage()?.shape;
+    let storage = node.dtype.shape;
     let text = matches!(storage, Shape::Utf8 | Shape::Binary);
     let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
     let ordered = text || matches!(storage, Shape::Prim(_) | Shape::Bool | Shape::Decimal { .. });
@@ -231,6 +232,6 @@ impl<'f> Zones<'f> {
 impl<'f> Column<'f> {
     /// The node, if it is all of the column.
     fn whole(&self) -> Option<&Node<'f>> {
-        (self.steps() == 0 && matches!(self.node().tree, Tree::Layout(_))).then_some(self.node())
+        (self.steps() == 0 && self.node().layout().is_some()).then_some(self.node())
     }
 }

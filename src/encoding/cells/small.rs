@@ -12,9 +12,15 @@ fn cell(bytes: &[u8], size: usize, i: usize) -> Option<&[u8]> {
     bytes.get(i.checked_mul(size)?..)?.get(..size)
 }
 
-/// The same, to be written.
-fn cell_mut(bytes: &mut [u8], size: usize, i: usize) -> Option<&mut [u8]> {
-    bytes.get_mut(i.checked_mul(size)?..)?.get_mut(..size)
+/// Cell `k` of others becomes cell `i`; whether there are both.
+#[inline(never)]
+fn put(cells: &mut [u8], i: usize, others: &[u8], k: usize, size: usize) -> bool {
+    let to = i.checked_mul(size).and_then(|at| cells.get_mut(at..)?.get_mut(..size));
+    match (to, cell(others, size, k)) {
+        (Some(to), Some(from)) => copy(to, from),
+        _ => return false,
+    }
+    true
 }
 
 /// Sets every cell to `value`.
@@ -26,21 +32,19 @@ pub(super) fn fill(cells: &mut [u8], value: &[u8]) {
 
 pub(super) fn gather(cells: &mut [u8], values: &[u8], size: usize, codes: &[u32]) -> Option<usize> {
     let mut bad = None;
-    for (i, (to, code)) in cells.chunks_exact_mut(size.max(1)).zip(codes).enumerate() {
-        match cell(values, size, *code as usize) {
-            Some(value) => copy(to, value),
-            None => bad = bad.or(Some(i)),
+    for (i, code) in codes.iter().enumerate() {
+        if !put(cells, i, values, *code as usize, size) {
+            bad = bad.or(Some(i));
         }
     }
     bad
 }
 
 pub(super) fn scatter(cells: &mut [u8], values: &[u8], size: usize, places: &[u64]) -> Option<usize> {
-    let mut bad = if values.is_empty() && !places.is_empty() { Some(0) } else { None };
-    for (i, (value, place)) in values.chunks_exact(size.max(1)).zip(places).enumerate() {
-        match usize::try_from(*place).ok().and_then(|place| cell_mut(cells, size, place)) {
-            Some(to) => copy(to, value),
-            None => bad = bad.or(Some(i)),
+    let mut bad = None;
+    for (i, place) in places.iter().enumerate() {
+        if !put(cells, usize::try_from(*place).unwrap_or(usize::MAX), values, i, size) {
+            bad = bad.or(Some(i));
         }
     }
     bad
@@ -54,22 +58,26 @@ pub(super) fn spread(cells: &mut [u8], size: usize, valid: &[u8]) {
             next = next.saturating_sub(1);
             copy(&mut value, cell(cells, size, next).unwrap_or_default());
         }
-        if let Some(to) = cell_mut(cells, size, i) {
-            copy(to, &value);
-        }
+        put(cells, i, &value, 0, size);
     }
 }
 
 pub(super) fn expand(cells: &mut [u8], values: &[u8], size: usize, ends: &[u64]) -> core::result::Result<(), usize> {
     let len = cells.len().checked_div(size).unwrap_or(0);
-    let (mut start, mut runs) = (0usize, 0usize);
-    for (k, (value, end)) in values.chunks_exact(size.max(1)).zip(ends).enumerate() {
+    let mut start = 0;
+    for (k, end) in ends.iter().enumerate() {
         let end = usize::try_from(*end).unwrap_or(len).min(len);
-        end.checked_sub(start).ok_or(k)?;
-        fill(cells.get_mut(start.saturating_mul(size)..end.saturating_mul(size)).unwrap_or_default(), value);
-        (start, runs) = (end, k.saturating_add(1));
+        if end < start {
+            return Err(k);
+        }
+        while start < end {
+            if !put(cells, start, values, k, size) {
+                return Err(k);
+            }
+            start = start.saturating_add(1);
+        }
     }
-    if start < len { Err(runs) } else { Ok(()) }
+    if start < len { Err(ends.len()) } else { Ok(()) }
 }
 
 /// Number `i` of those of `size` bytes at the end of `bytes`, which have room for as many of `of` bytes.

@@ -130,6 +130,12 @@ impl<'a> Flat<'a> {
         Ok(Table::new(Flat { depth: self.depth.child(self.at(pos.0))?, ..*self }, pos))
     }
 
+    /// The table at a place that a table of the buffer had.
+    #[cfg(feature = "vortex")]
+    pub(crate) const fn again(&self, (pos, depth): (u32, Depth)) -> Table<'a> {
+        Table::new(Flat { depth, ..*self }, Pos(pos))
+    }
+
     /// The struct at `pos`, as members of Jay's `Stats` union are.
     ///
     /// # Errors

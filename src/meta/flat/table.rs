@@ -4,6 +4,8 @@ use core::num::NonZero;
 
 use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, stride};
 use crate::error::{Kind, Result, What};
+#[cfg(feature = "vortex")]
+use crate::limits::Depth;
 
 /// A table. Its frame, the vtable and the two lengths, is checked with every access.
 ///
@@ -33,6 +35,12 @@ impl<'a> Table<'a> {
     #[inline]
     pub fn at(&self) -> u64 {
         self.flat.at(self.pos)
+    }
+
+    /// The buffer, and where in it the table is: its position, and what is left of the depth.
+    #[cfg(feature = "vortex")]
+    pub(crate) const fn place(&self) -> (Flat<'a>, (u32, Depth)) {
+        (self.flat, (self.pos, self.flat.depth))
     }
 
     /// Checks the frame alone, as every access does first.

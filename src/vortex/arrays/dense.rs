@@ -13,26 +13,32 @@ const PIECE: usize = 256;
 /// Rows of a bitmap whose counting costs as much as a node.
 const ROWS_PER_NODE: u64 = 1 << 14;
 
+/// Fills cells with the stored values from a number on.
+type Fill<'f> = fn(&Node<'f>, u64, &mut Cells<'_>, &mut Run<'_>, &mut Scratch<'_>) -> Result<()>;
+
 impl<'f> Node<'f> {
     /// Calls `fill` with the number of the first stored value of the rows from `at` on, and with cells for all
     /// of theirs; then puts each where its row is.
-    pub(in crate::vortex) fn dense<'r>(
+    pub(in crate::vortex) fn dense(
         &self,
         at: u64,
-        mut out: Cells<'_>,
-        run: &mut Run<'r>,
+        out: &mut Cells<'_>,
+        run: &mut Run<'_>,
         s: &mut Scratch<'_>,
-        fill: impl FnOnce(u64, Cells<'_>, &mut Run<'r>, &mut Scratch<'_>) -> Result<()>,
+        fill: Fill<'f>,
     ) -> Result<()> {
+        if out.is_empty() {
+            return Ok(());
+        }
         let first = self.values_before(at, run, s)?;
         let validity = self.validity(0);
-        let Some(validity) = validity.as_ref()? else { return fill(first, out, run, s) };
+        let Some(validity) = validity.as_ref()? else { return fill(self, first, out, run, s) };
         let mut t = s.scope();
         let valid = t.take::<u8>(out.len())?;
-        validity.cells(Ask::Values, at, Cells::W1(valid), run, &mut t)?;
+        validity.cells(Ask::Values, at, &mut Cells::W1(valid), run, &mut t)?;
         let count = valid.iter().filter(|valid| **valid == 1).count();
         if count > 0 {
-            fill(first, out.part(0, count), run, &mut t)?;
+            fill(self, first, &mut out.part(0, count), run, &mut t)?;
         }
         out.spread(valid);
         Ok(())
@@ -49,7 +55,7 @@ impl<'f> Node<'f> {
                 return Ok(validity.bits(0, rows)?.count_ones() as u64);
             }
             Some(Encoding::Constant) => {
-                return Ok(if validity.fill()?.cell(&validity.dtype)?.first() == Some(&1) { row } else { 0 });
+                return Ok(if validity.fill()?.cell(validity.dtype.shape)?.first() == Some(&1) { row } else { 0 });
             }
             _ => {}
         }
@@ -58,7 +64,7 @@ impl<'f> Node<'f> {
             let mut valid = [0; PIECE];
             let len = usize::try_from(row.saturating_sub(from)).unwrap_or(PIECE).min(PIECE);
             let valid = valid.get_mut(..len).unwrap_or_default();
-            validity.cells(Ask::Values, from, Cells::W1(valid), run, s)?;
+            validity.cells(Ask::Values, from, &mut Cells::W1(valid), run, s)?;
             count = count.saturating_add(valid.iter().filter(|valid| **valid == 1).count() as u64);
             from = from.saturating_add(len as u64);
         }

@@ -5,7 +5,7 @@ use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{BLOCK, block_of};
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::DType;
+use crate::vortex::dtype::Ty;
 use crate::vortex::node::Node;
 use crate::vortex::tree::{Ask, Run, Text, take};
 
@@ -15,7 +15,7 @@ pub(in crate::vortex) const SMALL: u64 = 64;
 impl<'f> Node<'f> {
     /// Codes and values of a dict layout, whose children are values and codes.
     pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let codes = DType::prim(self.integer(1)?, self.codes_nullable(2)?);
+        let codes = Ty::prim(self.integer(1)?, self.codes_nullable(2)?);
         let values = self.child(0, &self.dtype, 0)?;
         Ok((self.equal_child(1, &codes)?, values))
     }
@@ -40,17 +40,17 @@ impl<'f> Node<'f> {
         values: &Node<'f>,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let mut t = s.scope();
         let numbers = t.take::<u32>(out.len())?;
         codes.indices32(at, numbers, run, &mut t)?;
-        lookup(codes, at, values, 0, values.rows, ask, numbers, out.again(), run, &mut t)?;
+        lookup(codes, at, values, 0, values.rows, ask, numbers, out, run, &mut t)?;
         if ask == Ask::Valid && codes.dtype.nullable {
             let (valid, Cells::W1(out)) = (t.take::<u8>(out.len())?, out) else { return Err(self.mistyped()) };
-            codes.cells(Ask::Valid, at, Cells::W1(valid), run, &mut t)?;
+            codes.cells(Ask::Valid, at, &mut Cells::W1(valid), run, &mut t)?;
             for (to, valid) in out.iter_mut().zip(valid) {
                 *to &= *valid;
             }
@@ -69,7 +69,7 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -92,7 +92,7 @@ impl<'f> Node<'f> {
             *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
         }
         let mut cells = take(&mut t, out.width(), count)?;
-        values.cells(ask, first, cells.again(), run, &mut t)?;
+        values.cells(ask, first, &mut cells, run, &mut t)?;
         out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
     }
 
@@ -101,7 +101,7 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -140,7 +140,7 @@ impl<'f> Node<'f> {
             if count == 1 {
                 numbers.fill(0);
             }
-            lookup(indices, row, values, start, count, ask, numbers, out.part(done, len), run, &mut t)?;
+            lookup(indices, row, values, start, count, ask, numbers, &mut out.part(done, len), run, &mut t)?;
             done = done.saturating_add(len);
         }
         Ok(())
@@ -159,7 +159,7 @@ fn lookup<'f>(
     count: u64,
     ask: Ask,
     numbers: &mut [u32],
-    mut out: Cells<'_>,
+    out: &mut Cells<'_>,
     run: &mut Run<'_>,
     s: &mut Scratch<'_>,
 ) -> Result<()> {
@@ -197,14 +197,14 @@ fn lookup<'f>(
     let whole = len <= SMALL.max(out.len() as u64) || matches!(run.text, Text::Copied { .. }) && ask == Ask::Spans;
     if !whole {
         for (i, number) in numbers.iter().enumerate() {
-            values.cells(ask, first.saturating_add((*number).into()), out.part(i, 1), run, s)?;
+            values.cells(ask, first.saturating_add((*number).into()), &mut out.part(i, 1), run, s)?;
         }
         return Ok(());
     }
     let mut t = s.scope();
     let len = usize::try_from(len).unwrap_or(usize::MAX);
     let mut table = take(&mut t, out.width(), len)?;
-    values.cells(ask, first.saturating_add(low.into()), table.again(), run, &mut t)?;
+    values.cells(ask, first.saturating_add(low.into()), &mut table, run, &mut t)?;
     if !FAST || low > 0 {
         for number in numbers.iter_mut() {
             *number = number.wrapping_sub(low);
@@ -217,4 +217,4 @@ fn lookup<'f>(
 }
 
 /// The type of offsets that count rows.
-pub(in crate::vortex) const ROWS: DType<'static> = DType::prim(Prim::U64, false);
+pub(in crate::vortex) const ROWS: Ty = Ty::prim(Prim::U64, false);

@@ -12,7 +12,7 @@ use crate::vortex::tree::{Ask, Run, take};
 
 impl<'f> Node<'f> {
     /// The patches of a `fastlanes.bitpacked`.
-    pub(in crate::vortex) fn packed_patches(&self) -> Result<Option<Patches<'f>>> {
+    pub(in crate::vortex) fn packed_patches(&self) -> Result<Option<Patches>> {
         self.patches(self.metadata()?, 3)
     }
 
@@ -20,11 +20,11 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn bit_packed(
         &self,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        self.integer_cells(&out)?;
+        self.integer_cells(out)?;
         let (width, offset) = (self.number32(1)?, self.number(2)?);
         if offset >= BLOCK as u64 {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
@@ -41,17 +41,14 @@ impl<'f> Node<'f> {
     /// `fastlanes.for`: metadata is the reference itself.
     pub(in crate::vortex) fn frame(
         &self,
-        ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        self.child(0, &self.dtype, self.rows).as_ref()?.cells(ask, at, out.again(), run, s)?;
-        if ask == Ask::Values {
-            self.integer_cells(&out)?;
-            integers::add(Scalar::new(self.metadata()?).integer(self.prim()?)?, out);
-        }
+        self.child(0, &self.dtype, self.rows).as_ref()?.cells(Ask::Values, at, out, run, s)?;
+        self.integer_cells(out)?;
+        integers::add(Scalar::new(self.metadata()?).integer(self.prim()?)?, out.again());
         Ok(())
     }
 
@@ -59,11 +56,11 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn delta(
         &self,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        self.integer_cells(&out)?;
+        self.integer_cells(out)?;
         let (width, len, offset) = (out.width(), self.deltas_len()?, self.number(2)?);
         if offset >= BLOCK as u64 || !len.is_multiple_of(BLOCK as u64) {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
@@ -82,9 +79,9 @@ impl<'f> Node<'f> {
             let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
             let mut t = s.scope();
             let mut base = take(&mut t, width, lanes)?;
-            bases.cells(Ask::Values, block.saturating_mul(lanes as u64), base.again(), run, &mut t)?;
+            bases.cells(Ask::Values, block.saturating_mul(lanes as u64), &mut base, run, &mut t)?;
             let mut delta = take(&mut t, width, BLOCK)?;
-            deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), delta.again(), run, &mut t)?;
+            deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), &mut delta, run, &mut t)?;
             if len == BLOCK {
                 fastlanes::undelta(&mut base, &mut delta, &mut out.part(done, len))?;
             } else {
@@ -113,7 +110,7 @@ impl<'f> Node<'f> {
         while row < len {
             let count = usize::try_from(len.saturating_sub(row)).unwrap_or(64).min(64);
             let valid = valid.get_mut(..count).unwrap_or_default();
-            deltas.cells(Ask::Valid, row, Cells::W1(valid), run, s)?;
+            deltas.cells(Ask::Valid, row, &mut Cells::W1(valid), run, s)?;
             if valid.contains(&0) {
                 return Err(self.undecoded());
             }

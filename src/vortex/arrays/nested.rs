@@ -3,8 +3,8 @@
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, Shape};
-use crate::vortex::node::{Node, Tree};
+use crate::vortex::dtype::{Shape, Ty};
+use crate::vortex::node::{Form, Node, Rows};
 use crate::vortex::raw::{Encoding, LayoutId};
 use crate::vortex::scalar::{Scalar, Steps};
 use crate::vortex::tree::{Ask, ONE, Run, span, span_cell};
@@ -25,7 +25,7 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -33,7 +33,7 @@ impl<'f> Node<'f> {
             // A nullable struct of 0.36 has no validity child: all rows are there.
             Ask::Valid if self.fields_from()? == 0 => out.fill(&ONE),
             Ask::Valid => {
-                return self.equal_child(0, &DType::BOOL).as_ref()?.cells(Ask::Values, at, out, run, s);
+                return self.equal_child(0, &Ty::BOOL).as_ref()?.cells(Ask::Values, at, out, run, s);
             }
             Ask::Ranges => self.strides(1, at, out)?,
             Ask::Values | Ask::Spans => return Err(self.mistyped()),
@@ -42,7 +42,7 @@ impl<'f> Node<'f> {
     }
 
     /// Rows of `size` rows of the child each.
-    pub(in crate::vortex) fn strides(&self, size: u64, at: u64, out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn strides(&self, size: u64, at: u64, out: &mut Cells<'_>) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         for (i, cell) in out.iter_mut().enumerate() {
             let row = at.saturating_add(i as u64);
@@ -52,16 +52,16 @@ impl<'f> Node<'f> {
     }
 
     /// `vortex.fixed_size_list`.
-    pub(in crate::vortex) fn fixed_list(&self, at: u64, out: Cells<'_>) -> Result<()> {
-        match self.dtype.storage()?.shape {
-            Shape::FixedList(_, size) => self.strides(size.into(), at, out),
+    pub(in crate::vortex) fn fixed_list(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
+        match self.dtype.shape {
+            Shape::FixedList(size) => self.strides(size.into(), at, out),
             _ => Err(self.mistyped()),
         }
     }
 
     /// The ranges of a scalar list, whose items are rows of their own.
-    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: Cells<'_>) -> Result<()> {
-        if matches!(self.dtype.storage()?.shape, Shape::Struct(_) | Shape::Entry(_)) {
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: &mut Cells<'_>) -> Result<()> {
+        if matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry) {
             return self.strides(1, at, out);
         }
         let cell = span_cell(span(0, self.scalar_len(scalar)?));
@@ -73,8 +73,8 @@ impl<'f> Node<'f> {
     /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
     pub(in crate::vortex) fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
         let len = scalar.items()?.len()?;
-        match self.dtype.storage()?.shape {
-            Shape::FixedList(_, size) if !scalar.is_null()? && len != u64::from(size) => {
+        match self.dtype.shape {
+            Shape::FixedList(size) if !scalar.is_null()? && len != u64::from(size) => {
                 Err(self.error(Kind::Invalid, What::VtxScalar, len))
             }
             _ => Ok(len),
@@ -85,7 +85,7 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn list(
         &self,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -99,7 +99,7 @@ impl<'f> Node<'f> {
         offsets: &Node<'f>,
         end: u64,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -124,7 +124,7 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn list_view(
         &self,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -153,27 +153,20 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<u64> {
-        let (mut node, mut row, mut left) = (*self, row, left);
-        while left > 0 {
-            run.fuel.spend(node.at())?;
-            node = match (node.wrapped()?, node.encoding()) {
-                (Some(child), _) => child,
-                (None, Some(Encoding::Chunked)) => {
-                    let (chunk, first) = node.chunk(row, run, s)?;
-                    row = row.saturating_sub(first);
-                    left = left.min(chunk.rows.saturating_sub(row));
-                    chunk
-                }
-                (None, Some(Encoding::Sparse)) => {
-                    let (part, at, same) = node.sparse_part(row, run, s)?;
-                    row = at;
-                    left = left.min(same);
-                    part
-                }
+        let mut rows = Rows { node: *self, at: row, left };
+        while rows.left > 0 {
+            run.fuel.spend(rows.node.at())?;
+            if let Some(child) = rows.node.wrapped().as_ref()? {
+                rows.node = *child;
+                continue;
+            }
+            match rows.node.form {
+                Form::Array(Encoding::Chunked) => rows.enter_chunk(run, s)?,
+                Form::Array(Encoding::Sparse) => rows.enter_sparse(run, s)?,
                 _ => break,
-            };
+            }
         }
-        Ok(left)
+        Ok(rows.left)
     }
 
     /// The node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
@@ -195,11 +188,12 @@ impl<'f> Node<'f> {
             }
             if node.encoding() == Some(Encoding::Sparse) && !node.fill()?.is_null()? {
                 // Not below what repeats rows: they would be of both parts.
-                let (part, at, same) = node.sparse_part(row.ok_or_else(|| node.undecoded())?, run, s)?;
-                if len > same {
+                let part = node.sparse_part(row.ok_or_else(|| node.undecoded())?, run, s);
+                let part = part.as_ref()?;
+                if len > part.left {
                     return Err(node.undecoded());
                 }
-                (node, row) = (part, Some(at));
+                (node, row) = (part.node, Some(part.at));
                 continue;
             }
             if let Some(values) = node.repeated()? {
@@ -207,8 +201,8 @@ impl<'f> Node<'f> {
                 node = values;
                 continue;
             }
-            node = match (node.layout(), node.encoding()) {
-                (Some(LayoutId::Chunked), _) | (_, Some(Encoding::Chunked)) => {
+            node = match node.form {
+                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => {
                     // Rows of several chunks count different children.
                     let whole = node.rows;
                     let at = row.unwrap_or(0);
@@ -221,47 +215,40 @@ impl<'f> Node<'f> {
                     row = row.map(|_| within);
                     chunk
                 }
-                (Some(LayoutId::Struct), _) => return Ok(node),
-                (Some(_), _) => return Err(node.undecoded()),
-                (None, Some(encoding)) => match encoding {
-                    Encoding::Constant => return node.constant(),
-                    Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct => {
-                        return Ok(node);
-                    }
-                    _ => return Err(node.undecoded()),
-                },
-                (None, None) => return Ok(node),
+                Form::Array(Encoding::Constant) => return node.constant(),
+                Form::Layout(LayoutId::Struct)
+                | Form::Array(Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct) => {
+                    return Ok(node);
+                }
+                Form::Layout(_) | Form::Array(_) => return Err(node.undecoded()),
+                _ => return Ok(node),
             };
         }
     }
 
     /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
     pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
-        let dtype = self.dtype.child(k);
-        let dtype = dtype.as_ref()?;
+        let dtype = &self.dtype().child(k)?.ty;
         let place = || self.fields_from().map(|first| first.saturating_add(k));
-        match &self.tree {
-            Tree::Layout(_) if self.layout() == Some(LayoutId::Struct) => self.equal_child(place()?, dtype),
-            Tree::Array(..) => match self.encoding() {
-                Some(Encoding::Struct) => self.child(place()?, dtype, self.rows),
-                Some(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
-                Some(Encoding::FixedSizeList) => match self.dtype.storage()?.shape {
-                    Shape::FixedList(_, size) => {
-                        let rows = self.rows.checked_mul(size.into());
-                        let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
-                        self.child(0, dtype, rows)
-                    }
-                    _ => Err(self.mistyped()),
-                },
-                _ => Ok(self.nothing(dtype)),
+        match self.form {
+            Form::Layout(LayoutId::Struct) => self.equal_child(place()?, dtype),
+            Form::Array(Encoding::Struct) => self.child(place()?, dtype, self.rows),
+            Form::Array(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
+            Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
+                Shape::FixedList(size) => {
+                    let rows = self.rows.checked_mul(size.into());
+                    let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
+                    self.child(0, dtype, rows)
+                }
+                _ => Err(self.mistyped()),
             },
-            Tree::Scalar(blob, scalar) => match self.dtype.storage()?.shape {
-                Shape::Struct(_) | Shape::Entry(_) => self.item(blob, *scalar, k as u64, dtype),
-                _ => self.items(blob, *scalar, Some(Steps::ITEMS), dtype),
+            Form::Scalar(scalar) => match self.dtype.shape {
+                Shape::Struct(_) | Shape::Entry => self.item(scalar, k as u64, dtype),
+                _ => self.items(scalar, Some(Steps::ITEMS), dtype),
             },
-            Tree::Items(blob, scalar, steps) => match self.dtype.storage()?.shape {
-                Shape::Struct(_) | Shape::Entry(_) => self.items(blob, *scalar, steps.then(Some(k)), dtype),
-                _ => self.items(blob, *scalar, steps.then(None), dtype),
+            Form::Items(scalar, steps) => match self.dtype.shape {
+                Shape::Struct(_) | Shape::Entry => self.items(scalar, steps.then(Some(k)), dtype),
+                _ => self.items(scalar, steps.then(None), dtype),
             },
             _ => Ok(self.nothing(dtype)),
         }

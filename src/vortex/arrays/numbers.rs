@@ -6,19 +6,15 @@ use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::{alp, integers};
 use crate::error::{Kind, Result, What};
-use crate::vortex::dtype::{DType, signed};
+use crate::vortex::dtype::{Ty, signed};
 use crate::vortex::node::Node;
 use crate::vortex::scalar::{Scalar, wide};
-use crate::vortex::tree::{Ask, ONE, Run};
+use crate::vortex::tree::{Ask, Run};
 
 impl<'f> Node<'f> {
     /// `vortex.sequence`: base plus row times multiplier, wrapping.
-    pub(in crate::vortex) fn sequence(&self, ask: Ask, at: u64, mut out: Cells<'_>) -> Result<()> {
-        if ask == Ask::Valid {
-            out.fill(&ONE);
-            return Ok(());
-        }
-        self.integer_cells(&out)?;
+    pub(in crate::vortex) fn sequence(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
+        self.integer_cells(out)?;
         let metadata = self.metadata()?;
         let part = |number: u32| -> Result<Scalar<'f>> {
             let missing = || self.error(Kind::Invalid, What::VtxMetadata, number.into());
@@ -27,16 +23,15 @@ impl<'f> Node<'f> {
         let (base, step) = (part(1)?.integer(self.prim()?)?, part(2)?);
         // The step may be negative whatever the type is.
         let step = step.integer(Prim::I64).or_else(|_| step.integer(Prim::U64))?;
-        integers::sequence(base, step, at, out);
+        integers::sequence(base, step, at, out.again());
         Ok(())
     }
 
     /// `vortex.zigzag`.
     pub(in crate::vortex) fn zigzag(
         &self,
-        ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -47,25 +42,22 @@ impl<'f> Node<'f> {
             Prim::I64 => Prim::U64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, &DType::prim(unsigned, self.dtype.nullable), self.rows);
-        child.as_ref()?.cells(ask, at, out.again(), run, s)?;
-        if ask == Ask::Values {
-            integers::unzigzag(out);
-        }
+        let child = self.child(0, &Ty::prim(unsigned, self.dtype.nullable), self.rows);
+        child.as_ref()?.cells(Ask::Values, at, out, run, s)?;
+        integers::unzigzag(out.again());
         Ok(())
     }
 
     /// The patches of a `vortex.alp` or `vortex.alprd`, in field `number`.
-    pub(in crate::vortex) fn float_patches(&self, number: u32) -> Result<Option<Patches<'f>>> {
+    pub(in crate::vortex) fn float_patches(&self, number: u32) -> Result<Option<Patches>> {
         self.patches(self.metadata()?, number)
     }
 
     /// `vortex.alp`: integers times powers of ten.
     pub(in crate::vortex) fn alp(
         &self,
-        ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -74,14 +66,11 @@ impl<'f> Node<'f> {
             Prim::F64 => Prim::I64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, &DType::prim(encoded, self.dtype.nullable), self.rows);
-        child.as_ref()?.cells(ask, at, out.again(), run, s)?;
-        if ask == Ask::Valid {
-            return Ok(());
-        }
+        let child = self.child(0, &Ty::prim(encoded, self.dtype.nullable), self.rows);
+        child.as_ref()?.cells(Ask::Values, at, out, run, s)?;
         alp::decode(self.number32(1)?, self.number32(2)?, out.again()).map_err(|e| e.moved(self.at()))?;
         match self.float_patches(3).as_ref()? {
-            Some(patches) => self.patch(patches, 1, &self.dtype.required(), ask, at, out, run, s),
+            Some(patches) => self.patch(patches, 1, &self.dtype.required(), Ask::Values, at, out, run, s),
             None => Ok(()),
         }
     }
@@ -89,9 +78,8 @@ impl<'f> Node<'f> {
     /// `vortex.alprd`: left parts by a dictionary, and right parts.
     pub(in crate::vortex) fn alp_rd(
         &self,
-        ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -105,11 +93,8 @@ impl<'f> Node<'f> {
         if left_type != Prim::U16 {
             return Err(bad(0));
         }
-        let lefts = self.child(0, &DType::prim(left_type, self.dtype.nullable), self.rows);
+        let lefts = self.child(0, &Ty::prim(left_type, self.dtype.nullable), self.rows);
         let lefts = lefts.as_ref()?;
-        if ask == Ask::Valid {
-            return lefts.cells(ask, at, out, run, s);
-        }
         let width = self.number32(1)?;
         let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
         self.metadata()?.uints(3, |left| {
@@ -121,10 +106,10 @@ impl<'f> Node<'f> {
         if self.number(2)? != len as u64 {
             return Err(bad(len as u64));
         }
-        self.child(1, &DType::prim(right_type, false), self.rows).as_ref()?.cells(ask, at, out.again(), run, s)?;
+        self.child(1, &Ty::prim(right_type, false), self.rows).as_ref()?.cells(Ask::Values, at, out, run, s)?;
         let mut t = s.scope();
         let parts = t.take::<u16>(out.len())?;
-        lefts.cells(ask, at, Cells::W2(parts), run, &mut t)?;
+        lefts.cells(Ask::Values, at, &mut Cells::W2(parts), run, &mut t)?;
         let dictionary = dictionary.get(..len).unwrap_or_default();
         // Codes of null rows may be anything; those of others must be in the dictionary.
         for (i, code) in parts.iter_mut().enumerate().filter(|(_, code)| usize::from(**code) >= len) {
@@ -136,27 +121,23 @@ impl<'f> Node<'f> {
         // Nothing is left to fail but an empty dictionary, and then all rows are null.
         let _ = alp::lefts(dictionary, parts);
         if let Some(patches) = self.float_patches(5).as_ref()? {
-            let dtype = DType::prim(left_type, false);
-            self.patch(patches, 2, &dtype, ask, at, Cells::W2(parts), run, &mut t)?;
+            let dtype = Ty::prim(left_type, false);
+            self.patch(patches, 2, &dtype, Ask::Values, at, &mut Cells::W2(parts), run, &mut t)?;
         }
-        alp::join(parts, width, out).map_err(|e| e.moved(self.at()))
+        alp::join(parts, width, out.again()).map_err(|e| e.moved(self.at()))
     }
 
     /// `vortex.datetimeparts`: days, seconds and fractions, each with its sign.
     pub(in crate::vortex) fn date_time(
         &self,
-        ask: Ask,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let days = self.integers(0, 1, self.dtype.nullable, self.rows);
         let days = days.as_ref()?;
-        if ask == Ask::Valid {
-            return days.cells(ask, at, out, run, s);
-        }
-        let (Some(second), Cells::W8(out)) = (self.dtype.per_second(), out) else { return Err(self.mistyped()) };
+        let (Some(second), Cells::W8(out)) = (self.dtype().per_second(), out) else { return Err(self.mistyped()) };
         days.indices(at, out, run, s)?;
         let day = second.wrapping_mul(86_400);
         for word in out.iter_mut() {
@@ -176,9 +157,8 @@ impl<'f> Node<'f> {
     /// `vortex.decimal_byte_parts`: the integers as a column of their own.
     pub(in crate::vortex) fn decimal_parts(
         &self,
-        ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -186,12 +166,12 @@ impl<'f> Node<'f> {
         if !signed(prim) || self.number(2)? != 0 {
             return Err(self.undecoded());
         }
-        let parts = self.child(0, &DType::prim(prim, self.dtype.nullable), self.rows);
+        let parts = self.child(0, &Ty::prim(prim, self.dtype.nullable), self.rows);
         let parts = parts.as_ref()?;
-        if ask == Ask::Valid || out.width() == prim.size() {
-            return parts.cells(ask, at, out, run, s);
+        if out.width() == prim.size() {
+            return parts.cells(Ask::Values, at, out, run, s);
         }
-        if self.dtype.cell()? != Some(out.width()) {
+        if self.dtype.cell() != Some(out.width()) {
             return Err(self.mistyped());
         }
         let mut t = s.scope();
@@ -199,7 +179,7 @@ impl<'f> Node<'f> {
         parts.indices(at, numbers, run, &mut t)?;
         for (i, number) in numbers.iter().enumerate() {
             if let Some(value) = wide(&number.to_le_bytes()) {
-                self.put_wide(i, &value, at, &mut out, run, &mut t)?;
+                self.put_wide(i, &value, at, out, run, &mut t)?;
             }
         }
         Ok(())

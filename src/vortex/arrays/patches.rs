@@ -4,22 +4,22 @@ use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 use crate::meta::proto::Message;
-use crate::vortex::dtype::{DType, integer};
-use crate::vortex::node::Node;
+use crate::vortex::dtype::{Ty, integer};
+use crate::vortex::node::{Node, Rows};
 use crate::vortex::raw::field::patches as field;
 use crate::vortex::tree::{Ask, ONE, Run, take};
 
 /// The patches of an array: how many, and which children they are.
 #[derive(Clone, Copy)]
-pub(in crate::vortex) struct Patches<'f> {
+pub(in crate::vortex) struct Patches {
     len: u64,
     offset: u64,
-    indices: DType<'f>,
+    indices: Ty,
     /// Whether a child with chunk offsets follows, which decoding does not need.
     chunk_offsets: bool,
 }
 
-impl Patches<'_> {
+impl Patches {
     /// How many children they are.
     pub(in crate::vortex) const fn children(&self) -> usize {
         if self.chunk_offsets { 3 } else { 2 }
@@ -33,14 +33,14 @@ impl Patches<'_> {
 
 impl<'f> Node<'f> {
     /// Field `number` of the metadata.
-    pub(in crate::vortex) fn patches(&self, metadata: Message<'f>, number: u32) -> Result<Option<Patches<'f>>> {
+    pub(in crate::vortex) fn patches(&self, metadata: Message<'f>, number: u32) -> Result<Option<Patches>> {
         let Some(message) = metadata.message(number)? else { return Ok(None) };
         let len = message.uint(field::LEN)?.unwrap_or(0);
         let prim = integer(message.uint(field::INDICES)?, message.at())?;
         Ok(Some(Patches {
             len,
             offset: message.uint(field::OFFSET)?.unwrap_or(0),
-            indices: DType::prim(prim, false),
+            indices: Ty::prim(prim, false),
             chunk_offsets: message.uint(field::CHUNK_OFFSETS)?.is_some(),
         }))
     }
@@ -51,12 +51,12 @@ impl<'f> Node<'f> {
     #[inline(never)]
     pub(in crate::vortex) fn patch(
         &self,
-        patches: &Patches<'f>,
+        patches: &Patches,
         k: usize,
-        dtype: &DType<'f>,
+        dtype: &Ty,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -97,7 +97,7 @@ impl<'f> Node<'f> {
             *place = place.wrapping_sub(first);
         }
         let mut patch = take(&mut t, out.width(), count)?;
-        values.cells(ask, from, patch.again(), run, &mut t)?;
+        values.cells(ask, from, &mut patch, run, &mut t)?;
         match out.scatter(&patch, places) {
             None => Ok(()),
             Some(i) => Err(bad(from.saturating_add(i as u64))),
@@ -105,7 +105,7 @@ impl<'f> Node<'f> {
     }
 
     /// The patches of a `vortex.sparse`.
-    pub(in crate::vortex) fn sparse_patches(&self) -> Result<Patches<'f>> {
+    pub(in crate::vortex) fn sparse_patches(&self) -> Result<Patches> {
         let patches = self.patches(self.metadata()?, 1)?;
         patches.ok_or_else(|| self.error(Kind::Invalid, What::VtxMetadata, 1))
     }
@@ -115,7 +115,7 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -126,19 +126,14 @@ impl<'f> Node<'f> {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
             // Of rows that are all patched, or none of them: see `sparse_part`.
-            Ask::Values | Ask::Spans | Ask::Ranges => self.constant().as_ref()?.cells(ask, at, out.again(), run, s)?,
+            Ask::Values | Ask::Spans | Ask::Ranges => self.constant().as_ref()?.cells(ask, at, out, run, s)?,
         }
         self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
 
-    /// What holds `row` of a `vortex.sparse`, the patches or the scalar that all others are; its row there, and how
-    /// many rows from it on are held by the same. Items of nested rows lie in the one or in the other.
-    pub(in crate::vortex) fn sparse_part(
-        &self,
-        row: u64,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<(Node<'f>, u64, u64)> {
+    /// What holds `row` of a `vortex.sparse`, the patches or the scalar that all others are, and its rows from there
+    /// on. Items of nested rows lie in the one or in the other.
+    pub(in crate::vortex) fn sparse_part(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Rows<'f>> {
         let bad = |need| self.error(Kind::Invalid, What::Patches, need);
         let patches = self.sparse_patches();
         let patches = patches.as_ref()?;
@@ -156,13 +151,13 @@ impl<'f> Node<'f> {
         let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
         let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
         if count > 0 {
-            return Ok((self.child(1, &self.dtype, patches.len)?, first, count as u64));
+            return Ok(Rows { node: self.child(1, &self.dtype, patches.len)?, at: first, left: count as u64 });
         }
         let left = match next.first() {
             Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
             None => self.rows.saturating_sub(row),
         };
-        Ok((self.constant()?, row, left))
+        Ok(Rows { node: self.constant()?, at: row, left })
     }
 }
 

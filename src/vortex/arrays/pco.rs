@@ -68,21 +68,18 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         if ask != Ask::Values || self.prim()?.size() != out.width() {
             return Err(self.mistyped());
         }
-        if out.is_empty() {
-            return Ok(());
-        }
-        self.dense(at, out, run, s, |first, out, run, s| self.pco_values(first, out, run, s))
+        self.dense(at, out, run, s, Node::pco_values)
     }
 
     /// Stored values from `first` on.
-    fn pco_values(&self, first: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+    fn pco_values(&self, first: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let (metadata, number) = (self.metadata()?, self.pco_number()?);
         let mut chunks = Messages::new(metadata, field::CHUNKS);
         // The buffers of pages follow those of all chunks.

@@ -9,13 +9,13 @@ use crate::vortex::tree::{Ask, Run};
 
 impl<'f> Node<'f> {
     /// `vortex.null`: nothing, and nobody looks at it.
-    pub(in crate::vortex) fn nulls(&self, mut out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn nulls(&self, out: &mut Cells<'_>) -> Result<()> {
         out.fill(&[0; 32]);
         Ok(())
     }
 
     /// `vortex.primitive`: the bytes of a buffer.
-    pub(in crate::vortex) fn primitive(&self, at: u64, mut out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn primitive(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
         if self.prim()?.size() != out.width() {
             return Err(self.mistyped());
         }
@@ -50,7 +50,7 @@ impl<'f> Node<'f> {
         Bits::new(buffer.bytes, first, len).map_err(|e| e.moved(buffer.at))
     }
 
-    pub(in crate::vortex) fn bools(&self, at: u64, out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn bools(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
         let Cells::W1(out) = out else { return Err(self.mistyped()) };
         let bits = self.bits(at, out.len())?;
         for (bytes, word) in out.chunks_mut(64).zip(bits.words()) {
@@ -62,7 +62,7 @@ impl<'f> Node<'f> {
     }
 
     /// `vortex.bytebool`: any byte but 0 is true.
-    pub(in crate::vortex) fn byte_bools(&self, at: u64, out: Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn byte_bools(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
         let Cells::W1(out) = out else { return Err(self.mistyped()) };
         let bytes = self.fixed(1, at, out.len())?;
         for (to, byte) in out.iter_mut().zip(bytes) {
@@ -75,11 +75,11 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn decimals(
         &self,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        if self.dtype.cell()? != Some(out.width()) {
+        if self.dtype.cell() != Some(out.width()) {
             return Err(self.mistyped());
         }
         let size = self.decimal_width()?;
@@ -89,7 +89,7 @@ impl<'f> Node<'f> {
         }
         for (i, number) in bytes.chunks_exact(size.max(1)).enumerate() {
             if let Some(value) = wide(number) {
-                self.put_wide(i, &value, at, &mut out, run, s)?;
+                self.put_wide(i, &value, at, out, run, s)?;
             }
         }
         Ok(())
@@ -124,7 +124,7 @@ impl<'f> Node<'f> {
     #[cold]
     pub(in crate::vortex) fn is_valid(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<bool> {
         let mut valid = [0];
-        self.cells(Ask::Valid, row, Cells::W1(&mut valid), run, s)?;
+        self.cells(Ask::Valid, row, &mut Cells::W1(&mut valid), run, s)?;
         Ok(valid == [1])
     }
 }

@@ -5,7 +5,7 @@ use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::{fsst, onpair};
 use crate::error::{Error, Kind, Result, What};
-use crate::vortex::dtype::{DType, Shape};
+use crate::vortex::dtype::Ty;
 use crate::vortex::node::{Buffer, Node};
 use crate::vortex::text;
 use crate::vortex::tree::{Ask, NOWHERE, Run, Text, span, span_cell};
@@ -15,16 +15,15 @@ const INLINE: u32 = 12;
 
 impl<'f> Node<'f> {
     /// `vortex.varbinview`: views, the last buffer, name bytes of their own or of the other buffers.
-    pub(in crate::vortex) fn views(&self, at: u64, out: Cells<'_>, run: &mut Run<'_>) -> Result<()> {
+    pub(in crate::vortex) fn views(&self, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let blob = self.blob()?;
         let mut data = Data::new(self)?;
         let views = data.views(at, out.len())?;
         for (i, cell) in out.iter_mut().enumerate() {
             // A view of a null row may name anything; that of another is an error to whoever follows it.
             let place = data.place(views.bytes, views.start, i, run)?;
             *cell = span_cell(match place {
-                Some((at, len)) => text::put(&blob, at, len, run)?,
+                Some((at, len)) => text::put(&self.blob, at, len, run)?,
                 None => NOWHERE,
             });
         }
@@ -35,17 +34,17 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn var_bin(
         &self,
         at: u64,
-        mut out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let (buffer, blob) = (self.buffer(0)?, self.blob()?);
-        self.between(self.var_bin_offsets().as_ref()?, buffer.bytes.len() as u64, at, out.again(), run, s)?;
+        let buffer = self.buffer(0)?;
+        self.between(self.var_bin_offsets().as_ref()?, buffer.bytes.len() as u64, at, out, run, s)?;
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        for cell in out {
+        for cell in out.iter_mut() {
             let inside: crate::column::Span = bytemuck::cast(*cell);
             let start = buffer.start.saturating_add(inside.at as usize);
-            *cell = span_cell(text::put(&blob, start, inside.len as usize, run)?);
+            *cell = span_cell(text::put(&self.blob, start, inside.len as usize, run)?);
         }
         Ok(())
     }
@@ -55,50 +54,62 @@ impl<'f> Node<'f> {
         self.integers(0, 1, false, self.rows.saturating_add(1))
     }
 
-    /// The parts of a `vortex.fsst`: lengths, offsets of codes, and the code bytes.
-    pub(in crate::vortex) fn fsst_parts(&self) -> Result<FsstParts<'f>> {
-        if self.buffers()? == 2 {
-            // The old form has its codes as a varbin array.
-            let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
-            let codes = self.child(0, &binary, self.rows);
-            let codes = codes.as_ref()?;
-            if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
-                return Err(codes.undecoded());
-            }
-            let lengths = self.integers(1, 1, false, self.rows)?;
-            return Ok(FsstParts { lengths, offsets: codes.var_bin_offsets()?, codes: codes.buffer(0)? });
+    /// Whether a `vortex.fsst` has the old form, with its codes as a varbin array.
+    fn fsst_is_old(&self) -> Result<bool> {
+        Ok(self.buffers()? == 2)
+    }
+
+    /// The codes of a `vortex.fsst`: their offsets, and the bytes.
+    pub(in crate::vortex) fn fsst_codes(&self) -> Result<(Node<'f>, Buffer<'f>)> {
+        if !self.fsst_is_old()? {
+            let offsets = self.integers(1, 2, false, self.rows.saturating_add(1));
+            return Ok((offsets?, self.buffer(2)?));
         }
-        Ok(FsstParts {
-            lengths: self.integers(0, 1, false, self.rows)?,
-            offsets: self.integers(1, 2, false, self.rows.saturating_add(1))?,
-            codes: self.buffer(2)?,
-        })
+        let codes = self.child(0, &Ty::binary(self.dtype.nullable), self.rows);
+        let codes = codes.as_ref()?;
+        if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
+            return Err(codes.undecoded());
+        }
+        Ok((codes.var_bin_offsets()?, codes.buffer(0)?))
+    }
+
+    /// Which bytes of codes `len` rows from `at` on have.
+    pub(in crate::vortex) fn fsst_range(
+        &self,
+        (offsets, codes): &(Node<'f>, Buffer<'f>),
+        at: u64,
+        len: usize,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<(usize, usize)> {
+        let ends = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.bytes.len()));
+        match inside {
+            [Some(from), Some(to)] if from <= to => Ok((from, to)),
+            [_, _] => Err(offsets.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
+        }
     }
 
     /// `vortex.fsst`: the codes of all rows together, cut by the lengths afterwards.
     pub(in crate::vortex) fn fsst(
         &self,
-        ask: Ask,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        if ask == Ask::Valid {
-            // Only the old form comes here: validity is that of the codes.
-            let binary = DType { shape: Shape::Binary, nullable: self.dtype.nullable };
-            return self.child(0, &binary, self.rows).as_ref()?.cells(ask, at, out, run, s);
-        }
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let parts = self.fsst_parts();
-        let parts = parts.as_ref()?;
-        let codes = parts.range(at, out.len(), run, s)?;
+        let codes = self.fsst_codes();
+        let codes = codes.as_ref()?;
+        let (from, to) = self.fsst_range(codes, at, out.len(), run, s)?;
         let table = fsst::Table::new(self.buffer(0)?.bytes, self.buffer(1)?.bytes).map_err(|e| e.moved(self.at()))?;
-        let codes = parts.codes.bytes.get(codes.0..codes.1).unwrap_or_default();
-        parts.lengths.indices(at, out, run, s)?;
+        // The lengths are the first child, behind the codes where those are one.
+        let lengths = self.integers(self.fsst_is_old()?.into(), 1, false, self.rows);
+        lengths.as_ref()?.indices(at, out, run, s)?;
         let total = self.cut(out, run)?;
         let start = self.room(total, run)?;
-        let done = table.decode(codes, run.arena(start, total)).map_err(|e| self.decoded(e, parts.codes.at))?;
+        let bytes = codes.1.bytes.get(from..to).unwrap_or_default();
+        let done = table.decode(bytes, run.arena(start, total)).map_err(|e| self.decoded(e, codes.1.at))?;
         self.all_of(done, total)
     }
 
@@ -106,7 +117,7 @@ impl<'f> Node<'f> {
     pub(in crate::vortex) fn onpair(
         &self,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
@@ -148,7 +159,7 @@ impl<'f> Node<'f> {
             let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
             let numbers = numbers.get_mut(..len).unwrap_or_default();
             if narrow {
-                codes.cells(Ask::Values, first, Cells::W2(numbers), run, &mut t)?;
+                codes.cells(Ask::Values, first, &mut Cells::W2(numbers), run, &mut t)?;
             } else {
                 let mut wide = [0u32; CODES];
                 let wide = wide.get_mut(..len).unwrap_or_default();
@@ -230,32 +241,6 @@ impl<'f> Node<'f> {
 
 /// Codes of another width than 16 bits that are decoded at once.
 const CODES: usize = 64;
-
-/// What a `vortex.fsst` is made of, in both of its forms.
-#[derive(Clone, Copy)]
-pub(in crate::vortex) struct FsstParts<'f> {
-    lengths: Node<'f>,
-    offsets: Node<'f>,
-    pub(in crate::vortex) codes: Buffer<'f>,
-}
-
-impl FsstParts<'_> {
-    /// The code bytes of `len` rows from `at` on.
-    pub(in crate::vortex) fn range(
-        &self,
-        at: u64,
-        len: usize,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<(usize, usize)> {
-        let ends = [self.offsets.index(at, run, s)?, self.offsets.index(at.saturating_add(len as u64), run, s)?];
-        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= self.codes.bytes.len()));
-        match inside {
-            [Some(from), Some(to)] if from <= to => Ok((from, to)),
-            [_, _] => Err(self.offsets.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
-        }
-    }
-}
 
 /// The buffers of a `vortex.varbinview`, the one looked at last remembered.
 #[derive(Clone, Copy)]

@@ -102,22 +102,20 @@ impl<'f> Node<'f> {
         &self,
         ask: Ask,
         at: u64,
-        out: Cells<'_>,
+        out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        if out.is_empty() {
-            return Ok(());
-        }
-        self.dense(at, out, run, s, |first, out, run, s| match ask {
-            Ask::Values => self.zstd_numbers(first, out, run, s),
-            Ask::Spans => self.zstd_texts(first, out, run, s),
-            _ => Err(self.mistyped()),
-        })
+        let fill = match ask {
+            Ask::Values => Node::zstd_numbers,
+            Ask::Spans => Node::zstd_texts,
+            _ => return Err(self.mistyped()),
+        };
+        self.dense(at, out, run, s, fill)
     }
 
     /// Stored values from `first` on that are numbers.
-    fn zstd_numbers(&self, first: u64, mut out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+    fn zstd_numbers(&self, first: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let width = self.prim()?.size();
         if width != out.width() {
             return Err(self.mistyped());
@@ -148,7 +146,7 @@ impl<'f> Node<'f> {
 
     /// Stored values from `first` on that are texts: frames are unpacked into the arena, and each text lies
     /// behind its length.
-    fn zstd_texts(&self, first: u64, out: Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+    fn zstd_texts(&self, first: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         let mut frames = self.zstd_frames(None)?;
         let mut done = 0usize;
