@@ -45,21 +45,23 @@ pub struct Dictionary<'a> {
 /// Beyond what a dictionary is of no use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// So many entries.
+    /// So many entries in the first `sample` rows.
     pub entries: usize,
+    pub sample: usize,
     /// So many bytes of entries: text, and a word for each.
     pub bytes: usize,
 }
 
 impl Bounds {
-    pub const NONE: Bounds = Bounds { entries: usize::MAX, bytes: usize::MAX };
+    pub const NONE: Bounds = Bounds { entries: usize::MAX, sample: 0, bytes: usize::MAX };
 
-    /// Counts one more entry; false if that is beyond.
-    fn take(&mut self, text: &[u8]) -> bool {
+    /// Counts one more entry, first seen in `row`; false if that is beyond.
+    fn take(&mut self, row: u32, text: &[u8]) -> bool {
         let size = text.len().saturating_add(size_of::<u32>());
-        match (self.entries.checked_sub(1), self.bytes.checked_sub(size)) {
+        let counts = (row as usize) < self.sample;
+        match (self.entries.checked_sub(counts.into()), self.bytes.checked_sub(size)) {
             (Some(entries), Some(bytes)) => {
-                *self = Bounds { entries, bytes };
+                *self = Bounds { entries, bytes, ..*self };
                 true
             }
             _ => false,
@@ -74,6 +76,61 @@ struct Slot {
     hash: u32,
     code: u32,
 }
+
+/// A hash table that grows in the memory it has, so that few different strings are found in few cache lines.
+struct Table<'t> {
+    slots: &'t mut [Slot],
+    /// Those in use, less one.
+    places: usize,
+}
+
+impl<'t> Table<'t> {
+    /// In a power of two of slots; `None` of none.
+    fn new(slots: &'t mut [Slot]) -> Option<Self> {
+        let places = slots.len().min(SMALL).checked_sub(1)?;
+        let mut table = Table { slots, places };
+        table.clear();
+        Some(table)
+    }
+
+    fn clear(&mut self) {
+        self.slots.get_mut(..=self.places).unwrap_or_default().fill(Slot { hash: 0, code: 0 });
+    }
+
+    /// Whether more slots should be used for so many entries.
+    const fn is_full(&self, entries: u32) -> bool {
+        self.places >> 3 < entries as usize && self.places.saturating_add(1) < self.slots.len()
+    }
+
+    /// Uses more slots; meanwhile the hashes of all entries are in `hashes`.
+    fn grow(&mut self, hashes: &mut [u32]) {
+        for slot in self.slots.iter().take(self.places.saturating_add(1)) {
+            if let Some(hash) = hashes.get_mut(slot.code.wrapping_sub(1) as usize) {
+                *hash = slot.hash;
+            }
+        }
+        let more = self.places.saturating_add(1).saturating_mul(GROWTH);
+        self.places = more.min(self.slots.len()).saturating_sub(1);
+        self.clear();
+        for (code, hash) in (1u32..).zip(hashes) {
+            let mut place = *hash as usize & self.places;
+            // Few of them are taken.
+            while let Some(slot) = self.slots.get_mut(place) {
+                if slot.code == 0 {
+                    *slot = Slot { hash: *hash, code };
+                    break;
+                }
+                place = place.wrapping_add(1) & self.places;
+            }
+        }
+    }
+}
+
+/// Slots that a table begins with: as many as the fastest cache holds.
+const SMALL: usize = 1 << 12;
+
+/// How many times as many slots a table grows to.
+const GROWTH: usize = 8;
 
 /// Bytes of scratch with which the dictionary of any `rows` strings is found. If few of them are
 /// different, less may do: what there is is used.
@@ -121,7 +178,7 @@ impl<'a> Dictionary<'a> {
     ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
         // The largest power of two that there is room for.
-        let wanted = slots_for(mask.rows().min(bounds.entries));
+        let wanted = slots_for(mask.rows());
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
         let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
@@ -129,8 +186,10 @@ impl<'a> Dictionary<'a> {
         let first = scratch.take::<u32>((slots / 4).saturating_mul(3))?;
         let mut inner = scratch.scope();
         let table = inner.take::<Slot>(slots)?;
-        table.fill(Slot { hash: 0, code: 0 });
-        let places = slots.checked_sub(1).ok_or_else(no_room)?;
+        if surely_beyond(strings, mask, bounds, bytemuck::must_cast_slice_mut(table))? {
+            return Ok(None);
+        }
+        let mut table = Table::new(table).ok_or_else(no_room)?;
 
         let mut entries = 0u32;
         for (row, to) in (0u32..).zip(codes.iter_mut()) {
@@ -140,18 +199,22 @@ impl<'a> Dictionary<'a> {
             }
             let text = strings.get(row as usize)?;
             let hash = hash(text);
-            let mut place = hash as usize & places;
+            let mut place = hash as usize & table.places;
             let mut probes = 0;
             *to = loop {
-                let Some(slot) = table.get_mut(place) else { return Err(no_room()) };
+                let Some(slot) = table.slots.get_mut(place) else { return Err(no_room()) };
                 if slot.code == 0 {
-                    if !bounds.take(text) {
+                    if !bounds.take(row, text) {
                         return Ok(None);
                     }
-                    let Some(first) = first.get_mut(entries as usize) else { return Err(no_room()) };
-                    *first = row;
+                    let Some(first_row) = first.get_mut(entries as usize) else { return Err(no_room()) };
+                    *first_row = row;
                     entries = entries.wrapping_add(1);
                     *slot = Slot { hash, code: entries };
+                    if table.is_full(entries) {
+                        let (_, spare) = first.split_at_mut_checked(entries as usize).unwrap_or_default();
+                        table.grow(spare.get_mut(..entries as usize).unwrap_or_default());
+                    }
                     break entries;
                 }
                 if slot.hash == hash {
@@ -166,7 +229,7 @@ impl<'a> Dictionary<'a> {
                     let limit = Error::new(Kind::Limit, What::FiloDictionary, row.into());
                     return Err(limit.with_need(MAX_PROBES as u64));
                 }
-                place = place.wrapping_add(1) & places;
+                place = place.wrapping_add(1) & table.places;
             };
         }
         let first = first.get(..entries as usize).unwrap_or_default();
@@ -250,6 +313,35 @@ impl<'a> Dictionary<'a> {
     }
 }
 
+/// Whether the sample surely has too many different strings: their hashes alone have, of which a bit each is kept,
+/// in less time than it takes to find a dictionary in vain. False if many strings are the same, or if nobody knows.
+fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &mut [u32]) -> Result<bool> {
+    let sample = mask.prefix(bounds.sample).rows();
+    let wanted = sample.saturating_mul(BITS_PER_ROW).checked_next_power_of_two().unwrap_or(usize::MAX) / 32;
+    let Some(words) = words.get_mut(..wanted) else { return Ok(false) };
+    words.fill(0);
+    let places = wanted.wrapping_sub(1);
+    let mut different = 0usize;
+    for row in 0..sample {
+        let hash = if mask.get(row) { hash(strings.get(row)?) } else { 0 };
+        let Some(word) = words.get_mut((hash >> 5) as usize & places) else { break };
+        let bit = 1u32.wrapping_shl(hash);
+        different = different.saturating_add((*word & bit == 0).into());
+        *word |= bit;
+        if row % ROUND == ROUND - 1 && (different > bounds.entries || different < row / 2) {
+            break;
+        }
+    }
+    // A missing row may have been counted once.
+    Ok(different.saturating_sub(1) > bounds.entries)
+}
+
+/// So few strings share a bit that nearly all different ones are counted.
+const BITS_PER_ROW: usize = 8;
+
+/// Rows after which the count is looked at.
+const ROUND: usize = 1024;
+
 /// A caller's dictionary: the width must be one of the encoding, and each code have an entry.
 pub(super) fn check_codes(
     encoding: Encoding,
@@ -312,7 +404,9 @@ mod tests {
 
     #[test]
     fn codes_are_those_of_a_hash_map() {
-        for (n, distinct) in [(0, 1), (1, 1), (2, 2), (1000, 1), (1000, 37), (1000, 1000), (5000, 3001)] {
+        for (n, distinct) in
+            [(0, 1), (1, 1), (2, 2), (1000, 1), (1000, 37), (1000, 1000), (5000, 3001), (40_000, 33_333)]
+        {
             let words = words(n, distinct);
             let slices: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
             let rows = Rows::all(Plain::String(Strings::Slices(&slices)));
@@ -327,6 +421,26 @@ mod tests {
             }
             assert_eq!(dictionary.len(), map.len());
             assert!(dictionary.entry(0).is_err() && dictionary.entry(map.len() as u32 + 1).is_err());
+        }
+    }
+
+    #[test]
+    fn bounds_are_those_of_the_sample() {
+        for (n, distinct) in [(1000, 37), (5000, 3001), (40_000, 33_333)] {
+            let words = words(n, distinct);
+            let slices: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
+            let mask = Mask::all(n);
+            let mut memory = vec![0xa5; scratch_len(n)];
+            for sample in [1, n / 3, n] {
+                let inside = slices[..sample].iter().collect::<std::collections::HashSet<_>>().len();
+                for entries in [0, inside / 2, inside - 1, inside, inside + 1] {
+                    let bounds = Bounds { entries, sample, ..Bounds::NONE };
+                    let scratch = &mut Scratch::new(&mut memory);
+                    let found = Dictionary::find(Strings::Slices(&slices), &mask, Element::Utf8, bounds, scratch);
+                    let len = found.unwrap().map(|dictionary| dictionary.len());
+                    assert_eq!(len, (inside <= entries).then_some(distinct), "{entries} of {inside} in {sample}");
+                }
+            }
         }
     }
 

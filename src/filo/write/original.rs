@@ -295,7 +295,7 @@ fn old_strings<'a>(
         Hint::Auto => rows.len() / 2,
         Hint::Dictionary => usize::MAX,
     };
-    let bounds = Bounds { entries, ..Bounds::NONE };
+    let bounds = Bounds { entries, sample: rows.len(), ..Bounds::NONE };
     let Some(dictionary) = Dictionary::find(strings, &stats.mask, Element::String, bounds, scratch)? else {
         return Ok(Plan::of(Encoding::SimpleString));
     };
@@ -310,40 +310,40 @@ fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scr
     if hint == Hint::Simple {
         return Ok(Plan::of(Encoding::Utf8));
     }
-    if !few_in_sample(strings, &mask, hint, scratch)? {
+    let few = few_in_sample(strings, &mask, hint)?;
+    let found =
+        few.map(|bounds| Dictionary::find(strings, &mask, rows.values.element(), bounds, scratch)).transpose()?;
+    let Some(dictionary) = found.flatten() else {
         return Ok(Plan::of(if slots_pay(strings, &mask)? { Encoding::FixedMaxUtf8 } else { Encoding::Utf8 }));
-    }
+    };
     // The original's dictionary takes them for missing (section 13, item 2).
     if let Some(row) = first_empty(strings, &mask)? {
         return Err(lossy(What::FiloString, row));
     }
-    let dictionary = Dictionary::of(rows, scratch)?;
     match dictionary.len() {
         1 if !mask.nulls() => Ok(Plan::of(Encoding::Repeated)),
         _ => Ok(Plan::with(dictionary, dictionary.packing())),
     }
 }
 
-/// Whether the first rows have so few different strings that the original makes a dictionary.
+/// How few different strings the first rows must have for the original to make a dictionary; `None` if it makes none.
 #[allow(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     clippy::cast_precision_loss,
     reason = "the original cuts products of doubles to ints; rows are below 2^31"
 )]
-fn few_in_sample<'a>(strings: Strings<'a>, mask: &Mask<'_>, hint: Hint, scratch: &mut Scratch<'a>) -> Result<bool> {
+fn few_in_sample(strings: Strings<'_>, mask: &Mask<'_>, hint: Hint) -> Result<Option<Bounds>> {
     let factor = if hint == Hint::Dictionary { 1.1 } else { 0.6 };
     let sample = (mask.rows() as f64 * 0.3) as usize;
     let limit = (sample as f64 * factor) as usize;
     if mask.rows() == 0 {
-        return Ok(true);
+        return Ok(Some(Bounds::NONE));
     }
     let rows = mask.prefix(sample.saturating_add(1));
     // The entry of missing rows counts, empty strings have none.
     let most = limit.saturating_sub(1).saturating_add(first_empty(strings, &rows)?.map_or(0, |_| 1));
-    let bounds = Bounds { entries: most, ..Bounds::NONE };
-    let few = Dictionary::find(strings, &rows, Element::Utf8, bounds, &mut scratch.scope())?;
-    Ok(limit > 0 && few.is_some())
+    Ok((limit > 0).then_some(Bounds { entries: most, sample: rows.rows(), ..Bounds::NONE }))
 }
 
 fn first_empty(strings: Strings<'_>, mask: &Mask<'_>) -> Result<Option<usize>> {
