@@ -156,12 +156,13 @@ impl Lookup2 {
     #[inline]
     pub fn word(&mut self, word: &[u8; 4]) {
         let place = self.block.0.get_mut(self.waiting..).and_then(|rest| rest.first_chunk_mut());
-        let Some(place) = place.filter(|_| WIDE) else { return self.update(word) };
+        let wide = WIDE || cfg!(target_family = "wasm");
+        let Some(place) = place.filter(|_| wide) else { return self.update(word) };
         *place = *word;
         self.len = self.len.wrapping_add(4);
         self.waiting = self.waiting.wrapping_add(4);
         if self.waiting == 12 {
-            self.state.take(&self.block.0);
+            self.state.take_all(&self.block.0);
             (self.block, self.waiting) = (Block::EMPTY, 0);
         }
     }

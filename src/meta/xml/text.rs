@@ -72,19 +72,17 @@ pub(super) const fn continues_name(c: char) -> bool {
 /// The longest reference, `&#x10FFFF;` behind any zeros that somebody may put there.
 const LONGEST: usize = 64;
 
+/// The entities that every document has.
+const ENTITIES: [(&[u8], char); 5] = [(b"amp", '&'), (b"lt", '<'), (b"gt", '>'), (b"quot", '"'), (b"apos", '\'')];
+
 /// What a reference (`bytes` begin with `&`) stands for, and its length.
 pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
     let end = bytes.iter().take(LONGEST).position(|byte| *byte == b';').ok_or(Kind::Invalid)?;
     let c = match bytes.get(1..end).unwrap_or_default() {
-        b"amp" => '&',
-        b"lt" => '<',
-        b"gt" => '>',
-        b"quot" => '"',
-        b"apos" => '\'',
         [b'#', b'x', digits @ ..] => numbered(digits, 16)?,
         [b'#', digits @ ..] => numbered(digits, 10)?,
-        // An entity that only a document type could declare.
-        _ => return Err(Kind::Unsupported),
+        // Any other is an entity that only a document type could declare.
+        name => ENTITIES.iter().find(|(known, _)| *known == name).ok_or(Kind::Unsupported)?.1,
     };
     Ok((c, end.saturating_add(1)))
 }
