@@ -51,7 +51,7 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
     }
 }
 
-/// Puts one bit of each record into a bitmap, turned over if `not`; counts how many bits are `ones`.
+/// Puts one bit of each record into a bitmap, turned over if `not`; `ones` becomes how many of them are 1.
 #[inline(never)]
 pub(super) fn gather_bits<'s>(
     records: &[u8],
@@ -63,7 +63,7 @@ pub(super) fn gather_bits<'s>(
 ) -> Result<Bits<'s>> {
     let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
-    let mut rows = 0usize;
+    let (mut rows, mut count) = (0usize, 0u32);
     for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8).max(8))) {
         let (mut bits, mut one) = (0u8, 1u8);
         for record in eight.chunks_exact(size) {
@@ -73,8 +73,9 @@ pub(super) fn gather_bits<'s>(
             rows = rows.wrapping_add(1);
         }
         *byte = bits;
-        *ones = ones.wrapping_add(bits.count_ones() as usize);
+        count = count.wrapping_add(bits.count_ones());
     }
+    *ones = count as usize;
     Bits::new(to, 0, rows)
 }
 
