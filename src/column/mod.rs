@@ -50,6 +50,8 @@ pub use convert::{Build, Feed, convert};
 pub use table::{Column, Dictionary, Part, Table, fit};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
-pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};
+#[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
+pub(crate) use values::aligned;
 #[cfg(any(feature = "jay", feature = "bcolz"))]
-pub(crate) use values::{aligned, cost};
+pub(crate) use values::cost;
+pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};

@@ -2,7 +2,7 @@
 
 use core::str;
 
-#[cfg(any(feature = "jay", feature = "bcolz"))]
+#[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 use super::Prim;
 use super::Validity;
 use crate::bytes::Bits;
@@ -102,7 +102,7 @@ pub enum Spans<'s> {
 
 impl<'s, C> Values<'s, C> {
     /// Numbers by their bytes, which are in native order and [aligned].
-    #[cfg(any(feature = "jay", feature = "bcolz"))]
+    #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
     #[inline(never)]
     pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
         fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
@@ -310,7 +310,7 @@ impl Ranges<'_> {
 }
 
 /// Whether `bytes` lie where numbers of `size` bytes can.
-#[cfg(any(feature = "jay", feature = "bcolz"))]
+#[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 pub(crate) fn aligned(bytes: &[u8], size: usize) -> bool {
     bytes.as_ptr() as usize & size.wrapping_sub(1) == 0
 }

@@ -7,7 +7,7 @@ use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE, Run, Text, take};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes};
+use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, aligned};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
@@ -225,18 +225,5 @@ fn into_bytes(cells: Cells<'_>) -> &[u8] {
 
 /// Bytes as numbers; `None` if they are not aligned for that.
 fn named<C>(prim: Prim, bytes: &[u8]) -> Option<Values<'_, C>> {
-    let values = match prim {
-        Prim::I8 => Values::I8(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::I16 => Values::I16(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::I32 => Values::I32(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::I64 => Values::I64(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::U8 => Values::U8(bytes),
-        Prim::U16 => Values::U16(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::U32 => Values::U32(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::U64 => Values::U64(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::F16 => Values::F16(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::F32 => Values::F32(bytemuck::try_cast_slice(bytes).ok()?),
-        Prim::F64 => Values::F64(bytemuck::try_cast_slice(bytes).ok()?),
-    };
-    Some(values)
+    aligned(bytes, prim.size()).then(|| Values::numbers(prim, bytes))
 }
