@@ -1,5 +1,6 @@
 //! Numbers in attributes, as C reads them.
 
+use crate::bytes::product;
 use crate::meta::xml::Text;
 
 /// Characters of a number that has any use.
@@ -44,10 +45,11 @@ const fn sign(text: &[u8]) -> (bool, &[u8]) {
 /// A decimal number with its sign; one that is out of all reason is as good as any that is.
 fn whole(text: &[u8]) -> Option<i64> {
     let (negative, digits) = sign(text);
-    let digit = |n: i64, byte: &u8| {
-        byte.is_ascii_digit().then(|| n.saturating_mul(10).saturating_add(byte.wrapping_sub(b'0').into()))
+    let digit = |n: u64, byte: &u8| {
+        byte.is_ascii_digit().then(|| product(n, 10).saturating_add(byte.wrapping_sub(b'0').into()))
     };
     let n = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty())?;
+    let n = i64::try_from(n).unwrap_or(i64::MAX);
     Some(if negative { n.wrapping_neg() } else { n })
 }
 

@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::cells;
 use super::pool::Pool;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, product};
 use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
@@ -146,7 +146,7 @@ impl<'c> Column<'c> {
     fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
         let size = u64::from(self.size);
         let inside = rows.start <= rows.end && rows.end <= self.rows.into();
-        let bounds = [rows.start, rows.end].map(|row| usize::try_from(row.saturating_mul(size)));
+        let bounds = [rows.start, rows.end].map(|row| usize::try_from(product(row, size)));
         match bounds {
             [Ok(from), Ok(to)] if inside => self.records.get(from..to).ok_or_else(|| self.no_rows(rows)),
             _ => Err(self.no_rows(rows)),
