@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds pilaster.wasm, which reads, pilaster-check.wasm, which also verifies and describes, and pilaster-write.wasm, which
-# writes: with rustup's target where it is installed, else with Debian's compiler. Where wasm-opt (binaryen) is installed,
-# it takes another tenth off.
+# writes: with rustup's target where it is installed, else with Debian's compiler. Where wasm-opt (binaryen) is there, from
+# `npm ci` or in the path, it takes another tenth off.
 # `build.sh NAME FEATURES` builds NAME.wasm with these features alone.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -40,9 +40,10 @@ build() { # name, features
     echo "needs the target: rustup target add $target" >&2
     exit 1
   fi
-  if command -v wasm-opt >/dev/null; then
+  local optimise
+  if optimise=$(PATH="$PWD/node_modules/.bin:$PATH" command -v wasm-opt); then
     # What Rust's target has anyway, which an old binaryen does not take for granted.
-    wasm-opt -Oz --flatten --rereloop -Oz -Oz --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int \
+    "$optimise" -Oz --flatten --rereloop -Oz -Oz --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int \
       --enable-mutable-globals --enable-reference-types --enable-multivalue --strip-producers --strip-target-features \
       "$1.wasm" -o "$1.wasm"
   fi
