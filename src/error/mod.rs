@@ -101,7 +101,7 @@ pub struct Said(whole::Parts);
 
 impl From<Said> for Error {
     fn from(Said(parts): Said) -> Self {
-        Error(Parts::new(parts.code(), parts.at(), parts.need()))
+        Error(Parts::new(parts.code(), parts.at()).with_need(parts.need()))
     }
 }
 
@@ -136,16 +136,17 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(kind: Kind, what: What, at: u64) -> Self {
-        Error(Parts::new(code(kind, what), at, 0))
+        Error(Parts::new(code(kind, what), at))
     }
 
     /// The same error with [`need`](Self::need) set; a larger number is kept as `u32::MAX`.
     #[cold]
+    #[cfg_attr(pilaster_thin_errors, inline(never))]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "saturated on the line itself")]
     pub fn with_need(self, need: u64) -> Self {
         let need = if need > u32::MAX as u64 { u32::MAX } else { need as u32 };
-        Error(Parts::new(self.0.code(), self.at(), need))
+        Error(self.0.with_need(need))
     }
 
     /// Offset of the field in the file (or the row or index, as the [`Kind`] says).
@@ -177,20 +178,22 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn moved(self, by: u64) -> Self {
-        Error(Parts::new(self.0.code(), self.at().saturating_add(by), self.need()))
+        let need = self.need();
+        Error(Parts::new(self.0.code(), self.at().saturating_add(by)).with_need(need))
     }
 
     /// Another error with the same [`need`](Self::need).
     #[cold]
     #[allow(dead_code, reason = "not every format has use for it")]
     pub(crate) fn turned(self, kind: Kind, what: What, at: u64) -> Self {
-        Error(Parts::new(code(kind, what), at, self.need()))
+        let need = self.need();
+        Error(Parts::new(code(kind, what), at).with_need(need))
     }
 
     /// All that it says.
     #[must_use]
     pub fn said(&self) -> Said {
-        Said(whole::Parts::new(self.0.code(), self.at(), self.need()))
+        Said(whole::Parts::new(self.0.code(), self.at()).with_need(self.need()))
     }
 }
 
@@ -280,12 +283,12 @@ mod tests {
     #[test]
     fn parts_are_kept() {
         let (code, at, need) = (code(Kind::Missing, What::VtxZones), u64::MAX - 1, u32::MAX);
-        let whole = whole::Parts::new(code, at, need);
+        let whole = whole::Parts::new(code, at).with_need(need);
         assert_eq!((whole.code(), whole.at(), whole.need()), (code, at, need));
-        let thin = thin::Parts::new(code, at, need);
+        let thin = thin::Parts::new(code, at).with_need(need);
         assert_eq!((thin.code(), thin.at(), thin.need()), (code, at, need));
-        let next = thin::Parts::new(0, 1, 2);
-        assert_eq!((next.code(), next.at(), next.need()), (0, 1, 2));
+        let next = thin::Parts::new(0, 1);
+        assert_eq!((next.code(), next.at(), next.need()), (0, 1, 0));
     }
 
     #[test]
