@@ -125,7 +125,7 @@ impl<'a> Column<'a> {
 
     fn mark_numbers<'s>(
         &self,
-        values: &Values<'_, Self>,
+        values: &Values<'_>,
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
@@ -252,7 +252,7 @@ impl column::Column for Column<'_> {
                     Offsets::Narrow(offsets) => Ranges::Off32(offsets),
                     Offsets::Wide(offsets) => Ranges::Off64(offsets),
                 };
-                Values::Nested { rows, of: *self }
+                Values::Nested(rows)
             }
             stype => {
                 let Some(prim) = raw::prim(stype) else {
@@ -266,6 +266,6 @@ impl column::Column for Column<'_> {
                 values
             }
         };
-        Ok(Batch { first: rows.start, len, values, validity })
+        Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
 }
