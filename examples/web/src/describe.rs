@@ -4,10 +4,8 @@ use pilaster::Result;
 use pilaster::column::{Column, Type};
 use pilaster::error::{Error, Kind};
 
+use crate::column::NESTED;
 use crate::json::Json;
-
-/// Whether any format of this build has columns with children.
-pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
 
 /// A column without the name of its parent: `{"name", "type", "nullable", ..., "children"}`.
 pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
