@@ -76,39 +76,37 @@ impl Bcolz {
     }
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        json.open(b'{').name("name", "");
-        match self {
+        let arrays = match self {
             Bcolz::Chunk => {
-                json.count("rows", chunk(pieces, source)?.nbytes() as u64).key("columns").open(b'[');
+                describe::table(json, "", chunk(pieces, source)?.nbytes() as u64);
                 describe::column(json, "bytes", &Column::new(BYTES, &[], 0, &[])?)?;
+                &[][..]
             }
             Bcolz::Dataset(arrays) => {
-                json.count("rows", arrays.first().map_or(0, Array::rows)).key("columns").open(b'[');
-                for array in arrays {
-                    match array.storage.dtype {
-                        Dtype::Object => {
-                            describe::begin(json, array.name, array.storage.dtype.ty(), false);
-                            json.close(b'}');
-                        }
-                        dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
-                    }
+                describe::table(json, "", arrays.first().map_or(0, Array::rows));
+                arrays
+            }
+        };
+        for array in arrays {
+            match array.storage.dtype {
+                Dtype::Object => {
+                    describe::begin(json, array.name, array.storage.dtype.ty(), false);
+                    json.close(b'}');
                 }
+                dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
             }
         }
-        json.close(b']').close(b'}');
+        describe::end(json);
         Ok(())
     }
 
-    pub fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
-        if call.table > 0 {
-            return Err(no_column(call.table, 1));
-        }
+    pub fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let arrays = match self {
             Bcolz::Chunk => return bytes(call, tape, scratch),
             Bcolz::Dataset(arrays) => arrays,
         };
         let array = |k: &u32| arrays.get(*k as usize).ok_or_else(|| no_column(*k as usize, arrays.len()));
-        let mut len = call.len(arrays.first().map_or(0, Array::rows))?;
+        let mut len = u64::from(call.only(arrays.first().map_or(0, Array::rows))?);
         let first = call.rows.start;
         // As far as one chunk of each column reaches.
         for k in call.columns {
@@ -134,7 +132,8 @@ impl Bcolz {
                 _ => array.items(first, len, call.pieces, tape, scratch)?,
             }
         }
-        Ok(len)
+        // No more than the call's.
+        Ok(len as u32)
     }
 }
 
@@ -232,15 +231,16 @@ impl Array {
 }
 
 /// Bytes of a chunk alone, as rows.
-fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
     let chunk = chunk(call.pieces, call.source)?;
-    let len = call.len(chunk.nbytes() as u64)?;
-    let data = range(&chunk, call.rows.start, len, scratch)?;
+    let len = call.only(chunk.nbytes() as u64)?;
+    let rows = len.into();
+    let data = range(&chunk, call.rows.start, rows, scratch)?;
     for k in call.columns {
         if *k > 0 {
             return Err(no_column(*k as usize, 1));
         }
-        tape.column(&Column::new(BYTES, &[], len, data)?, 0..len, scratch)?;
+        tape.column(&Column::new(BYTES, &[], rows, data)?, 0..rows, scratch)?;
     }
     Ok(len)
 }

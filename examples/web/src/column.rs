@@ -8,9 +8,6 @@ use pilaster::column::{Column, Type};
 
 use crate::tape::Tape;
 
-/// Whether any format of this build has columns with children.
-pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
-
 /// A column whose batches live as long as `'s`.
 pub trait AnyColumn<'s> {
     /// How many rows.

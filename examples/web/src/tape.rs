@@ -12,7 +12,8 @@ use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Ranges, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
-use crate::column::{AnyColumn, NESTED};
+use crate::column::AnyColumn;
+use crate::describe::NESTED;
 use crate::heap::reserve;
 
 /// Rows of children that one call gives at most.
