@@ -263,6 +263,7 @@ impl Session {
 }
 
 /// Opens the file.
+#[inline(never)]
 fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
     let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
     match format {
