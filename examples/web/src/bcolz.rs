@@ -212,21 +212,24 @@ impl Array {
     }
 
     fn objects(&self, first: u64, len: u64, pieces: &Pieces, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<()> {
-        let mut all = Vec::new();
-        let mut spans = Vec::new();
-        for row in first..first.saturating_add(len) {
-            let chunk = self.chunk(row, pieces)?;
-            let mut scratch = scratch.scope();
-            let bytes = range(&chunk, 0, chunk.nbytes() as u64, &mut scratch)?;
-            push(&mut spans, column::Span { at: all.len() as u32, len: bytes.len() as u32 })?;
-            if all.try_reserve(bytes.len()).is_err() || all.len().saturating_add(bytes.len()) > u32::MAX as usize {
-                return Err(Error::new(Kind::NoRoom, What::Scratch, 0).with_need(bytes.len() as u64));
-            }
-            all.extend_from_slice(bytes);
+        let rows = first..first.saturating_add(len);
+        let mut sum = 0usize;
+        for row in rows.clone() {
+            sum = sum.saturating_add(self.chunk(row, pieces)?.nbytes());
         }
-        let data = scratch.take::<u8>(all.len())?;
-        data.copy_from_slice(&all);
-        tape.strings(&VarBytes { data, spans: Spans::Each(&spans) }, scratch)
+        let data = scratch.take::<u8>(sum)?;
+        // At most OBJECTS.
+        let spans = scratch.take::<column::Span>(len as usize)?;
+        let (mut rest, mut at) = (&mut *data, 0);
+        for (row, span) in rows.zip(spans.iter_mut()) {
+            let chunk = self.chunk(row, pieces)?;
+            let len = chunk.nbytes();
+            let Some((object, more)) = rest.split_at_mut_checked(len) else { break };
+            chunk.decode_range(0..len, object, &mut scratch.scope())?;
+            *span = column::Span { at, len: len as u32 };
+            (rest, at) = (more, at.saturating_add(len as u32));
+        }
+        tape.strings(&VarBytes { data, spans: Spans::Each(spans) }, scratch)
     }
 }
 

@@ -5,7 +5,7 @@ mod check;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::Part as _;
+use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 
@@ -37,7 +37,10 @@ impl Filo {
         let vector = self.vector(pieces, source)?;
         describe::table(json, "", vector.rows());
         for k in 0..vector.width() {
-            describe::column(json, vector.name(k)?, &vector.column(k)?)?;
+            // It has no children.
+            let column = vector.column(k)?;
+            describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
+            json.close(b'}');
         }
         describe::end(json);
         Ok(())

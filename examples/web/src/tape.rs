@@ -181,8 +181,8 @@ impl Tape {
 /// Bits from the first one of a byte on.
 fn words<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u64]> {
     let words = scratch.take::<u64>(bits.len().div_ceil(64))?;
-    for (word, bits) in words.iter_mut().zip(bits.words()) {
-        *word = bits.to_le();
+    for (i, word) in words.iter_mut().enumerate() {
+        *word = bits.word(i << 6).to_le();
     }
     Ok(words)
 }

@@ -187,7 +187,8 @@ impl<'a> Column<'a> {
 #[inline(never)]
 fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Result<()> {
     if let Validity::Bits(bits) = validity {
-        for (bytes, word) in valid.chunks_mut(8).zip(bits.words()) {
+        for (i, bytes) in valid.chunks_mut(8).enumerate() {
+            let word = bits.word(i << 6);
             bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, bits)| *byte &= bits);
         }
     }
