@@ -29,7 +29,7 @@ fn draw(seed: u64, i: u64) -> u64 {
 
 /// A column in memory.
 #[derive(Clone, Copy, Debug)]
-struct Plain<'a>(Values<'a, ()>, Type, usize);
+struct Plain<'a>(Values<'a>, Type, usize);
 
 impl Column for Plain<'_> {
     fn ty(&self) -> Type {
@@ -52,14 +52,7 @@ impl Column for Plain<'_> {
     where
         Self: 's,
     {
-        let values = match self.0 {
-            Values::I64(v) => Values::I64(v),
-            Values::I32(v) => Values::I32(v),
-            Values::F64(v) => Values::F64(v),
-            Values::Utf8(v) => Values::Utf8(v),
-            _ => Values::Null,
-        };
-        Ok(Batch { first: 0, len: self.2, values, validity: Validity::All })
+        Ok(Batch { first: 0, len: self.2, values: self.0, validity: Validity::All, of: *self })
     }
 }
 
@@ -170,7 +163,7 @@ fn plain(column: &Plain<'_>) -> (i64, f64) {
     (ints, floats)
 }
 
-fn add<C>(values: &Values<'_, C>, ints: &mut i64, floats: &mut f64) {
+fn add(values: &Values<'_>, ints: &mut i64, floats: &mut f64) {
     match values {
         Values::I64(v) => *ints = v.iter().fold(*ints, |sum, v| sum.wrapping_add(*v)),
         Values::I32(v) => *ints = v.iter().fold(*ints, |sum, v| sum.wrapping_add(i64::from(*v))),

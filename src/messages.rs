@@ -28,7 +28,7 @@ as_in_debug! {
     [] crate::column::Ranges<'_>;
     [] crate::column::Spans<'_>;
     [] crate::column::Validity<'_>;
-    [C: Debug] crate::column::Values<'_, C>;
+    [] crate::column::Values<'_>;
     [C: Debug] crate::column::Batch<'_, C>;
     [C: Debug] crate::column::Dictionary<C>;
     [] crate::column::VarBytes<'_>;

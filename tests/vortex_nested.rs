@@ -69,8 +69,8 @@ fn show(column: &Column<'_>, rows: std::ops::Range<u64>) -> Result<Vec<String>, 
             out.push(match batch.values {
                 Values::I64(values) => values[i].to_string(),
                 Values::Utf8(texts) => format!("{:?}", texts.text(i)?),
-                Values::Nested { rows, of } => {
-                    let rows = rows.get(i)?;
+                Values::Nested(rows) => {
+                    let (rows, of) = (rows.get(i)?, batch.of);
                     let mut parts = Vec::new();
                     for k in 0..of.ty().children() {
                         parts.push(show(&of.child(k)?, rows.clone())?);

@@ -299,7 +299,7 @@ impl<'p> column::Column for Column<'p> {
         let values = match (self.inner.first(), self.dtype) {
             (Some(size), _) => {
                 let ranges = Ranges::Stride { first: product(first, *size), size: *size, count: len };
-                Values::Nested { rows: ranges, of: *self }
+                Values::Nested(ranges)
             }
             (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),
             (None, Dtype::Number { prim, big }) => {
@@ -309,9 +309,7 @@ impl<'p> column::Column for Column<'p> {
             (None, Dtype::Bytes(_)) => Values::Bytes(self.bytes(bytes, len, scratch)?),
             (None, Dtype::Text { big, .. }) => Values::Utf8(self.texts(first, bytes, big, len, scratch)?),
             (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),
-            (None, Dtype::Struct(_)) => {
-                Values::Nested { rows: Ranges::Stride { first, size: 1, count: len }, of: *self }
-            }
+            (None, Dtype::Struct(_)) => Values::Nested(Ranges::Stride { first, size: 1, count: len }),
             (None, Dtype::Object) => {
                 let from = usize::try_from(first).unwrap_or(usize::MAX);
                 let spans = self.objects.get(from..).and_then(|spans| spans.get(..len)).unwrap_or_default();
@@ -322,7 +320,7 @@ impl<'p> column::Column for Column<'p> {
             (Values::I64(values), Dtype::Time { .. }) => Some(*values),
             _ => None,
         };
-        Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)? })
+        Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)?, of: *self })
     }
 }
 

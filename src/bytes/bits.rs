@@ -53,7 +53,9 @@ impl<'a> Bits<'a> {
     }
 
     /// Up to 64 bits from bit `i` on, the first in the lowest place, zeros behind the end.
-    #[inline]
+    // For modules of WebAssembly, once: one call for 64 bits.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
     #[must_use]
     pub fn word(&self, i: usize) -> u64 {
         let left = self.len.saturating_sub(i);

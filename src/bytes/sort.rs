@@ -3,7 +3,41 @@
 /// Puts `items` in the order of `less`, by a heap: no recursion, no path to a panic, and a tenth of the
 /// flash that the standard library's sort takes. Equal items may change places.
 pub(crate) fn sort_by<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) {
-    let len = items.len();
+    sort(items.len(), &mut Items { items, less });
+}
+
+/// Items by their places, so that sorting is the same code for all of them.
+trait Heap {
+    fn less(&self, a: usize, b: usize) -> bool;
+    fn swap(&mut self, a: usize, b: usize);
+}
+
+struct Items<'i, T, F> {
+    items: &'i mut [T],
+    less: F,
+}
+
+impl<T: Copy, F: Fn(&T, &T) -> bool> Heap for Items<'_, T, F> {
+    fn less(&self, a: usize, b: usize) -> bool {
+        match (self.items.get(a), self.items.get(b)) {
+            (Some(a), Some(b)) => (self.less)(a, b),
+            _ => false,
+        }
+    }
+
+    fn swap(&mut self, a: usize, b: usize) {
+        if let (Some(x), Some(y)) = (self.items.get(a).copied(), self.items.get(b).copied()) {
+            if let Some(place) = self.items.get_mut(a) {
+                *place = y;
+            }
+            if let Some(place) = self.items.get_mut(b) {
+                *place = x;
+            }
+        }
+    }
+}
+
+fn sort(len: usize, heap: &mut dyn Heap) {
     // First the parents from the last to the first, then the largest to the end, one by one.
     let (mut root, mut end) = (len >> 1, len);
     loop {
@@ -14,37 +48,26 @@ pub(crate) fn sort_by<T: Copy>(items: &mut [T], less: impl Fn(&T, &T) -> bool) {
             if end == 0 || end > len {
                 return;
             }
-            swap(items, 0, end);
+            heap.swap(0, end);
         }
-        sink(items.get_mut(..end).unwrap_or_default(), root, &less);
+        sink(heap, end, root);
     }
 }
 
-/// Lets the item at `place` sink below its larger children.
-fn sink<T: Copy>(heap: &mut [T], mut place: usize, less: &impl Fn(&T, &T) -> bool) {
+/// Lets the item at `place` sink below its larger children, which are before `end`.
+fn sink(heap: &mut dyn Heap, end: usize, mut place: usize) {
     loop {
         let left = place.wrapping_mul(2).wrapping_add(1);
-        let Some(mut child) = heap.get(left) else { return };
-        let mut at = left;
-        if let Some(right) = heap.get(left.wrapping_add(1)).filter(|right| less(child, right)) {
-            (child, at) = (right, left.wrapping_add(1));
-        }
-        if !heap.get(place).is_some_and(|item| less(item, child)) {
+        if left >= end {
             return;
         }
-        swap(heap, place, at);
-        place = at;
-    }
-}
-
-fn swap<T: Copy>(items: &mut [T], a: usize, b: usize) {
-    if let (Some(x), Some(y)) = (items.get(a).copied(), items.get(b).copied()) {
-        if let Some(place) = items.get_mut(a) {
-            *place = y;
+        let right = left.wrapping_add(1);
+        let child = if right < end && heap.less(left, right) { right } else { left };
+        if !heap.less(place, child) {
+            return;
         }
-        if let Some(place) = items.get_mut(b) {
-            *place = x;
-        }
+        heap.swap(place, child);
+        place = child;
     }
 }
 

@@ -6,7 +6,7 @@
 //!
 //! ```text
 //! Table ── next_part ──► Part ── column(k) ──► Column ── read(rows) ──► Batch
-//!                                                │                       ├ values    I32(&[i32]), Utf8(..), Nested {..}
+//!                                                │                       ├ values    I32(&[i32]), Utf8(..), Nested(..)
 //!                                                └ child(k) ◄────────────┤
 //!                                                                        └ validity  All, None, Bits(..)
 //! ```

@@ -16,16 +16,19 @@ pub struct Batch<'s, C> {
     /// How many rows.
     pub len: usize,
     /// One value per row, also where [`validity`](Self::validity) says that it has no meaning.
-    pub values: Values<'s, C>,
+    pub values: Values<'s>,
     /// Which rows have a value.
     pub validity: Validity<'s>,
+    /// The column whose children the ranges of [`Values::Nested`] are about: the one that was read, or one that
+    /// holds these rows of it.
+    pub of: C,
 }
 
 /// The values of a batch. Decimals, dates, times and timestamps are the integers that they are
 /// stored as; float16 is its bits; decimals over 128 bits are four words, the lowest first.
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs, reason = "the number variants are named by their type")]
-pub enum Values<'s, C> {
+pub enum Values<'s> {
     /// No values at all.
     Null,
     /// One bit per row.
@@ -48,13 +51,8 @@ pub enum Values<'s, C> {
     Bytes(VarBytes<'s>),
     /// Text; [`VarBytes::text`] checks it.
     Utf8(VarBytes<'s>),
-    /// Lists, structs, maps: row `i` is rows `rows.get(i)` of every child of `of`.
-    Nested {
-        /// Which rows of the children.
-        rows: Ranges<'s>,
-        /// The column whose children they are.
-        of: C,
-    },
+    /// Lists, structs, maps: row `i` is these rows of every child of the column that the batch is [of](Batch::of).
+    Nested(Ranges<'s>),
 }
 
 /// A run of bytes or rows.
@@ -100,57 +98,42 @@ pub enum Spans<'s> {
     },
 }
 
-impl<'s, C> Values<'s, C> {
+impl<'s> Values<'s> {
     /// Numbers by their bytes, which are in native order and [aligned].
     #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
     #[inline(never)]
     pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
+        use bytemuck::must_cast_slice as same;
         fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
             bytemuck::try_cast_slice(bytes).unwrap_or_default()
         }
         match prim {
-            Prim::I8 => Values::I8(cast(bytes)),
-            Prim::I16 => Values::I16(cast(bytes)),
-            Prim::I32 => Values::I32(cast(bytes)),
-            Prim::I64 => Values::I64(cast(bytes)),
+            Prim::I8 => Values::I8(same(bytes)),
             Prim::U8 => Values::U8(bytes),
-            Prim::U16 => Values::U16(cast(bytes)),
-            Prim::U32 => Values::U32(cast(bytes)),
-            Prim::U64 => Values::U64(cast(bytes)),
-            Prim::F16 => Values::F16(cast(bytes)),
-            Prim::F32 => Values::F32(cast(bytes)),
-            Prim::F64 => Values::F64(cast(bytes)),
-        }
-    }
-
-    /// The same values; what nested ones point to is what `f` makes of it.
-    ///
-    /// ```
-    /// use pilaster::column::Values;
-    ///
-    /// let values: Values<'_, u8> = Values::I16(&[1, 2]);
-    /// assert!(matches!(values.map(char::from), Values::I16(&[1, 2])));
-    /// ```
-    pub fn map<D>(self, f: impl FnOnce(C) -> D) -> Values<'s, D> {
-        match self {
-            Values::Nested { rows, of } => Values::Nested { rows, of: f(of) },
-            Values::Null => Values::Null,
-            Values::Bool(v) => Values::Bool(v),
-            Values::I8(v) => Values::I8(v),
-            Values::I16(v) => Values::I16(v),
-            Values::I32(v) => Values::I32(v),
-            Values::I64(v) => Values::I64(v),
-            Values::I128(v) => Values::I128(v),
-            Values::I256(v) => Values::I256(v),
-            Values::U8(v) => Values::U8(v),
-            Values::U16(v) => Values::U16(v),
-            Values::U32(v) => Values::U32(v),
-            Values::U64(v) => Values::U64(v),
-            Values::F16(v) => Values::F16(v),
-            Values::F32(v) => Values::F32(v),
-            Values::F64(v) => Values::F64(v),
-            Values::Bytes(v) => Values::Bytes(v),
-            Values::Utf8(v) => Values::Utf8(v),
+            Prim::I16 | Prim::U16 | Prim::F16 => {
+                let words: &[u16] = cast(bytes);
+                match prim {
+                    Prim::I16 => Values::I16(same(words)),
+                    Prim::U16 => Values::U16(words),
+                    _ => Values::F16(words),
+                }
+            }
+            Prim::I32 | Prim::U32 | Prim::F32 => {
+                let words: &[u32] = cast(bytes);
+                match prim {
+                    Prim::I32 => Values::I32(same(words)),
+                    Prim::U32 => Values::U32(words),
+                    _ => Values::F32(same(words)),
+                }
+            }
+            Prim::I64 | Prim::U64 | Prim::F64 => {
+                let words: &[u64] = cast(bytes);
+                match prim {
+                    Prim::I64 => Values::I64(same(words)),
+                    Prim::U64 => Values::U64(words),
+                    _ => Values::F64(same(words)),
+                }
+            }
         }
     }
 }

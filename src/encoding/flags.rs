@@ -48,17 +48,11 @@ pub fn count<T: Copy>(values: &[T], test: impl Fn(T) -> bool) -> usize {
 /// reaches; gives back how many are set. Bits behind the last value are 0.
 #[inline]
 pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) -> usize {
-    let mut ones = 0u32;
     if !WIDE {
-        let mut rest = values;
-        for byte in bits {
-            let (eight, behind) = rest.split_at_checked(8).unwrap_or((rest, &[]));
-            *byte = eight.iter().rev().fold(0, |byte, value| byte << 1 | u8::from(test(*value)));
-            ones = ones.wrapping_add(byte.count_ones());
-            rest = behind;
-        }
-        return ones as usize;
+        let mut values = values.iter();
+        return one_by_one(&mut || values.next().is_some_and(|value| test(*value)), bits);
     }
+    let mut ones = 0u32;
     let mut staged = [0u8; BLOCK];
     for (bytes, block) in bits.chunks_mut(BLOCK / 8).zip(values.chunks(BLOCK)) {
         match block.first_chunk::<BLOCK>() {
@@ -78,6 +72,16 @@ pub fn pack<T: Copy>(values: &[T], bits: &mut [u8], test: impl Fn(T) -> bool) ->
             *byte = gathered(u64::from_le_bytes(*flags));
             ones = ones.wrapping_add(byte.count_ones());
         }
+    }
+    ones as usize
+}
+
+/// The same code for all types of values.
+fn one_by_one(next: &mut dyn FnMut() -> bool, bits: &mut [u8]) -> usize {
+    let mut ones = 0u32;
+    for byte in bits {
+        *byte = (0..8).fold(0, |byte, i| byte | u8::from(next()) << i);
+        ones = ones.wrapping_add(byte.count_ones());
     }
     ones as usize
 }

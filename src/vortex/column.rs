@@ -213,12 +213,13 @@ impl<'f> column::Column for Column<'f> {
             let mut aside = [0; ASIDE];
             self.window(&rows, &mut run, &mut Scratch::new(&mut aside))?
         };
-        let values = node.values(self.dtype.shape, at, len, &mut run, s)?;
+        let mut of = Column::new(node);
+        let values = node.values(self.dtype.shape, at, len, &mut of, &mut run, s)?;
         let validity = match values {
             Values::Null => Validity::None,
             _ => node.valid_rows(at, len, &mut run, s)?,
         };
-        Ok(Batch { first: rows.start, len, values, validity })
+        Ok(Batch { first: rows.start, len, values, validity, of })
     }
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {

@@ -12,15 +12,16 @@ use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
-    /// The values of some rows, which all lie in this node.
+    /// The values of some rows, which all lie in this node. Nested ones are ranges of the children of `of`.
     pub(super) fn values<'s>(
         &self,
         shape: Shape,
         at: u64,
         len: usize,
+        of: &mut Column<'f>,
         run: &mut Run<'_>,
         s: &mut Scratch<'s>,
-    ) -> Result<Values<'s, Column<'f>>>
+    ) -> Result<Values<'s>>
     where
         'f: 's,
     {
@@ -35,11 +36,11 @@ impl<'f> Node<'f> {
                 // Some array may say more about why it cannot be read.
                 Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() })
             }
-            _ => self.nested(at, len, run, s),
+            _ => self.nested(at, len, of, run, s).map(Values::Nested),
         }
     }
 
-    fn bool_values<'s, C>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, C>>
+    fn bool_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
     {
@@ -69,14 +70,7 @@ impl<'f> Node<'f> {
         Bits::new(to, 0, len)
     }
 
-    fn numbers<'s, C>(
-        &self,
-        prim: Prim,
-        at: u64,
-        len: usize,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Values<'s, C>>
+    fn numbers<'s>(&self, prim: Prim, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
     {
@@ -91,13 +85,7 @@ impl<'f> Node<'f> {
         named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
     }
 
-    fn decimal_values<'s, C>(
-        &self,
-        at: u64,
-        len: usize,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Values<'s, C>>
+    fn decimal_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
     {
@@ -143,22 +131,28 @@ impl<'f> Node<'f> {
         Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
     }
 
-    fn nested<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, Column<'f>>>
+    fn nested<'s>(
+        &self,
+        at: u64,
+        len: usize,
+        of: &mut Column<'f>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'s>,
+    ) -> Result<Ranges<'s>>
     where
         'f: 's,
     {
         if len == 0 {
-            let rows = Ranges::Stride { first: 0, size: 0, count: 0 };
-            return Ok(Values::Nested { rows, of: Column::new(*self) });
+            return Ok(Ranges::Stride { first: 0, size: 0, count: 0 });
         }
         let concrete = {
             let mut aside = [0; ASIDE];
             self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
         };
-        let of = Column::new(concrete);
+        *of = Column::new(concrete);
         let stride = |size: u64| Ranges::Stride { first: product(at, size), size, count: len };
         let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
-        let rows = match (concrete.form, self.form) {
+        Ok(match (concrete.form, self.form) {
             (Form::Layout(LayoutId::Struct), _) if same => stride(1),
             (Form::Array(Encoding::Struct), Form::Array(Encoding::Struct)) => stride(1),
             (Form::Array(Encoding::FixedSizeList), Form::Array(Encoding::FixedSizeList)) => match self.dtype.shape {
@@ -174,8 +168,7 @@ impl<'f> Node<'f> {
                 }
                 Ranges::Each(spans)
             }
-        };
-        Ok(Values::Nested { rows, of })
+        })
     }
 
     /// Which of some rows have a value.
@@ -224,6 +217,6 @@ fn into_bytes(cells: Cells<'_>) -> &[u8] {
 }
 
 /// Bytes as numbers; `None` if they are not aligned for that.
-fn named<C>(prim: Prim, bytes: &[u8]) -> Option<Values<'_, C>> {
+fn named(prim: Prim, bytes: &[u8]) -> Option<Values<'_>> {
     aligned(bytes, prim.size()).then(|| Values::numbers(prim, bytes))
 }

@@ -94,7 +94,7 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mu
     match batch.values {
         Values::Utf8(texts) => valid.try_for_each(|i| texts.text(i).map(drop)),
         Values::Bytes(strings) => valid.try_for_each(|i| strings.get(i).map(drop)),
-        Values::Nested { rows, of } => {
+        Values::Nested(rows) => {
             let (mut first, mut end) = (u64::MAX, 0);
             for i in valid {
                 let range = rows.get(i)?;
@@ -106,7 +106,7 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mu
                 return Ok(());
             }
             for k in 0..ty.children() {
-                let child = of.child(k)?;
+                let child = batch.of.child(k)?;
                 if end > child.rows() {
                     return Err(Error::new(Kind::OutOfRange, What::Child, end).with_need(child.rows()));
                 }

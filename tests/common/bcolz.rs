@@ -136,7 +136,7 @@ fn leaves<'p>(column: Column<'p>) -> pilaster::Result<Vec<Column<'p>>> {
     match column.ty() {
         Type::FixedList(_) => {
             batches(&column, 0..column.rows(), &mut [], |batch| {
-                let Values::Nested { rows, .. } = batch.values else { panic!("a list is nested") };
+                let Values::Nested(rows) = batch.values else { panic!("a list is nested") };
                 for i in 0..batch.len {
                     let range = rows.get(i).expect("a row");
                     assert!(range.end <= column.child(0).expect("items").rows());

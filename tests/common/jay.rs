@@ -108,7 +108,7 @@ pub fn values(column: &Column<'_>, rows: std::ops::Range<u64>, room: usize) -> R
     batches(column, rows, memory.odd(room), |batch| {
         for i in 0..batch.len {
             got.push(match (batch.validity.get(i), batch.values) {
-                (true, Values::Nested { rows, of }) => match list(&of, rows.get(i).expect("ascending"), room) {
+                (true, Values::Nested(rows)) => match list(&batch.of, rows.get(i).expect("ascending"), room) {
                     Ok(text) => text,
                     Err(why) => {
                         wrong = Some(why);

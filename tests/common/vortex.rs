@@ -94,7 +94,7 @@ fn batch_values(batch: &Batch<'_, Column<'_>>, ty: Type) -> Result<Vec<String>, 
             Cell::F16(bits) => format!("\"bits:{bits:04x}\""),
             Cell::Wide(words) => format!("\"{}\"", wide(words)),
             Cell::Nested => match batch.values {
-                Values::Nested { rows, of } => nested(rows, of, i)?,
+                Values::Nested(rows) => nested(rows, batch.of, i)?,
                 _ => unreachable!("a nested cell"),
             },
             cell => crate::expect::json(cell, ty),

@@ -27,7 +27,7 @@ impl<'a> Cell<'a> {
     }
 
     /// The value of row `i`, also where the row is missing.
-    pub fn of_values<C>(values: &Values<'a, C>, i: usize) -> Result<Cell<'a>> {
+    pub fn of_values(values: &Values<'a>, i: usize) -> Result<Cell<'a>> {
         Ok(match *values {
             Values::Null => Cell::Missing,
             Values::Bool(bits) => Cell::Bool(bits.get(i).expect("a bit per row")),
@@ -45,7 +45,7 @@ impl<'a> Cell<'a> {
             Values::F32(v) => Cell::F32(v[i].to_bits()),
             Values::F64(v) => Cell::F64(v[i].to_bits()),
             Values::Bytes(v) | Values::Utf8(v) => Cell::Bytes(v.get(i)?),
-            Values::Nested { .. } => Cell::Nested,
+            Values::Nested(_) => Cell::Nested,
         })
     }
 }

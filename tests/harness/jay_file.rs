@@ -74,7 +74,7 @@ pub fn walk(column: &Column<'_>, options: &ReadOptions, sound: bool, depth: usiz
     }
 }
 
-fn same<C>(column: &Column<'_>, options: &ReadOptions, row: u64, cell: Cell<'_>, values: &Values<'_, C>, i: usize) {
+fn same(column: &Column<'_>, options: &ReadOptions, row: u64, cell: Cell<'_>, values: &Values<'_>, i: usize) {
     let got = column.get(row);
     match (&cell, &got) {
         (Cell::Missing, Ok(None)) => {}
@@ -84,7 +84,7 @@ fn same<C>(column: &Column<'_>, options: &ReadOptions, row: u64, cell: Cell<'_>,
         (Cell::F64(a), Ok(Some(Value::Float64(b)))) => assert_eq!(*a, b.to_bits()),
         (Cell::Bytes(a), Ok(Some(Value::Text(b)))) => assert_eq!(*a, b.as_bytes()),
         (Cell::Nested, Ok(Some(Value::Rows(b)))) => {
-            let Values::Nested { rows, .. } = values else { panic!("nested, and no ranges") };
+            let Values::Nested(rows) = values else { panic!("nested, and no ranges") };
             assert_eq!(rows.get(i).as_ref(), Ok(b));
         }
         // Nobody has looked at the text yet.

@@ -93,7 +93,7 @@ fn batch(column_: &Column<'_>, rows: std::ops::Range<u64>, memory: &mut [u8], so
 }
 
 fn children(batch: &Batch<'_, Column<'_>>, memory: &mut [u8], sound: bool, depth: u32) {
-    let Values::Nested { rows, of } = batch.values else { return };
+    let (Values::Nested(rows), of) = (batch.values, batch.of) else { return };
     assert_eq!(rows.len(), batch.len);
     let mut ranges = (0..batch.len).filter(|i| batch.validity.get(*i)).filter_map(|i| rows.get(i).ok());
     let last = ranges.next_back();

@@ -76,39 +76,37 @@ impl Bcolz {
     }
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        json.open(b'{').name("name", "");
-        match self {
+        let arrays = match self {
             Bcolz::Chunk => {
-                json.count("rows", chunk(pieces, source)?.nbytes() as u64).key("columns").open(b'[');
+                describe::table(json, "", chunk(pieces, source)?.nbytes() as u64);
                 describe::column(json, "bytes", &Column::new(BYTES, &[], 0, &[])?)?;
+                &[][..]
             }
             Bcolz::Dataset(arrays) => {
-                json.count("rows", arrays.first().map_or(0, Array::rows)).key("columns").open(b'[');
-                for array in arrays {
-                    match array.storage.dtype {
-                        Dtype::Object => {
-                            describe::begin(json, array.name, array.storage.dtype.ty(), false);
-                            json.close(b'}');
-                        }
-                        dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
-                    }
+                describe::table(json, "", arrays.first().map_or(0, Array::rows));
+                arrays
+            }
+        };
+        for array in arrays {
+            match array.storage.dtype {
+                Dtype::Object => {
+                    describe::begin(json, array.name, array.storage.dtype.ty(), false);
+                    json.close(b'}');
                 }
+                dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
             }
         }
-        json.close(b']').close(b'}');
+        describe::end(json);
         Ok(())
     }
 
-    pub fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
-        if call.table > 0 {
-            return Err(no_column(call.table, 1));
-        }
+    pub fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let arrays = match self {
             Bcolz::Chunk => return bytes(call, tape, scratch),
             Bcolz::Dataset(arrays) => arrays,
         };
         let array = |k: &u32| arrays.get(*k as usize).ok_or_else(|| no_column(*k as usize, arrays.len()));
-        let mut len = call.len(arrays.first().map_or(0, Array::rows))?;
+        let mut len = u64::from(call.only(arrays.first().map_or(0, Array::rows))?);
         let first = call.rows.start;
         // As far as one chunk of each column reaches.
         for k in call.columns {
@@ -134,7 +132,8 @@ impl Bcolz {
                 _ => array.items(first, len, call.pieces, tape, scratch)?,
             }
         }
-        Ok(len)
+        // No more than the call's.
+        Ok(len as u32)
     }
 }
 
@@ -213,34 +212,38 @@ impl Array {
     }
 
     fn objects(&self, first: u64, len: u64, pieces: &Pieces, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<()> {
-        let mut all = Vec::new();
-        let mut spans = Vec::new();
-        for row in first..first.saturating_add(len) {
-            let chunk = self.chunk(row, pieces)?;
-            let mut scratch = scratch.scope();
-            let bytes = range(&chunk, 0, chunk.nbytes() as u64, &mut scratch)?;
-            push(&mut spans, column::Span { at: all.len() as u32, len: bytes.len() as u32 })?;
-            if all.try_reserve(bytes.len()).is_err() || all.len().saturating_add(bytes.len()) > u32::MAX as usize {
-                return Err(Error::new(Kind::NoRoom, What::Scratch, 0).with_need(bytes.len() as u64));
-            }
-            all.extend_from_slice(bytes);
+        let rows = first..first.saturating_add(len);
+        let mut sum = 0usize;
+        for row in rows.clone() {
+            sum = sum.saturating_add(self.chunk(row, pieces)?.nbytes());
         }
-        let data = scratch.take::<u8>(all.len())?;
-        data.copy_from_slice(&all);
-        tape.strings(&VarBytes { data, spans: Spans::Each(&spans) }, scratch)
+        let data = scratch.take::<u8>(sum)?;
+        // At most OBJECTS.
+        let spans = scratch.take::<column::Span>(len as usize)?;
+        let (mut rest, mut at) = (&mut *data, 0);
+        for (row, span) in rows.zip(spans.iter_mut()) {
+            let chunk = self.chunk(row, pieces)?;
+            let len = chunk.nbytes();
+            let Some((object, more)) = rest.split_at_mut_checked(len) else { break };
+            chunk.decode_range(0..len, object, &mut scratch.scope())?;
+            *span = column::Span { at, len: len as u32 };
+            (rest, at) = (more, at.saturating_add(len as u32));
+        }
+        tape.strings(&VarBytes { data, spans: Spans::Each(spans) }, scratch)
     }
 }
 
 /// Bytes of a chunk alone, as rows.
-fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
     let chunk = chunk(call.pieces, call.source)?;
-    let len = call.len(chunk.nbytes() as u64)?;
-    let data = range(&chunk, call.rows.start, len, scratch)?;
+    let len = call.only(chunk.nbytes() as u64)?;
+    let rows = len.into();
+    let data = range(&chunk, call.rows.start, rows, scratch)?;
     for k in call.columns {
         if *k > 0 {
             return Err(no_column(*k as usize, 1));
         }
-        tape.column(&Column::new(BYTES, &[], len, data)?, 0..len, scratch)?;
+        tape.column(&Column::new(BYTES, &[], rows, data)?, 0..rows, scratch)?;
     }
     Ok(len)
 }

@@ -161,17 +161,17 @@ impl Series {
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
         for (ty, table) in self.types.iter().zip(&self.tables) {
-            json.open(b'{').name("name", ty.name()).count("rows", table.rows).key("columns").open(b'[');
+            describe::table(json, ty.name(), table.rows);
             for field in ty.fields() {
                 describe::begin(json, field.name, logical(field.ty), field.nullable);
                 json.name("stored", field.ty.name()).close(b'}');
             }
-            json.close(b']').close(b'}');
+            describe::end(json);
         }
         Ok(())
     }
 
-    pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u64> {
+    pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u32> {
         let Some(table) = self.tables.get(call.table) else { return Err(no_column(call.table, self.tables.len())) };
         call.len(table.rows)?;
         if call.rows.is_empty() {
@@ -200,7 +200,8 @@ impl Series {
         for k in call.columns {
             tape.column(&part.column(*k as usize)?, from..to, &mut scratch)?;
         }
-        Ok(to.saturating_sub(from))
+        // No more than the call's.
+        Ok(to.saturating_sub(from) as u32)
     }
 
     fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {

@@ -9,6 +9,16 @@ use crate::json::Json;
 /// Whether any format of this build has columns with children.
 pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
 
+/// A table: `{"name", "rows", "columns": [`; the columns follow.
+pub fn table(json: &mut Json, name: &str, rows: u64) {
+    json.open(b'{').name("name", name).count("rows", rows).key("columns").open(b'[');
+}
+
+/// Ends a table.
+pub fn end(json: &mut Json) {
+    json.close(b']').close(b'}');
+}
+
 /// A column without the name of its parent: `{"name", "type", "nullable", ..., "children"}`.
 pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
     begin(json, name, column.ty(), column.nullable());

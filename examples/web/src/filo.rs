@@ -5,13 +5,14 @@ mod check;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 
 use crate::describe;
 use crate::json::Json;
 use crate::pieces::Pieces;
-use crate::session::{Call, Source, no_column};
+use crate::session::{Call, Source};
 use crate::tape::Tape;
 
 /// A vector that could be opened.
@@ -34,20 +35,20 @@ impl Filo {
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
         let vector = self.vector(pieces, source)?;
-        json.open(b'{').name("name", "").count("rows", vector.rows()).key("columns").open(b'[');
-        for k in 0..pilaster::column::Part::width(&vector) {
-            describe::column(json, pilaster::column::Part::name(&vector, k)?, &vector.column(k)?)?;
+        describe::table(json, "", vector.rows());
+        for k in 0..vector.width() {
+            // It has no children.
+            let column = vector.column(k)?;
+            describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
+            json.close(b'}');
         }
-        json.close(b']').close(b'}');
+        describe::end(json);
         Ok(())
     }
 
-    pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
+    pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let vector = self.vector(call.pieces, call.source)?;
-        let len = call.len(vector.rows())?;
-        if call.table > 0 {
-            return Err(no_column(call.table, 1));
-        }
+        let len = call.only(vector.rows())?;
         for k in call.columns {
             tape.column(&vector.column(*k as usize)?, call.rows.clone(), scratch)?;
         }

@@ -12,7 +12,7 @@ use crate::describe;
 use crate::heap::memory;
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
-use crate::session::{Call, Source, no_column};
+use crate::session::{Call, Source};
 use crate::tape::Tape;
 
 /// An open file.
@@ -36,19 +36,16 @@ impl Jay {
     }
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
-        json.open(b'{').name("name", "").count("rows", self.meta.rows()).key("columns").open(b'[');
+        describe::table(json, "", self.meta.rows());
         for k in 0..self.meta.width() {
             described(json, self.meta.name(k)?, &self.meta.field(k)?)?;
         }
-        json.close(b']').close(b'}');
+        describe::end(json);
         Ok(())
     }
 
-    pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u64> {
-        let len = call.len(self.meta.rows())?;
-        if call.table > 0 {
-            return Err(no_column(call.table, 1));
-        }
+    pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
+        let len = call.only(self.meta.rows())?;
         // The buffers of all columns are asked for at once.
         let mut missing = Missing::default();
         for k in call.columns {

@@ -44,6 +44,8 @@ extern crate alloc;
 #[cfg(feature = "bcolz")]
 mod bcolz;
 mod boundary;
+#[cfg(feature = "read")]
+mod column;
 #[cfg(feature = "dataseries")]
 mod dataseries;
 mod describe;

@@ -126,7 +126,8 @@ impl Session {
 
     fn try_open(&mut self) -> Result<Option<Progress>> {
         if self.opened.is_none() {
-            self.opened = Some(self.opened()?);
+            // There is none before, so nothing is lost.
+            core::mem::forget(self.opened.replace(opened(&self.pieces, &self.source)?));
         }
         match &mut self.opened {
             #[cfg(feature = "dataseries")]
@@ -147,25 +148,6 @@ impl Session {
         Ok(None)
     }
 
-    fn opened(&mut self) -> Result<Opened> {
-        let (pieces, source) = (&self.pieces, &self.source);
-        let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
-        match format {
-            #[cfg(feature = "filo")]
-            Format::Filo => crate::filo::Filo::open(pieces, source).map(Opened::Filo),
-            #[cfg(feature = "dataseries")]
-            Format::DataSeries => crate::dataseries::Series::open(pieces, source).map(Opened::Series),
-            #[cfg(feature = "jay")]
-            Format::Jay => crate::jay::Jay::open(pieces, source).map(Opened::Jay),
-            #[cfg(feature = "bcolz")]
-            Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
-            #[cfg(feature = "vortex")]
-            Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
-            #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
-            other => Err(other.unreadable()),
-        }
-    }
-
     /// Reads rows of some columns of a table onto the tape. The reply says how many: as far as they come unpacked
     /// together.
     pub fn read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Status {
@@ -173,12 +155,12 @@ impl Session {
         let done = self.try_read(table, columns, rows);
         if let Ok(rows) = done {
             self.reply.clear();
-            self.reply.number(rows);
+            self.reply.number(rows.into());
         }
         self.end(done.map(|_| None))
     }
 
-    fn try_read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Result<u64> {
+    fn try_read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Result<u32> {
         self.columns.clear();
         for column in columns {
             push(&mut self.columns, u32::from_le_bytes(*column))?;
@@ -280,6 +262,26 @@ impl Session {
     }
 }
 
+/// Opens the file.
+#[inline(never)]
+fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
+    let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
+    match format {
+        #[cfg(feature = "filo")]
+        Format::Filo => crate::filo::Filo::open(pieces, source).map(Opened::Filo),
+        #[cfg(feature = "dataseries")]
+        Format::DataSeries => crate::dataseries::Series::open(pieces, source).map(Opened::Series),
+        #[cfg(feature = "jay")]
+        Format::Jay => crate::jay::Jay::open(pieces, source).map(Opened::Jay),
+        #[cfg(feature = "bcolz")]
+        Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
+        #[cfg(feature = "vortex")]
+        Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
+        #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
+        other => Err(other.unreadable()),
+    }
+}
+
 /// Lends more memory.
 fn grow(scratch: &mut Vec<u8>, need: u32) -> Result<()> {
     let room = scratch.len().saturating_mul(2).max(ROOM).max((need as usize).saturating_add(64));
@@ -302,11 +304,20 @@ pub struct Call<'c> {
 
 impl Call<'_> {
     /// How many rows, of a table that has `all`.
-    pub fn len(&self, all: u64) -> Result<u64> {
+    pub fn len(&self, all: u64) -> Result<u32> {
         if self.rows.start > self.rows.end || self.rows.end > all {
             return Err(Error::new(Kind::OutOfRange, What::Row, self.rows.end).with_need(all));
         }
-        Ok(self.rows.end.saturating_sub(self.rows.start))
+        // At most ROWS.
+        Ok(self.rows.end.saturating_sub(self.rows.start) as u32)
+    }
+
+    /// How many rows, of the only table of a file, which has `all`.
+    pub fn only(&self, all: u64) -> Result<u32> {
+        if self.table > 0 {
+            return Err(no_column(self.table, 1));
+        }
+        self.len(all)
     }
 }
 

@@ -9,9 +9,10 @@ use core::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Batch, Column, Ranges, Validity, Values, VarBytes};
+use pilaster::column::{Ranges, Validity, Values, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
+use crate::column::AnyColumn;
 use crate::describe::NESTED;
 use crate::heap::reserve;
 
@@ -50,46 +51,46 @@ impl Tape {
     }
 
     /// Puts `rows` of `column` on the tape. Their memory is taken from `scratch` and stays taken.
-    pub fn column<'s, C: Column + 's>(
+    pub fn column<'s>(
         &mut self,
-        column: &C,
+        column: &dyn AnyColumn<'s>,
         rows: Range<u64>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
         let mut row = rows.start;
         loop {
-            let batch = column.read(row..rows.end, scratch)?;
-            self.batch(&batch, scratch)?;
-            row = row.saturating_add(batch.len as u64);
+            let len = column.batch(row..rows.end, self, scratch)?;
+            row = row.saturating_add(len as u64);
             if row >= rows.end {
                 return Ok(());
             }
-            if batch.len == 0 {
+            if len == 0 {
                 return Err(Error::new(Kind::Truncated, What::Row, row));
             }
         }
     }
 
-    fn batch<'s, C: Column + 's>(&mut self, batch: &Batch<'s, C>, scratch: &mut Scratch<'s>) -> Result<()> {
-        // What follows is the same code for the columns of all formats.
-        let values = match batch.values {
-            Values::Nested { rows, of } if NESTED => return self.nested(batch, &rows, &of, scratch),
-            values => values.map(drop),
-        };
-        self.flat(values, batch.len, &batch.validity, scratch)
+    /// The same for a child, which may have fewer rows than a parent says.
+    pub fn child<'s>(&mut self, child: &dyn AnyColumn<'s>, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<()> {
+        if rows.end > child.rows() {
+            return Err(Error::new(Kind::OutOfRange, What::Child, rows.end).with_need(child.rows()));
+        }
+        self.column(child, rows, scratch)
     }
 
-    #[inline(never)]
-    fn flat(
+    /// Puts a batch on the tape, with the rows of the children of `of` that are its own.
+    pub fn batch<'s>(
         &mut self,
-        values: Values<'_, ()>,
-        rows: usize,
+        first: u64,
+        len: usize,
+        values: &Values<'_>,
         validity: &Validity<'_>,
-        scratch: &mut Scratch<'_>,
+        of: &dyn AnyColumn<'s>,
+        scratch: &mut Scratch<'s>,
     ) -> Result<()> {
         let place = match values {
-            Values::Null | Values::Nested { .. } => Place::default(),
-            Values::Bool(bits) => numbers(1, words(bits, scratch)?),
+            Values::Null => Place::default(),
+            Values::Bool(bits) => numbers(1, words(*bits, scratch)?),
             Values::I8(v) => numbers(2, v),
             Values::I16(v) => numbers(3, v),
             Values::I32(v) => numbers(4, v),
@@ -103,42 +104,23 @@ impl Tape {
             Values::F16(v) => numbers(12, v),
             Values::F32(v) => numbers(13, v),
             Values::F64(v) => numbers(14, v),
-            Values::Bytes(v) => strings(15, &v, validity, false, scratch)?,
-            Values::Utf8(v) => strings(16, &v, validity, true, scratch)?,
+            Values::Bytes(v) => strings(15, v, validity, false, scratch)?,
+            Values::Utf8(v) => strings(16, v, validity, true, scratch)?,
+            Values::Nested(rows) if NESTED => return self.nested(first, len, rows, validity, of, scratch),
+            Values::Nested(_) => Place::default(),
         };
-        self.node(place, rows, validity, 0, 0, scratch)
+        self.node(place, len, validity, 0, 0, scratch)
     }
 
-    fn nested<'s, C: Column + 's>(
-        &mut self,
-        batch: &Batch<'s, C>,
-        rows: &Ranges<'s>,
-        of: &C,
-        scratch: &mut Scratch<'s>,
-    ) -> Result<()> {
-        let children = of.ty().children();
-        let all = self.ranges(batch.first, batch.len, &batch.validity, rows, children as u32, scratch)?;
-        for k in 0..children {
-            let child = of.child(k)?;
-            if all.end > child.rows() {
-                return Err(Error::new(Kind::OutOfRange, What::Child, all.end).with_need(child.rows()));
-            }
-            self.column(&child, all.clone(), scratch)?;
-        }
-        Ok(())
-    }
-
-    /// The node of a nested batch; gives back which rows of its children it is about.
-    #[inline(never)]
-    fn ranges(
+    fn nested<'s>(
         &mut self,
         first: u64,
         len: usize,
-        validity: &Validity<'_>,
         rows: &Ranges<'_>,
-        children: u32,
-        scratch: &mut Scratch<'_>,
-    ) -> Result<Range<u64>> {
+        validity: &Validity<'_>,
+        of: &dyn AnyColumn<'s>,
+        scratch: &mut Scratch<'s>,
+    ) -> Result<()> {
         let mut all = Range { start: u64::MAX, end: 0 };
         for i in (0..len).filter(|i| validity.get(*i)) {
             let range = rows.get(i)?;
@@ -163,9 +145,10 @@ impl Tape {
             *start = range.start.saturating_sub(all.start) as u32;
             *len = range.end.saturating_sub(range.start) as u32;
         }
+        let children = of.ty().children();
         let place = Place { kind: 17, values: [0; 2], spans: address(spans) };
-        self.node(place, len, validity, count as u32, children, scratch)?;
-        Ok(all)
+        self.node(place, len, validity, count as u32, children as u32, scratch)?;
+        (0..children).try_for_each(|k| of.child(k, all.clone(), self, scratch))
     }
 
     fn node(
@@ -198,8 +181,8 @@ impl Tape {
 /// Bits from the first one of a byte on.
 fn words<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u64]> {
     let words = scratch.take::<u64>(bits.len().div_ceil(64))?;
-    for (word, bits) in words.iter_mut().zip(bits.words()) {
-        *word = bits.to_le();
+    for (i, word) in words.iter_mut().enumerate() {
+        *word = bits.word(i << 6).to_le();
     }
     Ok(words)
 }

@@ -16,7 +16,7 @@ use crate::describe;
 use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
-use crate::session::{Call, Source, no_column};
+use crate::session::{Call, Source};
 use crate::tape::Tape;
 
 /// The metadata of a file, which every call needs again.
@@ -50,22 +50,19 @@ impl Vortex {
     pub fn tables(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
         let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT)?;
         let part = file.part()?;
-        json.open(b'{').name("name", "").count("rows", part.rows()).key("columns").open(b'[');
+        describe::table(json, "", part.rows());
         for k in 0..part.width() {
             describe::column(json, part.name(k)?, &part.column(k)?)?;
         }
-        json.close(b']').close(b'}');
+        describe::end(json);
         Ok(())
     }
 
-    pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u64> {
+    pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u32> {
         let all = self.pieces(call.pieces)?;
         let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT)?;
         let part = file.part()?;
-        let len = call.len(part.rows())?;
-        if call.table > 0 {
-            return Err(no_column(call.table, 1));
-        }
+        let len = call.only(part.rows())?;
         // All segments of all columns are asked for at once.
         let mut missing = Missing::default();
         for k in call.columns {

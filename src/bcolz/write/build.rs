@@ -215,7 +215,7 @@ impl<D: Disk> Builder<D> {
 }
 
 fn measure<C: Column>(col: &C, batch: &Batch<'_, C>, most: &mut [usize]) -> Result<()> {
-    let Values::Nested { rows, of } = batch.values else {
+    let Values::Nested(rows) = batch.values else {
         if let Some(most) = most.first_mut() {
             *most = longest(batch)?.max(*most);
         }
@@ -223,7 +223,7 @@ fn measure<C: Column>(col: &C, batch: &Batch<'_, C>, most: &mut [usize]) -> Resu
     };
     let ((children, size), mut before) = (shape(col)?, 0usize);
     for k in 0..children {
-        let child = of.child(k)?;
+        let child = batch.of.child(k)?;
         let most = most.get_mut(before..).unwrap_or_default();
         runs(&rows, batch.len, size, |_, run| each_batch(&child, run, |_, batch| measure(&child, batch, most)))?;
         before = before.saturating_add(leaves(&child, DEPTH)?.len());
@@ -279,7 +279,7 @@ impl Fill {
         stride: usize,
         at: usize,
     ) -> Result<()> {
-        let Values::Nested { rows, of } = batch.values else {
+        let Values::Nested(rows) = batch.values else {
             return match dtype {
                 Dtype::Struct(_) => Err(wrong_type()),
                 _ => put_items(dtype, batch, bytes, stride, at, self.missing),
@@ -302,7 +302,7 @@ impl Fill {
             return Err(wrong_type());
         }
         for (k, (dtype, at)) in fields.into_iter().enumerate() {
-            let child = of.child(k)?;
+            let child = batch.of.child(k)?;
             runs(&rows, batch.len, size, |first, run| {
                 let count = run.end.saturating_sub(run.start).checked_div(size).unwrap_or(0);
                 let from = first.saturating_mul(each);

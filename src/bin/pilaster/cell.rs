@@ -50,7 +50,7 @@ impl<'s, C: Copy> Cell<'s, C> {
             Values::F64(v) => Cell::Double(item(v, i)?),
             Values::Bytes(v) => Cell::Bytes(v.get(i)?),
             Values::Utf8(v) => Cell::Text(v.text(i)?),
-            Values::Nested { rows, of } => Cell::Nested { rows: rows.get(i)?, of },
+            Values::Nested(rows) => Cell::Nested { rows: rows.get(i)?, of: batch.of },
         })
     }
 }

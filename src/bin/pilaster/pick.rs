@@ -166,8 +166,7 @@ impl<C: Column> Column for Seen<C> {
     where
         Self: 's,
     {
-        let Batch { first, len, values, validity } = self.column.read(rows, scratch)?;
-        let values = values.map(|column| Seen { column, ..*self });
-        Ok(Batch { first, len, values, validity })
+        let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
+        Ok(Batch { first, len, values, validity, of: Seen { column: of, ..*self } })
     }
 }

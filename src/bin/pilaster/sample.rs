@@ -83,11 +83,11 @@ impl Column for Sample {
             "bytes" => Values::Bytes(strings(b"\x00\xff", &[0, 2, 2, 2])),
             "decimal" => Values::I128(&[12345, 0, -5][rows.clone()]),
             "wide" => Values::I256(&[[1, 0, 0, 0], [0; 4], [u64::MAX; 4]][rows.clone()]),
-            "list" => Values::Nested { rows: Ranges::Off32(offsets(&[0, 2, 2, 3], &rows)), of: *self },
-            _ => Values::Nested { rows: Ranges::Stride { first, size: 1, count: rows.len() }, of: *self },
+            "list" => Values::Nested(Ranges::Off32(offsets(&[0, 2, 2, 3], &rows))),
+            _ => Values::Nested(Ranges::Stride { first, size: 1, count: rows.len() }),
         };
         let validity = Validity::Bits(Bits::new(&[0b101], rows.start, rows.len())?);
-        Ok(Batch { first, len: rows.len(), values, validity })
+        Ok(Batch { first, len: rows.len(), values, validity, of: *self })
     }
 }
 

@@ -273,6 +273,6 @@ impl<'c> column::Column for Column<'c> {
             FieldType::FixedWidth(width) => Values::Bytes(self.fixed(records, len, width, scratch)?),
         };
         let validity = self.validity(records, len, scratch)?;
-        Ok(Batch { first: rows.start, len, values, validity })
+        Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
 }

@@ -115,7 +115,7 @@ impl<'a> Column<'a> {
         matches!(self.vector.element, Element::String | Element::Utf8 | Element::Blob)
     }
 
-    fn strings<'s>(&self, strings: VarBytes<'s>) -> Values<'s, Self> {
+    fn strings<'s>(&self, strings: VarBytes<'s>) -> Values<'s> {
         match self.vector.element {
             Element::Blob => Values::Bytes(strings),
             _ => Values::Utf8(strings),
@@ -170,7 +170,7 @@ impl column::Column for Column<'_> {
         let start = rows.start;
         let (first, len) = self.range(rows)?;
         let vector = &self.vector;
-        let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All };
+        let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All, of: *self };
         match (self.role, &vector.data) {
             (Role::Codes, Data::Coded { codes, .. }) => {
                 let words = scratch.take::<u32>(len)?;

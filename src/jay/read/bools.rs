@@ -29,7 +29,10 @@ impl<'a> Column<'a> {
         }
         let bits = scratch.take::<u8>(len.div_ceil(8))?;
         flags::pack(bytes, bits, |byte| byte & !NA_BOOL != 0);
-        self.mark(bytes, |byte| byte == NA_BOOL, validity, scratch)?;
+        if flags::any(bytes, |byte| byte == NA_BOOL) {
+            let pack = |valid: &mut [u8]| flags::pack(bytes, valid, |byte| byte != NA_BOOL);
+            self.mark(len, pack, validity, scratch)?;
+        }
         Bits::new(bits, 0, len)
     }
 

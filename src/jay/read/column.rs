@@ -16,6 +16,21 @@ use crate::jay::raw::{self, SType};
 /// A batch that was looked at has no more rows, so that who reads on finds it in the cache.
 const ROWS: u64 = 1 << 14;
 
+/// The same for numbers of every type; for other values something else.
+macro_rules! numbers {
+    ($values:expr, $numbers:ident => $same:expr, $other:expr) => {
+        match $values {
+            Values::I8($numbers) => $same,
+            Values::I16($numbers) => $same,
+            Values::I32($numbers) => $same,
+            Values::I64($numbers) => $same,
+            Values::F32($numbers) => $same,
+            Values::F64($numbers) => $same,
+            _ => $other,
+        }
+    };
+}
+
 /// A column: a small handle on the metadata and on the bytes of the file.
 #[derive(Clone, Copy)]
 pub struct Column<'a> {
@@ -98,20 +113,17 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Takes those values off `validity` that stand for missing ones.
-    pub(super) fn mark<'s, T: Copy>(
+    /// Leaves only those of `rows` rows in `validity` whose bits `pack` sets, as some are missing.
+    pub(super) fn mark<'s>(
         &self,
-        values: &[T],
-        is_na: impl Fn(T) -> bool,
+        rows: usize,
+        pack: impl FnOnce(&mut [u8]) -> usize,
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
-        if !flags::any(values, &is_na) {
-            return Ok(());
-        }
-        let valid = self.room(values.len(), scratch)?;
-        flags::pack(values, valid, |value| !is_na(value));
-        both(valid, validity, values.len())
+        let valid = self.room(rows, scratch)?;
+        pack(valid);
+        both(valid, validity, rows)
     }
 
     /// Room for bits of rows of which some are missing.
@@ -123,21 +135,19 @@ impl<'a> Column<'a> {
         scratch.cut(rows.div_ceil(8), 1, 1)
     }
 
+    /// Takes those rows off `validity` whose numbers stand for missing ones.
     fn mark_numbers<'s>(
         &self,
-        values: &Values<'_, Self>,
+        values: &Values<'_>,
+        rows: usize,
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
-        match values {
-            Values::I8(values) => self.mark(values, i8::is_na, validity, scratch),
-            Values::I16(values) => self.mark(values, i16::is_na, validity, scratch),
-            Values::I32(values) => self.mark(values, i32::is_na, validity, scratch),
-            Values::I64(values) => self.mark(values, i64::is_na, validity, scratch),
-            Values::F32(values) => self.mark(values, f32::is_na, validity, scratch),
-            Values::F64(values) => self.mark(values, f64::is_na, validity, scratch),
-            _ => Ok(()),
+        if !numbers!(values, numbers => flags::any(numbers, Number::is_na), false) {
+            return Ok(());
         }
+        let pack = |bits: &mut [u8]| numbers!(values, numbers => flags::pack(numbers, bits, |n| !Number::is_na(n)), 0);
+        self.mark(rows, pack, validity, scratch)
     }
 
     /// First row and row count of what `rows` gives at most.
@@ -177,7 +187,8 @@ impl<'a> Column<'a> {
 #[inline(never)]
 fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Result<()> {
     if let Validity::Bits(bits) = validity {
-        for (bytes, word) in valid.chunks_mut(8).zip(bits.words()) {
+        for (i, bytes) in valid.chunks_mut(8).enumerate() {
+            let word = bits.word(i << 6);
             bytes.iter_mut().zip(word.to_le_bytes()).for_each(|(byte, bits)| *byte &= bits);
         }
     }
@@ -252,7 +263,7 @@ impl column::Column for Column<'_> {
                     Offsets::Narrow(offsets) => Ranges::Off32(offsets),
                     Offsets::Wide(offsets) => Ranges::Off64(offsets),
                 };
-                Values::Nested { rows, of: *self }
+                Values::Nested(rows)
             }
             stype => {
                 let Some(prim) = raw::prim(stype) else {
@@ -261,11 +272,11 @@ impl column::Column for Column<'_> {
                 };
                 let values = Values::numbers(prim, self.elements(first, len, prim.size(), scratch)?);
                 if !self.is_trusted() {
-                    self.mark_numbers(&values, &mut validity, scratch)?;
+                    self.mark_numbers(&values, len, &mut validity, scratch)?;
                 }
                 values
             }
         };
-        Ok(Batch { first: rows.start, len, values, validity })
+        Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
 }

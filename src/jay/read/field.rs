@@ -243,18 +243,22 @@ impl<'a> Field<'a> {
     /// The types of this column and its children agree with the type that each of them declares.
     pub(super) fn same_types(&self, fuel: &mut Fuel) -> Result<()> {
         let Some(child) = self.child()? else { return Ok(()) };
-        let (mut declared, mut own) = (element(self.view.type_()?)?, child.view.type_()?);
-        while let (Some(a), Some(b)) = (declared, own) {
-            fuel.spend(b.at())?;
-            if a.stype()? != b.stype()? {
-                break;
+        let (mut outer, mut own) = (self.view.type_()?, child.view.type_()?);
+        loop {
+            outer = element(outer)?;
+            match (outer, own) {
+                (None, None) => return Ok(()),
+                (Some(declared), Some(ty)) => {
+                    fuel.spend(ty.at())?;
+                    if declared.stype()? != ty.stype()? {
+                        break;
+                    }
+                }
+                _ => break,
             }
-            (declared, own) = (element(Some(a))?, element(Some(b))?);
+            own = element(own)?;
         }
-        if declared.is_some() || own.is_some() {
-            return Err(Error::new(Kind::Invalid, What::JayType, child.at()));
-        }
-        Ok(())
+        Err(Error::new(Kind::Invalid, What::JayType, child.at()))
     }
 
     /// Whether truth values have one bit each.

@@ -1,5 +1,7 @@
 //! The metadata: rows, keys, and the descriptions of all columns (sections 2 and 5).
 
+use core::str;
+
 use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
@@ -127,7 +129,7 @@ impl<'a> Meta<'a> {
             name => name?,
         };
         match name.text() {
-            Err(_) if self.rules.tolerant => Ok(name.bytes().utf8_chunks().next().map_or("", |first| first.valid())),
+            Err(_) if self.rules.tolerant => Ok(front(name.bytes())),
             text => text,
         }
     }
@@ -166,6 +168,14 @@ impl<'a> Meta<'a> {
     /// The same metadata without tolerance and trust.
     pub(super) const fn strict(&self) -> Meta<'a> {
         Meta { rules: Rules { end: self.at, tolerant: false, trust: false }, ..*self }
+    }
+}
+
+/// The text before the first byte that is none.
+fn front(bytes: &[u8]) -> &str {
+    match str::from_utf8(bytes) {
+        Ok(text) => text,
+        Err(e) => bytes.get(..e.valid_up_to()).and_then(|text| str::from_utf8(text).ok()).unwrap_or_default(),
     }
 }
 

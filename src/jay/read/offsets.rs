@@ -52,6 +52,14 @@ impl<'s> Offsets<'s> {
         }
     }
 
+    /// Sets the bits of those without a flag.
+    fn pack(self, bits: &mut [u8]) -> usize {
+        match self {
+            Offsets::Narrow(offsets) => flags::pack(offsets, bits, |offset| !is_flagged32(offset)),
+            Offsets::Wide(offsets) => flags::pack(offsets, bits, |offset| !is_flagged64(offset)),
+        }
+    }
+
     fn ascend(self, most: u64) -> bool {
         match self {
             Offsets::Narrow(offsets) => ascend(offsets, most),
@@ -113,9 +121,9 @@ impl<'a> Column<'a> {
             _ => {
                 let copy = copied(data, size, scratch)?;
                 if flagged {
-                    match Offsets::new(copy, narrow) {
-                        Offsets::Narrow(offsets) => self.mark(ends(offsets), is_flagged32, validity, scratch)?,
-                        Offsets::Wide(offsets) => self.mark(ends(offsets), is_flagged64, validity, scratch)?,
+                    let ends = Offsets::new(copy.get(size..).unwrap_or_default(), narrow);
+                    if ends.any_flagged() {
+                        self.mark(len, |valid| ends.pack(valid), validity, scratch)?;
                     }
                     unflag(copy, narrow);
                 }

@@ -61,8 +61,8 @@ impl Tree {
                     Ok::<_, Error>(())
                 })
             }
-            (SType::Arr32, Values::Nested { rows, of }) => {
-                let child = of.child(0)?;
+            (SType::Arr32, Values::Nested(rows)) => {
+                let child = batch.of.child(0)?;
                 let mut run = 0..0;
                 for i in 0..batch.len {
                     let there = batch.validity.get(i);

@@ -59,7 +59,7 @@ pub fn verify(call: Call<'_>) -> Result<u32> {
     file.verify(&mut Scratch::new(call.memory)).map(|()| 1)
 }
 
-fn digest<C>(values: &Values<'_, C>) -> u32 {
+fn digest(values: &Values<'_>) -> u32 {
     match values {
         Values::Bool(bits) => bits.count_ones() as u32,
         Values::I8(v) => v.iter().fold(0, |sum, v| sum ^ *v as u32),
@@ -69,7 +69,7 @@ fn digest<C>(values: &Values<'_, C>) -> u32 {
         Values::F32(v) => v.iter().fold(0, |sum, v| sum ^ v.to_bits()),
         Values::F64(v) => v.iter().fold(0, |sum, v| sum ^ v.to_bits() as u32),
         Values::Utf8(v) => v.iter().fold(0, |sum, v| sum ^ v.map_or(0, |v| v.len() as u32)),
-        Values::Nested { rows, .. } => rows.len() as u32,
+        Values::Nested(rows) => rows.len() as u32,
         _ => 0,
     }
 }
