@@ -1,34 +1,23 @@
 //! Numbers in attributes, as C reads them.
 
-use crate::meta::xml::Text;
-
 /// Characters of a number that has any use.
-const LONGEST: usize = 64;
-
-/// The bytes of `text`, through a small buffer, as it may hold references; `None` if it is too long.
-fn bytes<'b>(text: Text<'b>, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
-    text.decode(&mut crate::bytes::Scratch::new(buffer)).ok().map(str::as_bytes)
-}
+pub(super) const LONGEST: usize = 64;
 
 /// `int.int`, without blanks.
-pub(super) fn version(text: Text<'_>) -> Option<[i32; 2]> {
-    let mut buffer = [0; LONGEST];
-    let text = bytes(text, &mut buffer)?;
+pub(super) fn version(text: &[u8]) -> Option<[i32; 2]> {
     let dot = text.iter().position(|byte| *byte == b'.')?;
     let (major, minor) = (text.get(..dot)?, text.get(dot.saturating_add(1)..)?);
     Some([whole(major)?.try_into().ok()?, whole(minor)?.try_into().ok()?])
 }
 
 /// A decimal size above 0.
-pub(super) fn size(text: Text<'_>) -> Option<u32> {
-    let size = i32::try_from(whole(bytes(text, &mut [0; LONGEST])?)?).ok()?;
+pub(super) fn size(text: &[u8]) -> Option<u32> {
+    let size = i32::try_from(whole(text)?).ok()?;
     u32::try_from(size).ok().filter(|size| *size > 0)
 }
 
 /// A number in the syntax of `strtod`: blanks may lead, hexadecimal digits, `inf` and `nan` are fine.
-pub(super) fn double(text: Text<'_>) -> Option<f64> {
-    let mut buffer = [0; LONGEST];
-    let text = bytes(text, &mut buffer)?;
+pub(super) fn double(text: &[u8]) -> Option<f64> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     strtod(text.get(text.iter().take_while(|byte| blank(byte)).count()..)?)
 }

@@ -202,61 +202,56 @@ impl<'a> Xml<'a> {
         }
         match self.place {
             Place::Start | Place::Lost => Ok(None),
-            Place::InRoot => self.inside(),
-            Place::BeforeRoot | Place::BehindRoot => self.outside(),
+            Place::BeforeRoot | Place::InRoot | Place::BehindRoot => self.piece(),
         }
     }
 
-    /// Beside the root element: comments, instructions, white space.
-    fn outside(&mut self) -> Result<Option<Event<'a>>> {
+    /// What begins here. Beside the root element that is comments, instructions, white space.
+    fn piece(&mut self) -> Result<Option<Event<'a>>> {
+        let (inside, behind) = (self.place == Place::InRoot, self.place == Place::BehindRoot);
         loop {
-            self.scan.spaces();
-            let behind = self.place == Place::BehindRoot;
-            return match self.scan.rest {
-                [] if behind => Ok(None),
-                [] => Err(self.scan.truncated(What::XmlTag)),
-                // Some writers store the end of a C string.
-                rest if behind && rest.iter().all(|byte| *byte == 0) => {
-                    self.scan.skip(rest.len());
-                    Ok(None)
-                }
-                [b'<', b'!', b'-', b'-', ..] => self.comment(),
-                [b'<', b'?', ..] => self.instruction(),
-                rest if behind => Err(Error::new(Kind::Trailing, What::XmlTag, self.at()).with_need(rest.len() as u64)),
-                rest if rest.starts_with(b"<!DOCTYPE") && !self.doctype => {
-                    self.doctype = true;
-                    self.scan.doctype()?;
-                    continue;
-                }
-                [b'<', ..] => {
-                    self.place = Place::InRoot;
-                    self.start()
-                }
-                _ => Err(self.scan.invalid(What::XmlTag)),
-            };
-        }
-    }
-
-    /// Inside the root element.
-    fn inside(&mut self) -> Result<Option<Event<'a>>> {
-        match self.scan.rest {
-            [b'<', b'/', ..] => self.end(),
-            [b'<', b'?', ..] => self.instruction(),
-            [b'<', b'!', b'-', b'-', ..] => self.comment(),
-            rest if rest.starts_with(b"<![CDATA[") => {
-                self.scan.skip(9);
-                self.scan.until(b"]]>", What::XmlText)?;
-                Ok(Some(Event::Cdata))
+            if !inside {
+                self.scan.spaces();
             }
-            [b'<', ..] => self.start(),
-            _ => self.text(),
+            let at = self.at();
+            if self.scan.eat(b"<!--") {
+                return self.comment();
+            }
+            if self.scan.eat(b"<?") {
+                return self.instruction();
+            }
+            if behind {
+                let rest = self.scan.rest;
+                // Some writers store the end of a C string.
+                if rest.iter().all(|byte| *byte == 0) {
+                    self.scan.skip(rest.len());
+                    return Ok(None);
+                }
+                return Err(Error::new(Kind::Trailing, What::XmlTag, at).with_need(rest.len() as u64));
+            }
+            if inside && self.scan.eat(b"</") {
+                return self.end();
+            }
+            if inside && self.scan.eat(b"<![CDATA[") {
+                self.scan.until(b"]]>", What::XmlText)?;
+                return Ok(Some(Event::Cdata));
+            }
+            if !inside && !self.doctype && self.scan.eat(b"<!DOCTYPE") {
+                self.doctype = true;
+                self.scan.doctype()?;
+                continue;
+            }
+            if self.scan.eat(b"<") {
+                self.place = Place::InRoot;
+                return self.start(at);
+            }
+            return if inside { self.text() } else { Err(self.scan.unexpected(What::XmlTag)) };
         }
     }
 
-    fn start(&mut self) -> Result<Option<Event<'a>>> {
+    /// A start tag, which begins at `at`.
+    fn start(&mut self, at: u64) -> Result<Option<Event<'a>>> {
         let scan = &mut self.scan;
-        let at = scan.at as u64;
-        scan.skip(1);
         let name = scan.name(What::XmlTag)?;
         let mut attributes = Attributes { scan: *scan };
         let mut names = [&[][..]; MAX_ATTRIBUTES];
@@ -289,7 +284,6 @@ impl<'a> Xml<'a> {
     }
 
     fn end(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(2);
         let at = self.at();
         let name = self.scan.name(What::XmlTag)?;
         if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
@@ -311,13 +305,11 @@ impl<'a> Xml<'a> {
     }
 
     fn comment(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(4);
         self.scan.until(b"--", What::XmlText)?;
         if self.scan.eat(b">") { Ok(Some(Event::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
     }
 
     fn instruction(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(2);
         let name = self.scan.name(What::XmlTag)?;
         // The declaration has its place at the very start.
         if name.raw() == b"xml" {
