@@ -6,7 +6,7 @@ use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{DECODED, ExtentType, FieldRecord, NameAt, SCALED, UNIQUE};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
-use crate::meta::xml::{Attribute, Event, Tag, Text, Xml};
+use crate::meta::xml::{Attribute, Piece, Tag, Text, Xml};
 
 use super::number;
 
@@ -53,18 +53,18 @@ impl<'a, 'r> Description<'a, 'r> {
         let mut root = None;
         loop {
             let at = reader.at();
-            let Some(event) = reader.next()? else { break };
-            match (reader.depth(), event) {
-                (1, Event::Open(tag)) => root = Some(self.root(&tag)?),
-                (2, Event::Open(tag)) if tag.is("field") => {
-                    self.field(&tag)?;
+            let Some(piece) = reader.advance()? else { break };
+            match (reader.depth(), piece) {
+                (1, Piece::Open) => root = Some(self.root(reader.tag())?),
+                (2, Piece::Open) if reader.tag().is("field") => {
+                    self.field(reader.tag())?;
                     if self.count as u64 > limits.max_columns.into() {
-                        let limit = limits.max_columns.into();
-                        return Err(Error::new(Kind::Limit, What::MaxColumns, tag.name().at()).with_need(limit));
+                        let (at, limit) = (reader.tag().name().at(), limits.max_columns.into());
+                        return Err(Error::new(Kind::Limit, What::MaxColumns, at).with_need(limit));
                     }
                 }
-                (2, Event::Open(_))
-                | (1, Event::Text { blank: false } | Event::Cdata | Event::Comment | Event::Instruction) => {
+                (2, Piece::Open)
+                | (1, Piece::Text { blank: false } | Piece::Cdata | Piece::Comment | Piece::Instruction) => {
                     return Err(Error::new(Kind::Invalid, What::DsType, at));
                 }
                 _ => {}

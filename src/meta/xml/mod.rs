@@ -76,6 +76,9 @@ pub struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
+    /// What one is read over.
+    const NONE: Self = Tag { name: Attribute::NONE.name, attributes: Attributes { scan: Scan::new(&[]) } };
+
     /// The name, with its prefix.
     #[must_use]
     pub const fn name(&self) -> Text<'a> {
@@ -131,6 +134,8 @@ impl<'a> Iterator for Attributes<'a> {
 #[derive(Clone, Debug)]
 pub struct Xml<'a> {
     scan: Scan<'a>,
+    /// The last start tag.
+    tag: Tag<'a>,
     place: Place,
     /// Names of the elements that are open.
     open: [&'a [u8]; MAX_DEPTH],
@@ -139,6 +144,17 @@ pub struct Xml<'a> {
     closing: bool,
     /// A document type has been seen.
     doctype: bool,
+}
+
+/// An [`Event`] whose tag stays with the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Open,
+    Close,
+    Text { blank: bool },
+    Cdata,
+    Comment,
+    Instruction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +172,8 @@ impl<'a> Xml<'a> {
     #[must_use]
     pub const fn new(document: &'a [u8]) -> Self {
         Xml {
-            scan: Scan { rest: document, at: 0, charset: Charset::Utf8 },
+            scan: Scan::new(document),
+            tag: Tag::NONE,
             place: Place::Start,
             open: [&[]; MAX_DEPTH],
             depth: 0,
@@ -183,15 +200,32 @@ impl<'a> Xml<'a> {
     /// What the [module](self) says.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
-        let event = self.event();
-        if event.is_err() {
+        Ok(self.advance()?.map(|piece| match piece {
+            Piece::Open => Event::Open(self.tag),
+            Piece::Close => Event::Close,
+            Piece::Text { blank } => Event::Text { blank },
+            Piece::Cdata => Event::Cdata,
+            Piece::Comment => Event::Comment,
+            Piece::Instruction => Event::Instruction,
+        }))
+    }
+
+    /// The tag of the last [`Piece::Open`].
+    pub(crate) const fn tag(&self) -> &Tag<'a> {
+        &self.tag
+    }
+
+    /// The next piece, as [`next`](Self::next) gives it.
+    pub(crate) fn advance(&mut self) -> Result<Option<Piece>> {
+        let piece = self.step();
+        if piece.is_err() {
             self.place = Place::Lost;
             self.closing = false;
         }
-        event
+        piece
     }
 
-    fn event(&mut self) -> Result<Option<Event<'a>>> {
+    fn step(&mut self) -> Result<Option<Piece>> {
         if self.closing {
             self.closing = false;
             return Ok(Some(self.leave()));
@@ -207,7 +241,7 @@ impl<'a> Xml<'a> {
     }
 
     /// What begins here. Beside the root element that is comments, instructions, white space.
-    fn piece(&mut self) -> Result<Option<Event<'a>>> {
+    fn piece(&mut self) -> Result<Option<Piece>> {
         let (inside, behind) = (self.place == Place::InRoot, self.place == Place::BehindRoot);
         loop {
             if !inside {
@@ -234,7 +268,7 @@ impl<'a> Xml<'a> {
             }
             if inside && self.scan.eat(b"<![CDATA[") {
                 self.scan.until(b"]]>", What::XmlText)?;
-                return Ok(Some(Event::Cdata));
+                return Ok(Some(Piece::Cdata));
             }
             if !inside && !self.doctype && self.scan.eat(b"<!DOCTYPE") {
                 self.doctype = true;
@@ -250,10 +284,10 @@ impl<'a> Xml<'a> {
     }
 
     /// A start tag, which begins at `at`.
-    fn start(&mut self, at: u64) -> Result<Option<Event<'a>>> {
+    fn start(&mut self, at: u64) -> Result<Option<Piece>> {
         let scan = &mut self.scan;
         let name = scan.name(What::XmlTag)?;
-        let mut attributes = Attributes { scan: *scan };
+        self.tag = Tag { name, attributes: Attributes { scan: *scan } };
         let mut names = [&[][..]; MAX_ATTRIBUTES];
         let mut count = 0usize;
         let mut attribute = Attribute::NONE;
@@ -268,8 +302,9 @@ impl<'a> Xml<'a> {
             *place = name;
             count = count.wrapping_add(1);
         }
-        let len = attributes.scan.rest.len().saturating_sub(scan.rest.len());
-        attributes.scan.rest = attributes.scan.rest.get(..len).unwrap_or_default();
+        let attributes = &mut self.tag.attributes.scan.rest;
+        let len = attributes.len().saturating_sub(scan.rest.len());
+        *attributes = attributes.get(..len).unwrap_or_default();
 
         self.closing = scan.eat(b"/");
         if !scan.eat(b">") {
@@ -280,10 +315,10 @@ impl<'a> Xml<'a> {
         };
         *place = name.raw();
         self.depth = self.depth.wrapping_add(1);
-        Ok(Some(Event::Open(Tag { name, attributes })))
+        Ok(Some(Piece::Open))
     }
 
-    fn end(&mut self) -> Result<Option<Event<'a>>> {
+    fn end(&mut self) -> Result<Option<Piece>> {
         let at = self.at();
         let name = self.scan.name(What::XmlTag)?;
         if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
@@ -296,20 +331,20 @@ impl<'a> Xml<'a> {
         Ok(Some(self.leave()))
     }
 
-    fn leave(&mut self) -> Event<'a> {
+    fn leave(&mut self) -> Piece {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
             self.place = Place::BehindRoot;
         }
-        Event::Close
+        Piece::Close
     }
 
-    fn comment(&mut self) -> Result<Option<Event<'a>>> {
+    fn comment(&mut self) -> Result<Option<Piece>> {
         self.scan.until(b"--", What::XmlText)?;
-        if self.scan.eat(b">") { Ok(Some(Event::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
+        if self.scan.eat(b">") { Ok(Some(Piece::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
     }
 
-    fn instruction(&mut self) -> Result<Option<Event<'a>>> {
+    fn instruction(&mut self) -> Result<Option<Piece>> {
         let name = self.scan.name(What::XmlTag)?;
         // The declaration has its place at the very start.
         if name.raw() == b"xml" {
@@ -319,16 +354,16 @@ impl<'a> Xml<'a> {
             return Err(self.scan.unexpected(What::XmlTag));
         }
         self.scan.until(b"?>", What::XmlText)?;
-        Ok(Some(Event::Instruction))
+        Ok(Some(Piece::Instruction))
     }
 
-    fn text(&mut self) -> Result<Option<Event<'a>>> {
+    fn text(&mut self) -> Result<Option<Piece>> {
         let scan = &mut self.scan;
         let mut blank = true;
         loop {
             match scan.rest {
                 [] => return Err(scan.truncated(What::XmlTag)),
-                [b'<', ..] => return Ok(Some(Event::Text { blank })),
+                [b'<', ..] => return Ok(Some(Piece::Text { blank })),
                 [b']', b']', b'>', ..] => return Err(scan.invalid(What::XmlText)),
                 [b'&', ..] => {
                     blank = false;

@@ -20,6 +20,10 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
+    pub(super) const fn new(document: &'a [u8]) -> Self {
+        Scan { rest: document, at: 0, charset: Charset::Utf8 }
+    }
+
     pub(super) fn skip(&mut self, n: usize) {
         self.rest = self.rest.get(n..).unwrap_or_default();
         self.at = self.at.wrapping_add(n);
