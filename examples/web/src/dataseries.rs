@@ -137,7 +137,7 @@ impl Series {
                 let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
                 let name = name.unwrap_or_default();
                 if !self.headers.is_empty() && name == XML_TYPE.as_bytes() {
-                    return Err(Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at));
+                    return Err(header.unknown_type());
                 }
                 self.push(header, name)?;
             }
@@ -146,10 +146,9 @@ impl Series {
     }
 
     fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
-        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
-            let table = self.types.iter().position(|ty| ty.name().as_bytes() == name);
-            let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or_else(unknown)?;
+            let rows = self.types.place(name).and_then(|table| self.tables.get_mut(table));
+            let rows = rows.ok_or_else(|| header.unknown_type())?;
             if header.rows > 0 {
                 push(&mut rows.extents, (rows.rows, self.headers.len() as u32))?;
                 rows.rows = rows.rows.saturating_add(header.rows.into());
@@ -206,8 +205,7 @@ impl Series {
     fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
         let bytes = pieces.get(header.span(), What::DsExtent)?;
         let extent = self.order.extent(bytes, header.at)?;
-        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
-        let ty = self.types.find(extent.type_name()).ok_or_else(unknown)?;
+        let ty = self.types.find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
         extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
     }
 }

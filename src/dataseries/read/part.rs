@@ -37,11 +37,9 @@ impl<'s> Part<'s> {
         self.records
     }
 
-    /// Where the string of the first variable32 field of record `row` lies; for the built-in types, which
-    /// have it in front.
-    pub(super) fn string_at(&self, row: usize) -> Result<Span> {
-        let cell = cells::cells::<4>(self.records, self.ty.record_len(), 0).nth(row);
-        self.pool.span(cell.map_or(0, |cell| u32::from_ne_bytes(*cell)))
+    /// Where the string of a variable32 cell lies.
+    pub(super) fn span(&self, cell: u32) -> Result<Span> {
+        self.pool.span(cell)
     }
 
     pub(super) fn slice(&self, span: Span) -> Result<&'s [u8]> {
