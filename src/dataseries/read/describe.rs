@@ -120,7 +120,9 @@ impl<'a, 'r> Description<'a, 'r> {
         let name = declared.name().filter(|name| name.chars().next() != Some(' ')).ok_or(bad)?;
         let field = &mut declared.field;
         match name.as_str() {
-            Some(text) => (field.name_at, field.name_len) = (small(name.at(), &name)?, small(text.len() as u64, &name)?),
+            Some(text) => {
+                (field.name_at, field.name_len) = (small(name.at(), &name)?, small(text.len() as u64, &name)?)
+            }
             None => {
                 field.flags |= DECODED;
                 field.name_at = small(self.used as u64, &name)?;
