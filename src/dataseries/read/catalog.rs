@@ -12,7 +12,7 @@ use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 
 /// The extent types of a file, in the order of their names. A small handle on lent memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Types<'a> {
     /// The pool of the type extent, in which the documents lie.
     documents: &'a [u8],
