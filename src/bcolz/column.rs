@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::dtype::Dtype;
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::{Bits, Scratch, checked_product, product};
 use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
 use crate::error::{Error, Kind, Result, What};
 
@@ -36,8 +36,8 @@ impl<'p> Column<'p> {
         if dtype == Dtype::Object {
             return Err(Error::new(Kind::Misuse, What::BcolzDtype, 0));
         }
-        let items = inner.iter().try_fold(rows, |product, length| product.checked_mul(*length));
-        let bytes = items.and_then(|items| items.checked_mul(dtype.size().into()));
+        let items = inner.iter().try_fold(rows, |items, length| checked_product(items, *length));
+        let bytes = items.and_then(|items| checked_product(items, dtype.size().into()));
         if bytes != Some(data.len() as u64) {
             return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(data.len() as u64));
         }
@@ -106,7 +106,7 @@ impl<'p> Column<'p> {
         if !self.inner.is_empty() || self.dtype == Dtype::Object {
             return Ok((usize::try_from(len).map_err(|_| missing())?, &[]));
         }
-        let [from, to] = [rows.start, rows.start.saturating_add(len)].map(|row| row.saturating_mul(stride));
+        let [from, to] = [rows.start, rows.start.saturating_add(len)].map(|row| product(row, stride));
         let (Ok(from), Ok(to)) = (usize::try_from(from), usize::try_from(to)) else { return Err(missing()) };
         let bytes = self.data.get(from..to).ok_or_else(missing)?;
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
@@ -251,8 +251,8 @@ impl<'p> column::Column for Column<'p> {
     fn child(&self, k: usize) -> Result<Self> {
         let missing = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
         if let Some((length, inner)) = self.inner.split_first() {
-            let rows = self.rows.saturating_mul(*length);
-            let there = self.there.map(|(bits, each)| (bits, each.saturating_mul(*length)));
+            let rows = product(self.rows, *length);
+            let there = self.there.map(|(bits, each)| (bits, product(each, *length)));
             return if k == 0 { Ok(Column { inner, rows, there, ..*self }) } else { Err(missing()) };
         }
         let Dtype::Struct(fields) = self.dtype else { return Err(missing()) };
@@ -298,7 +298,7 @@ impl<'p> column::Column for Column<'p> {
         let (len, bytes) = self.window(&rows)?;
         let values = match (self.inner.first(), self.dtype) {
             (Some(size), _) => {
-                let ranges = Ranges::Stride { first: first.saturating_mul(*size), size: *size, count: len };
+                let ranges = Ranges::Stride { first: product(first, *size), size: *size, count: len };
                 Values::Nested { rows: ranges, of: *self }
             }
             (None, Dtype::Bool) => Values::Bool(self.bits(bytes, len, scratch)?),

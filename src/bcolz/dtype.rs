@@ -3,6 +3,7 @@
 use core::fmt;
 
 use super::fields::Fields;
+use crate::bytes::decimal;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
 
@@ -226,8 +227,7 @@ const UNITS: [Unit; 13] = [
 
 /// The number that digits spell.
 pub(super) fn number(digits: &str) -> Option<u32> {
-    // As JSON has them.
-    u32::try_from(digits.parse::<u64>().ok()?).ok()
+    u32::try_from(decimal(digits)?).ok()
 }
 
 /// `[ns]`.

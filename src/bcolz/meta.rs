@@ -2,7 +2,7 @@
 
 use super::chunk::Params;
 use super::{Compressor, Dtype, Shuffle};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, checked_product, decimal};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 use crate::meta::json::{Event, Json};
@@ -58,8 +58,8 @@ impl Shape {
     /// # Errors
     /// [`Kind::Overflow`].
     pub fn items(&self) -> Result<u64> {
-        let product = self.inner().iter().try_fold(1u64, |product, length| product.checked_mul(*length));
-        product.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))
+        let items = self.inner().iter().try_fold(1, |items, length| checked_product(items, *length));
+        items.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))
     }
 
     /// Takes the lengths that follow.
@@ -236,8 +236,8 @@ impl<'a> Storage<'a> {
 /// An integer of JSON.
 fn signed(number: &str) -> Option<i64> {
     match number.strip_prefix('-') {
-        Some(digits) => 0i64.checked_sub_unsigned(digits.parse().ok()?),
-        None => 0i64.checked_add_unsigned(number.parse().ok()?),
+        Some(digits) => 0i64.checked_sub_unsigned(decimal(digits)?),
+        None => 0i64.checked_add_unsigned(decimal(number)?),
     }
 }
 

@@ -7,6 +7,7 @@
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
 //! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
 //! | [`Span`] | a range of a file that may be larger than memory |
+//! | [`product`] | what two numbers of a file make, if 64 bits hold it |
 //! | [`Bits`], [`BitReader`] | bits of a byte slice, by index and in sequence |
 //!
 //! ```
@@ -32,6 +33,7 @@ mod bits;
 mod endian;
 #[cfg(feature = "embedded-storage-03")]
 mod flash;
+mod product;
 mod reader;
 mod scratch;
 #[cfg(feature = "filo")]
@@ -45,6 +47,8 @@ pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
+pub(crate) use product::decimal;
+pub use product::{checked_product, product};
 pub use reader::Reader;
 pub use scratch::Scratch;
 #[cfg(feature = "embedded-io-07")]

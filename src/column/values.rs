@@ -5,7 +5,7 @@ use core::str;
 #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 use super::Prim;
 use super::Validity;
-use crate::bytes::Bits;
+use crate::bytes::{Bits, checked_product};
 use crate::error::{Error, Kind, Result, What};
 
 /// A run of rows of a column, flat and in native byte order.
@@ -295,7 +295,7 @@ impl Ranges<'_> {
         let next = i.checked_add(1)?;
         match *self {
             Ranges::Stride { first, size, count } if i < count => {
-                let start = first.checked_add((i as u64).checked_mul(size)?)?;
+                let start = first.checked_add(checked_product(i as u64, size)?)?;
                 Some(start..start.checked_add(size)?)
             }
             Ranges::Stride { .. } => None,

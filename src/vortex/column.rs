@@ -8,7 +8,7 @@ use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Run, Text};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, product};
 use crate::column::{self, Batch, Dictionary, Type, Validity, Values};
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::{Error, Kind, Result, What};
@@ -193,7 +193,7 @@ impl<'f> column::Column for Column<'f> {
             Some(width) => (width as u64, false),
             None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
         };
-        let mut need = Scratch::cost::<u64>(n.div_ceil(8).saturating_mul(width)).saturating_add(n.div_ceil(4));
+        let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
         if spans && let Plan::Copied(bound) = node.plan(at, len, &mut run, s)? {
             need = need.saturating_add(bound);
             run.text = Text::Copied { arena: &mut [], used: 0 };

@@ -6,7 +6,7 @@ use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE, Run, Text, take};
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::{Bits, Scratch, product};
 use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, aligned};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
@@ -156,7 +156,7 @@ impl<'f> Node<'f> {
             self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
         };
         let of = Column::new(concrete);
-        let stride = |size: u64| Ranges::Stride { first: at.saturating_mul(size), size, count: len };
+        let stride = |size: u64| Ranges::Stride { first: product(at, size), size, count: len };
         let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
         let rows = match (concrete.form, self.form) {
             (Form::Layout(LayoutId::Struct), _) if same => stride(1),

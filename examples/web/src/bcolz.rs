@@ -10,7 +10,7 @@ use pilaster::Result;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
 use pilaster::bcolz::{Column, Dtype, open_file};
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Scratch, checked_product, product};
 use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
 
@@ -149,8 +149,8 @@ impl Array {
         // No text is longer than the file it stands in.
         let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
-        let row =
-            items.checked_mul(storage.dtype.size().into()).ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))?;
+        let row = checked_product(items, storage.dtype.size().into());
+        let row = row.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))?;
         let object = storage.dtype == Dtype::Object;
         if sizes.shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
             // Rows without bytes could be any number of them.
@@ -183,10 +183,10 @@ impl Array {
         let chunk = open_file(bytes.ok_or(Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
         if self.row > 0 {
             let chunklen = self.storage.chunklen;
-            let rows = self.rows().saturating_sub(number.saturating_mul(chunklen)).min(chunklen);
-            let (held, wanted) = (chunk.nbytes() as u64, rows.saturating_mul(self.row));
+            let rows = self.rows().saturating_sub(product(number, chunklen)).min(chunklen);
+            let (held, wanted) = (chunk.nbytes() as u64, product(rows, self.row));
             // A last chunk may hold rows that the sizes do not count yet.
-            let most = if rows < chunklen { chunklen.saturating_mul(self.row) } else { wanted };
+            let most = if rows < chunklen { product(chunklen, self.row) } else { wanted };
             if held < wanted || held > most {
                 return Err(Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(held));
             }
@@ -207,12 +207,7 @@ impl Array {
             &[][..]
         } else {
             let chunk = self.chunk(self.number(first), pieces)?;
-            range(
-                &chunk,
-                first.checked_rem(chunklen).unwrap_or(0).saturating_mul(self.row),
-                len.saturating_mul(self.row),
-                scratch,
-            )?
+            range(&chunk, product(first.checked_rem(chunklen).unwrap_or(0), self.row), product(len, self.row), scratch)?
         };
         tape.column(&Column::new(self.storage.dtype, self.inner(), len, data)?, 0..len, scratch)
     }

@@ -9,6 +9,7 @@ use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarB
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::Cell;
+use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// The rows of one extent, unpacked: native cells, all differences undone.
@@ -142,11 +143,11 @@ impl<'c> Column<'c> {
 
     /// The records of `rows`.
     fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
-        let size = u64::from(self.size);
+        // Rows that there are have numbers of 32 bits.
+        let at = |row| (low32(row) as usize).saturating_mul(self.size as usize);
         let inside = rows.start <= rows.end && rows.end <= self.rows.into();
-        let bounds = [rows.start, rows.end].map(|row| usize::try_from(row.saturating_mul(size)));
-        match bounds {
-            [Ok(from), Ok(to)] if inside => self.records.get(from..to).ok_or_else(|| self.no_rows(rows)),
+        match self.records.get(at(rows.start)..at(rows.end)) {
+            Some(records) if inside => Ok(records),
             _ => Err(self.no_rows(rows)),
         }
     }

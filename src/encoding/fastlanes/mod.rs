@@ -32,7 +32,7 @@ mod small;
 pub use delta::{lanes, undelta};
 
 use super::cells::Cells;
-use crate::bytes::FAST;
+use crate::bytes::{FAST, product};
 use crate::error::{Error, Kind, Result, What};
 
 /// Values of a block.
@@ -82,7 +82,7 @@ const fn place(i: usize, bits: usize) -> (usize, usize) {
 /// Bytes of `blocks` blocks at `width` bits; whatever the word.
 #[must_use]
 pub const fn packed_len(blocks: u64, width: u32) -> u64 {
-    blocks.saturating_mul(128).saturating_mul(width as u64)
+    product(blocks.saturating_mul(128), width as u64)
 }
 
 /// Kernels of one word type.

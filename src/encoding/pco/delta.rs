@@ -4,7 +4,7 @@
 
 use super::stream::Stream;
 use super::{BATCH, LOOKBACKS, SECONDARY, mask, middle};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, checked_product};
 use crate::error::{Error, Kind, Result, What};
 
 /// Most weights of a convolution.
@@ -49,7 +49,7 @@ impl Conv {
             return false;
         }
         let weights = self.weights.iter().fold(0u64, |sum, w| sum.saturating_add(w.unsigned_abs().into()));
-        let most = weights.checked_mul(1 << bits).and_then(|most| most.checked_add(self.bias.unsigned_abs()));
+        let most = checked_product(weights, 1 << bits).and_then(|most| most.checked_add(self.bias.unsigned_abs()));
         most.is_some_and(|most| most < 1 << wide.wrapping_sub(1))
     }
 }

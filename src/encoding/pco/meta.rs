@@ -5,7 +5,7 @@ use super::join::{Mode, is_base};
 use super::stream::Stream;
 use super::table::{Bins, Tables};
 use super::{BATCH, Class, MAX_NUMBERS, Number, VARIABLES, Version, middle};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, product};
 use crate::error::{Error, Kind, Result, What};
 
 /// Bits of a lookback, and of an index into a dictionary.
@@ -71,7 +71,7 @@ impl<'a> Chunk<'a> {
                 if !stream.align() {
                     return Err(wrong(stream, count));
                 }
-                let len = count.saturating_mul(u64::from(number.bits >> 3));
+                let len = product(count, u64::from(number.bits >> 3));
                 let from = usize::try_from(stream.bytes_begun()).unwrap_or(usize::MAX);
                 let range = usize::try_from(len).ok().and_then(|len| bytes.get(from..from.checked_add(len)?));
                 let need = stream.bytes_begun().saturating_add(len);

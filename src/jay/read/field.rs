@@ -3,7 +3,7 @@
 use core::fmt;
 
 use super::Stats;
-use crate::bytes::Span;
+use crate::bytes::{Span, checked_product};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
 use crate::jay::raw::{self, ALIGN, DATA, HEAD, SType, TEXT, VALIDITY};
@@ -121,7 +121,7 @@ impl<'a> Field<'a> {
         }
         let width = if is_text { self.width.into() } else { width };
         let values = if is_text || raw::is_array(self.stype) { offsets } else { self.rows };
-        let need = values.checked_mul(width).ok_or(self.error(What::JayRows, self.rows))?;
+        let need = checked_product(values, width).ok_or(self.error(What::JayRows, self.rows))?;
         let packed = self.stype == SType::Bool8 && data.len >= bits;
         if data.len < need && !packed {
             return Err(short(What::JayBuffer, data, need));

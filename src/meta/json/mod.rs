@@ -43,7 +43,7 @@ mod text;
 pub use quote::quote;
 pub use text::{Chars, Text};
 
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, decimal};
 use crate::error::{Error, Kind, Result, What};
 
 /// Objects and arrays inside each other.
@@ -374,9 +374,9 @@ impl<'a> Json<'a> {
 
     fn item_number(&mut self) -> Result<(Option<u64>, Start)> {
         match self.step()? {
-            (Event::Number(number), start) => match number.parse() {
-                Ok(number) => Ok((Some(number), start)),
-                Err(_) => start.unexpected(),
+            (Event::Number(number), start) => match decimal(number) {
+                Some(number) => Ok((Some(number), start)),
+                None => start.unexpected(),
             },
             (Event::End, start) => Ok((None, start)),
             (_, start) => start.unexpected(),

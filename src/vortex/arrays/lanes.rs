@@ -1,7 +1,7 @@
 //! FastLanes: bit packing, frame of reference, delta.
 
 use super::patches::Patches;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, product};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{self, BLOCK};
 use crate::encoding::integers;
@@ -66,7 +66,7 @@ impl<'f> Node<'f> {
             return Err(self.error(Kind::Invalid, What::VtxMetadata, offset));
         }
         let lanes = fastlanes::lanes(width);
-        let bases_len = fastlanes::block_of(len).0.saturating_mul(lanes as u64);
+        let bases_len = product(fastlanes::block_of(len).0, lanes as u64);
         // Old forms have nullable children; whether a null is in them is asked elsewhere.
         let dtype = self.dtype.required();
         let (bases, deltas) = (self.child(0, &dtype, bases_len), self.child(1, &dtype, len));
@@ -79,7 +79,7 @@ impl<'f> Node<'f> {
             let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
             let mut t = s.scope();
             let mut base = take(&mut t, width, lanes)?;
-            bases.cells(Ask::Values, block.saturating_mul(lanes as u64), &mut base, run, &mut t)?;
+            bases.cells(Ask::Values, product(block, lanes as u64), &mut base, run, &mut t)?;
             let mut delta = take(&mut t, width, BLOCK)?;
             deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), &mut delta, run, &mut t)?;
             if len == BLOCK {

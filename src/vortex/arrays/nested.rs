@@ -1,6 +1,6 @@
 //! Lists, list views, fixed-size lists, structs: which rows of their children each row has.
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, checked_product, product};
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{Shape, Ty};
@@ -46,7 +46,7 @@ impl<'f> Node<'f> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
         for (i, cell) in out.iter_mut().enumerate() {
             let row = at.saturating_add(i as u64);
-            *cell = span_cell(span(row.saturating_mul(size), size));
+            *cell = span_cell(span(product(row, size), size));
         }
         Ok(())
     }
@@ -236,7 +236,7 @@ impl<'f> Node<'f> {
             Form::Array(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
             Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
                 Shape::FixedList(size) => {
-                    let rows = self.rows.checked_mul(size.into());
+                    let rows = checked_product(self.rows, size.into());
                     let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
                     self.child(0, dtype, rows)
                 }

@@ -1,6 +1,6 @@
 //! Values as they are: null, primitive, bool, bytebool, decimal.
 
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::{Bits, Scratch, product};
 use crate::encoding::cells::{Cells, Value};
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::node::Node;
@@ -25,7 +25,7 @@ impl<'f> Node<'f> {
     /// Rows `at..at + len` of buffer 0, which has exactly so many cells of `width` as the array rows.
     pub(in crate::vortex) fn fixed(&self, width: usize, at: u64, len: usize) -> Result<&'f [u8]> {
         let buffer = self.buffer(0)?;
-        let need = self.rows.saturating_mul(width as u64);
+        let need = product(self.rows, width as u64);
         if buffer.bytes.len() as u64 != need {
             return Err(Error::new(Kind::Truncated, What::VtxBuffer, buffer.at).with_need(need));
         }

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, product};
 use crate::codec::zstd;
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
@@ -132,7 +132,7 @@ impl<'f> Node<'f> {
             let bytes = t.take::<u8>(usize::try_from(frame.size).unwrap_or(usize::MAX))?;
             self.spend(&frame, run)?;
             frames.unpack(&frame, bytes, &mut t)?;
-            if frame.values.end.saturating_sub(frame.values.start).checked_mul(width as u64) != Some(frame.size) {
+            if product(frame.values.end.saturating_sub(frame.values.start), width as u64) != frame.size {
                 return Err(self.error(Kind::Invalid, What::VtxMetadata, frame.size));
             }
             let skip = usize::try_from(value.saturating_sub(frame.values.start)).unwrap_or(usize::MAX);
