@@ -6,7 +6,7 @@ use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
 use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
-use crate::encoding::Out;
+use crate::encoding::{Out, flags};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::Packing;
@@ -205,10 +205,10 @@ impl column::Column for Column<'_> {
             batch.validity = vector.mask.validity(first, len, scratch)?;
         }
         if let (Role::Offsets, Values::I32(offsets)) = (self.role, &batch.values) {
-            for ((i, row), offset) in (start..).enumerate().zip(*offsets) {
+            for ((i, row), offset) in (first..).enumerate().zip(*offsets) {
                 if *offset == NO_ZONE && batch.validity.get(i) {
                     // Says what is wrong with it.
-                    vector.get(row)?;
+                    vector.zones.offsets().get(row)?;
                 }
             }
         }
@@ -290,9 +290,7 @@ fn all_bits<'s>(bit: bool, len: usize, scratch: &mut Scratch<'s>) -> Result<Bits
 /// Validity of codes, of which 0 is missing.
 fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
     let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
-    for (byte, codes) in valid.iter_mut().zip(codes.chunks(8)) {
-        *byte = codes.iter().rev().fold(0, |byte, code| byte << 1 | u8::from(*code != 0));
-    }
+    flags::pack(codes, valid, |code| code != 0);
     Ok(Validity::Bits(Bits::new(valid, 0, codes.len())?))
 }
 
