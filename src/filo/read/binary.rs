@@ -4,7 +4,7 @@ use super::mask::Mask;
 use super::numbers::Form;
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
-use super::{Data, PAYLOAD, Vector, row_count, rows_of};
+use super::{Data, PAYLOAD, Vector, check_rows, rows_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::column::Span;
 use crate::encoding::line::Line;
@@ -90,7 +90,8 @@ impl<'a> Vector<'a> {
     /// Sections 9.3 and 10.4.
     fn open_repeated(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let at = r.at();
-        self.rows = row_count(r.u32(What::FiloRows)?, at)?;
+        self.rows = r.u32(What::FiloRows)?;
+        check_rows(self.rows, at)?;
         let value = r.rest();
         let at = position(r.at());
         let packing = match (self.element, value.len()) {
@@ -142,7 +143,8 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
 #[inline(never)]
 fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     let base = position(r.at());
-    *rows = row_count(r.u32(What::FiloRows)?, base.into())?;
+    *rows = r.u32(What::FiloRows)?;
+    check_rows(*rows, base.into())?;
     if r.rest().len() >> 2 < *rows as usize {
         return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(u64::from(*rows) << 2));
     }

@@ -3,7 +3,7 @@
 use super::mask::Mask;
 use super::packed::{Packed, position};
 use super::strings::Kinds;
-use super::{Data, PAYLOAD, Vector, row_count, rows_of};
+use super::{Data, PAYLOAD, Vector, check_rows, rows_of};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
@@ -26,11 +26,13 @@ impl<'a> Vector<'a> {
         if let Some(field) = shape.vars {
             let vars: Option<views::DdtVars> = table.0.inline(field)?;
             let Some(vars) = vars else { return Err(table.missing(What::FiloVars)) };
-            self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
+            self.rows = vars.len.cast_unsigned();
+            check_rows(self.rows, table.0.at())?;
             (self.numbers.line.base, self.zones.base) = (vars.base_millis, vars.base_tz);
         }
         if let Some(len) = shape.len {
-            self.rows = row_count(table.0.scalar(len, 0)?, table.0.at())?;
+            self.rows = table.0.scalar(len, 0)?;
+            check_rows(self.rows, table.0.at())?;
         }
         if let Some(mask) = shape.mask {
             self.mask = table.mask(mask)?;
@@ -180,7 +182,8 @@ impl<'a> Fields<'a> {
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
-        *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
+        *count = rows_of(list.map_or(0, |list| list.len()))?;
+        check_rows(*count, slots)?;
         Ok(position(slots))
     }
 

@@ -339,12 +339,12 @@ const RULES: [Rule; 16] = [
 /// The payload's start, from which its offsets count (section 1).
 const PAYLOAD: u64 = HEADER_LEN as u64;
 
-/// A row count as the format has it: signed, and never negative.
-fn row_count(word: u32, at: u64) -> Result<u32> {
-    if word.cast_signed() < 0 {
-        return Err(Error::new(Kind::Invalid, What::FiloRows, at).with_need(word.into()));
+/// Checks a row count, which the format has as a signed number.
+fn check_rows(rows: u32, at: u64) -> Result<()> {
+    if rows.cast_signed() < 0 {
+        return Err(Error::new(Kind::Invalid, What::FiloRows, at).with_need(rows.into()));
     }
-    Ok(word)
+    Ok(())
 }
 
 /// A count that came from a length, as a row count.

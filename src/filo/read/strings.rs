@@ -305,6 +305,12 @@ impl<'a> Strings<'a> {
         if word & UTF8_NA == 0 {
             return self.with_length((base as usize).checked_add(word as usize)?);
         }
+        self.packed_span(base, word)
+    }
+
+    /// The same of a word of the packed form.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn packed_span(&self, base: u32, word: u32) -> Option<Span> {
         let span = packed_word(base, word);
         (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
     }
@@ -370,7 +376,11 @@ impl<'a> Strings<'a> {
                 let words = matches!(self.kind, Kinds::Words { .. });
                 let slot = i.checked_add(words.into())?.checked_mul(4)?.checked_add(base as usize)?;
                 let word = self.u32(slot)?;
-                if words { self.word_span(base, word) } else { self.with_length(slot.checked_add(word as usize)?) }
+                if words && word & UTF8_NA != 0 {
+                    return self.packed_span(base, word);
+                }
+                let from = if words { base as usize } else { slot };
+                self.with_length(from.checked_add(word as usize)?)
             }
             Kinds::Slots { at, size } => {
                 let at = i.checked_mul(size.into())?.checked_add(at as usize)?;
