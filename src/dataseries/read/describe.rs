@@ -18,6 +18,8 @@ pub(super) struct Description<'a, 'r> {
     fields: &'r mut [FieldRecord],
     /// Room for the name, the namespace behind it, and the names of fields that are not in the document as they are.
     texts: &'r mut [u8],
+    /// What the fields take.
+    counts: Counts,
     /// How many fields.
     pub count: usize,
     /// Bytes of all texts, of the name and of the namespace.
@@ -35,6 +37,7 @@ impl<'a, 'r> Description<'a, 'r> {
             xml,
             fields,
             texts,
+            counts: Counts::new(),
             count: 0,
             used: 0,
             name: 0,
@@ -87,11 +90,13 @@ impl<'a, 'r> Description<'a, 'r> {
         }
         let mut declared = Declared::NOTHING;
         declared.read(tag, &OF_ROOT, What::DsType)?;
-        let name = declared.name().ok_or(Error::new(Kind::Invalid, What::DsTypeName, at))?;
-        self.name = self.put(&name);
-        self.namespace = declared.namespace.map_or(0, |namespace| self.put(&namespace));
+        if !declared.is_named() {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
+        }
+        self.name = self.put(&declared.name);
+        self.namespace = self.put(&declared.namespace);
         (self.version, self.options) = (declared.version, declared.options);
-        Ok(name)
+        Ok(declared.name)
     }
 
     /// The next field as its tag declares it. What it is relative to is the offset of a value for now, and only whether it
@@ -101,9 +106,10 @@ impl<'a, 'r> Description<'a, 'r> {
         declared.read(tag, &OF_FIELD, What::DsField)?;
         let bad = Error::new(Kind::Invalid, What::DsField, tag.name().at());
         let ty = match (declared.ty.ok_or(bad)?, declared.size) {
-            (FieldType::FixedWidth(_), Some(size)) => FieldType::FixedWidth(size),
-            (FieldType::FixedWidth(_), None) | (_, Some(_)) => return Err(bad),
-            (ty, None) => ty,
+            (FieldType::FixedWidth(_), 0) => return Err(bad),
+            (FieldType::FixedWidth(_), size) => FieldType::FixedWidth(size),
+            (ty, 0) => ty,
+            _ => return Err(bad),
         };
         let allowed = match ty {
             FieldType::Variable32 => FOR_STRINGS,
@@ -111,24 +117,24 @@ impl<'a, 'r> Description<'a, 'r> {
             FieldType::Int32 | FieldType::Int64 => FOR_NUMBERS,
             _ => 0,
         };
-        let field = &mut declared.field;
-        if declared.used & !allowed != 0 || (declared.warn && field.flags & SCALED == 0) {
+        if declared.used & !allowed != 0 || (declared.warn && declared.field.flags & SCALED == 0) {
             return Err(bad);
         }
+        if !declared.is_named() || declared.name.chars().next() == Some(' ') {
+            return Err(bad);
+        }
+        let (field, name) = (&mut declared.field, &declared.name);
         field.set_type(ty);
         field.multiplier = 1.0 / field.scale;
-        let name = declared.name().filter(|name| name.chars().next() != Some(' ')).ok_or(bad)?;
-        let field = &mut declared.field;
         match name.as_str() {
-            Some(text) => {
-                (field.name_at, field.name_len) = (small(name.at(), &name)?, small(text.len() as u64, &name)?)
-            }
+            Some(text) => (field.name_at, field.name_len) = (small(name.at(), name)?, small(text.len() as u64, name)?),
             None => {
                 field.flags |= DECODED;
-                field.name_at = small(self.used as u64, &name)?;
-                field.name_len = small(self.put(&name) as u64, &name)?;
+                field.name_at = small(self.used as u64, name)?;
+                field.name_len = small(self.put(name) as u64, name)?;
             }
         }
+        self.counts.add(ty, field.null_mask != 0);
         if let Some(place) = self.fields.get_mut(self.count) {
             *place = *field;
         }
@@ -146,11 +152,7 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Where each field lies in a record: only all of them tell. `at` is where the type has its name.
     fn place(&mut self, at: u64) -> Result<()> {
-        let mut counts = Counts::new();
-        for field in self.fields.iter() {
-            counts.add(field.ty(), field.null_mask != 0);
-        }
-        self.layout = counts.layout(self.options).ok_or(Error::new(Kind::Overflow, What::DsType, 0))?;
+        self.layout = self.counts.layout(self.options).ok_or(Error::new(Kind::Overflow, What::DsType, 0))?;
         if self.options.compact && self.layout.compact_prefix() == 0 {
             // Compaction is said by bools; there must be one.
             return Err(Error::new(Kind::Invalid, What::DsType, at));
@@ -242,12 +244,13 @@ impl<'a> ExtentType<'a> {
 
 /// What the attributes of a tag say.
 struct Declared<'a> {
-    name: Option<Text<'a>>,
-    namespace: Option<Text<'a>>,
+    name: Text<'a>,
+    namespace: Text<'a>,
     version: [i32; 2],
     options: Options,
     ty: Option<FieldType>,
-    size: Option<u32>,
+    /// 0 if nothing was said.
+    size: u32,
     field: FieldRecord,
     /// Which types the attributes are for: elsewhere even a "no" is wrong.
     used: u8,
@@ -301,12 +304,12 @@ const OF_FIELD: [(&str, Key); 9] = [
 
 impl<'a> Declared<'a> {
     const NOTHING: Self = Declared {
-        name: None,
-        namespace: None,
+        name: Attribute::NONE.value,
+        namespace: Attribute::NONE.value,
         version: [0; 2],
         options: Options::DEFAULT,
         ty: None,
-        size: None,
+        size: 0,
         field: FieldRecord::EMPTY,
         used: 0,
         warn: false,
@@ -314,11 +317,13 @@ impl<'a> Declared<'a> {
 
     /// Reads the attributes of `tag`, of which these are `known`.
     fn read(&mut self, tag: &Tag<'a>, known: &[(&str, Key)], what: What) -> Result<()> {
-        for Attribute { name, value } in tag.attributes() {
+        let (mut attributes, mut attribute) = (tag.attributes(), Attribute::NONE);
+        while attributes.read(&mut attribute) {
+            let Attribute { name, value } = &attribute;
             let text = name.as_str().unwrap_or_default();
             match known.iter().find(|(known, _)| *known == text) {
                 Some((_, key)) => {
-                    self.set(*key, &value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
+                    self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
                 }
                 // Other attributes are for whoever shows the data, but not these.
                 None if text.starts_with("pack_") || text.starts_with("opt_") => {
@@ -337,8 +342,8 @@ impl<'a> Declared<'a> {
         let text = bytes(value, &mut buffer).unwrap_or_default();
         let field = &mut self.field;
         match key {
-            Key::Name => self.name = Some(*value),
-            Key::Namespace => self.namespace = Some(*value),
+            Key::Name => self.name = *value,
+            Key::Namespace => self.namespace = *value,
             Key::Version => self.version = number::version(text)?,
             Key::NullCompact => self.options.compact = choice(text, ["no", "non_bool"])?,
             Key::PadRecord => {
@@ -350,7 +355,7 @@ impl<'a> Declared<'a> {
                 self.options.ordering = if down { Ordering::BigToSmall } else { Ordering::SmallToBig };
             }
             Key::Type => self.ty = Some(field_type(text)?),
-            Key::Size => self.size = Some(number::size(text)?),
+            Key::Size => self.size = number::size(text)?,
             Key::Nullable => field.null_mask = choice(text, YES)?.into(),
             Key::Unique => {
                 self.used |= FOR_STRINGS;
@@ -377,9 +382,9 @@ impl<'a> Declared<'a> {
         Some(())
     }
 
-    /// The name, if it can be one.
-    fn name(&self) -> Option<Text<'a>> {
-        self.name.filter(|name| (1..=MAX_NAME).contains(&name.len()))
+    /// Whether the name can be one.
+    fn is_named(&self) -> bool {
+        (1..=MAX_NAME).contains(&self.name.len())
     }
 }
 

@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
 use crate::generated::filo as views;
-use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
+use crate::meta::flat::{Flat, Inline, Table};
 
 impl<'a> Vector<'a> {
     /// Opens the payload of the chunk. The six tables are one as far as they have the same fields; what is
@@ -180,7 +180,7 @@ impl<'a> Fields<'a> {
     /// each string when it is read.
     #[inline(never)]
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
-        let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
+        let list: Option<Inline<'a, u32>> = self.0.vector(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
         *count = rows_of(list.map_or(0, |list| list.len()))?;
         check_rows(*count, slots)?;

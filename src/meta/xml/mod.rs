@@ -111,7 +111,7 @@ pub struct Attribute<'a> {
 
 impl<'a> Attribute<'a> {
     /// What one is read over.
-    const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
+    pub(crate) const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
 }
 
 /// The attributes of a tag.
@@ -125,8 +125,15 @@ impl<'a> Iterator for Attributes<'a> {
 
     fn next(&mut self) -> Option<Attribute<'a>> {
         let mut attribute = Attribute::NONE;
+        self.read(&mut attribute).then_some(attribute)
+    }
+}
+
+impl<'a> Attributes<'a> {
+    /// Reads the next one into `attribute`; false behind the last.
+    pub(crate) fn read(&mut self, attribute: &mut Attribute<'a>) -> bool {
         // Checked when the tag was read, so there is no error to pass on.
-        self.scan.attribute(&mut attribute).is_ok_and(|any| any).then_some(attribute)
+        self.scan.attribute(attribute).unwrap_or_default()
     }
 }
 
