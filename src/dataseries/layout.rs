@@ -23,7 +23,7 @@
 //! assert_eq!(SLOTS[2].null, Some(pilaster::dataseries::layout::Bit { at: 0, mask: 0b10 }));
 //! ```
 
-use super::raw::{MAX_PART, align};
+use super::raw::MAX_PART;
 
 /// The type of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -103,6 +103,7 @@ impl FieldType {
 /// `pack_field_ordering`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
 pub enum Ordering {
     /// `small_to_big_sep_var32` (section 6.3).
     #[default]
@@ -161,17 +162,19 @@ pub struct Slot {
     pub null: Option<Bit>,
 }
 
-/// How many fields of each kind a type has: the first pass.
+/// How much the fields of each group take: the first pass. What is larger than any record stays so.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Visible and hidden bools.
-    bits: u64,
+    bits: u32,
     /// Bytes of byte and fixedwidth fields together.
-    small: u64,
-    int32: u64,
-    variable32: u64,
-    /// int64 and double.
-    big: u64,
+    small: u32,
+    /// Bytes of int32 fields.
+    int32: u32,
+    /// Bytes of variable32 fields.
+    variable32: u32,
+    /// Bytes of int64 and double fields.
+    big: u32,
 }
 
 impl Counts {
@@ -184,17 +187,21 @@ impl Counts {
     /// One field more.
     #[must_use]
     pub const fn with(mut self, ty: FieldType, nullable: bool) -> Self {
-        match ty {
-            FieldType::Bool => self.bits = self.bits.saturating_add(1),
-            FieldType::Byte | FieldType::FixedWidth(_) => self.small = self.small.saturating_add(ty.size() as u64),
-            FieldType::Int32 => self.int32 = self.int32.saturating_add(1),
-            FieldType::Variable32 => self.variable32 = self.variable32.saturating_add(1),
-            FieldType::Int64 | FieldType::Double => self.big = self.big.saturating_add(1),
-        }
-        if nullable {
-            self.bits = self.bits.saturating_add(1);
-        }
+        self.add(ty, nullable);
         self
+    }
+
+    /// Counts one field more.
+    pub(super) const fn add(&mut self, ty: FieldType, nullable: bool) {
+        let (group, size) = match ty {
+            FieldType::Bool => (&mut self.bits, 1),
+            FieldType::Byte | FieldType::FixedWidth(_) => (&mut self.small, ty.size()),
+            FieldType::Int32 => (&mut self.int32, 4),
+            FieldType::Variable32 => (&mut self.variable32, 4),
+            FieldType::Int64 | FieldType::Double => (&mut self.big, 8),
+        };
+        *group = group.saturating_add(size);
+        self.bits = self.bits.saturating_add(nullable as u32);
     }
 
     /// All of `fields`: type, and whether nullable.
@@ -211,51 +218,51 @@ impl Counts {
     /// Where the groups lie. `None` if a record is larger than an extent can be.
     #[must_use]
     pub const fn layout(self, options: Options) -> Option<Layout> {
-        // Below, nothing is near the limits of its sums.
-        if (self.bits >> 3 | self.small | self.int32 | self.variable32 | self.big) > MAX_PART {
+        let bit_bytes = self.bits.div_ceil(8);
+        let fours = self.int32.saturating_add(self.variable32);
+        let all = bit_bytes.saturating_add(self.small).saturating_add(fours).saturating_add(self.big);
+        // Below, nothing is near the limits of its sums: padding is a few bytes more.
+        if all > MAX_RECORD {
             return None;
         }
         let original = matches!(options.pad, Pad::Original);
-        let bit_bytes = self.bits.div_ceil(8);
-        let (int32_len, variable32_len) = (self.int32.wrapping_mul(4), self.variable32.wrapping_mul(4));
-        let (fours, eights) = (int32_len.wrapping_add(variable32_len), self.big.wrapping_mul(8));
         let (bits, small, int32, big, end);
         match options.ordering {
             Ordering::SmallToBig => {
                 bits = 0;
                 small = bit_bytes;
                 let p = small.wrapping_add(self.small);
-                int32 = if original || fours > 0 { align(p, 4) } else { p };
+                int32 = if original || fours > 0 { align_record(p, 4) } else { p };
                 let p = int32.wrapping_add(fours);
-                big = if original || eights > 0 { align(p, 8) } else { p };
-                end = big.wrapping_add(eights);
+                big = if original || self.big > 0 { align_record(p, 8) } else { p };
+                end = big.wrapping_add(self.big);
             }
             Ordering::BigToSmall => {
                 big = 0;
-                int32 = eights;
+                int32 = self.big;
                 small = int32.wrapping_add(fours);
                 bits = small.wrapping_add(self.small);
-                let to = if original || eights > 0 {
+                let to = if original || self.big > 0 {
                     8
                 } else if fours > 0 {
                     4
                 } else {
                     1
                 };
-                end = align(bits.wrapping_add(bit_bytes), to);
+                end = align_record(bits.wrapping_add(bit_bytes), to);
             }
         }
-        if end > MAX_PART {
+        if end > MAX_RECORD {
             return None;
         }
         Some(Layout {
-            record_len: cut(end),
-            bits: cut(bits),
-            bits_end: cut(bits.wrapping_add(bit_bytes)),
-            small: cut(small),
-            int32: cut(int32),
-            variable32: cut(int32.wrapping_add(int32_len)),
-            big: cut(big),
+            record_len: end,
+            bits,
+            bits_end: bits.wrapping_add(bit_bytes),
+            small,
+            int32,
+            variable32: int32.wrapping_add(self.int32),
+            big,
         })
     }
 }
@@ -366,10 +373,14 @@ impl Places {
     }
 }
 
-/// A number that was compared with [`MAX_PART`].
-#[allow(clippy::cast_possible_truncation, reason = "at most MAX_PART, as every caller has checked")]
-const fn cut(n: u64) -> u32 {
-    n as u32
+/// The largest record: an extent has room for one.
+#[allow(clippy::cast_possible_truncation, reason = "31 bits")]
+const MAX_RECORD: u32 = MAX_PART as u32;
+
+/// The next multiple of `to`, a power of two, for places in a record.
+const fn align_record(n: u32, to: u32) -> u32 {
+    let mask = to.wrapping_sub(1);
+    n.wrapping_add(mask) & !mask
 }
 
 #[cfg(test)]

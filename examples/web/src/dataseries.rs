@@ -47,28 +47,47 @@ struct Rows {
 
 impl Series {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
+        let mut series = Series {
+            order: Order::Little,
+            types: Types::default(),
+            index: None,
+            headers: Vec::new(),
+            tables: Vec::new(),
+            at: HEADER_LEN as u64,
+            end: None,
+        };
+        series.begin(pieces, source)?;
+        Ok(series)
+    }
+
+    /// Reads header, index and types. In its place, as it is large.
+    #[inline(never)]
+    fn begin(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
         let order = Order::of(pieces.get(header, What::DsHeader)?)?;
-        let index = match source.sequential {
-            true => None,
-            false => {
-                let span = Trailer::span(source.len)?;
-                let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
-                let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at)?;
-                Some(lasting(|scratch| extent.index(&trailer, &ReadOptions::DEFAULT, scratch))?)
-            }
-        };
-        let at = HEADER_LEN as u64;
-        let left = source.len.saturating_sub(at);
-        let header = pieces.get(Span { at, len: left.min(EXTENT_HEADER_LEN as u64) }, What::DsExtent)?;
-        let span = order.header(header, at)?.span();
-        let extent = order.extent(pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?, at)?;
-        let types = lasting(|scratch| extent.types(&ReadOptions::DEFAULT, scratch))?;
-        let mut tables = Vec::new();
-        for _ in 0..types.len() {
-            push(&mut tables, Rows::default())?;
+        self.order = order;
+        if !source.sequential {
+            let span = Trailer::span(source.len)?;
+            let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
+            let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at)?;
+            lasting(|scratch| {
+                self.index = Some(extent.index(&trailer, &ReadOptions::DEFAULT, scratch)?);
+                Ok(())
+            })?;
         }
-        Ok(Series { order, types, index, headers: Vec::new(), tables, at, end: None })
+        let left = source.len.saturating_sub(self.at);
+        let header = Span { at: self.at, len: left.min(EXTENT_HEADER_LEN as u64) };
+        let span = order.header(pieces.get(header, What::DsExtent)?, self.at)?.span();
+        let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
+        let extent = order.extent(bytes, self.at)?;
+        lasting(|scratch| {
+            self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
+            Ok(())
+        })?;
+        for _ in 0..self.types.len() {
+            push(&mut self.tables, Rows::default())?;
+        }
+        Ok(())
     }
 
     /// Reads the headers of extents on; says how far it is unless all are read.
@@ -137,7 +156,7 @@ impl Series {
                 let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
                 let name = name.unwrap_or_default();
                 if !self.headers.is_empty() && name == XML_TYPE.as_bytes() {
-                    return Err(Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at));
+                    return Err(header.unknown_type());
                 }
                 self.push(header, name)?;
             }
@@ -146,10 +165,9 @@ impl Series {
     }
 
     fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
-        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
-            let table = self.types.iter().position(|ty| ty.name().as_bytes() == name);
-            let rows = table.and_then(|table| self.tables.get_mut(table)).ok_or_else(unknown)?;
+            let rows = self.types.place(name).and_then(|table| self.tables.get_mut(table));
+            let rows = rows.ok_or_else(|| header.unknown_type())?;
             if header.rows > 0 {
                 push(&mut rows.extents, (rows.rows, self.headers.len() as u32))?;
                 rows.rows = rows.rows.saturating_add(header.rows.into());
@@ -160,7 +178,8 @@ impl Series {
     }
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
-        for (ty, table) in self.types.iter().zip(&self.tables) {
+        for (k, table) in self.tables.iter().enumerate() {
+            let Some(ty) = self.types.get(k) else { break };
             describe::table(json, ty.name(), table.rows);
             for field in ty.fields() {
                 describe::begin(json, field.name, logical(field.ty), field.nullable);
@@ -207,8 +226,7 @@ impl Series {
     fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
         let bytes = pieces.get(header.span(), What::DsExtent)?;
         let extent = self.order.extent(bytes, header.at)?;
-        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at);
-        let ty = self.types.find(extent.type_name()).ok_or_else(unknown)?;
+        let ty = self.types.find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
         extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
     }
 }

@@ -4,15 +4,15 @@ use super::describe::Description;
 use super::extent::Stored;
 use super::{Extent, Part, ReadOptions};
 use crate::bytes::{Endian, Scratch, sort_by};
-use crate::column::{Part as _, Span};
+use crate::column::Span;
 use crate::dataseries::layout::{Layout, Options, Ordering, Pad};
-use crate::dataseries::raw::{INDEX_TYPE, XML_TYPE};
+use crate::dataseries::raw::{INDEX_TYPE, XML_RECORD, XML_TYPE};
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
 
 /// The extent types of a file, in the order of their names. A small handle on lent memory.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub struct Types<'a> {
     /// The pool of the type extent, in which the documents lie.
     documents: &'a [u8],
@@ -62,18 +62,18 @@ impl<'a> Types<'a> {
         scratch: &mut Scratch<'a>,
     ) -> Result<Self> {
         if extent.type_name() != XML_TYPE.as_bytes() {
-            let at = extent.header.name_span().at;
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
+            return Err(extent.header.unknown_type());
         }
         let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch)?;
         Types::of(&part, &options.limits, scratch)
     }
 
     fn of(part: &Part<'a>, limits: &Limits, scratch: &mut Scratch<'a>) -> Result<Self> {
-        let rows = usize::try_from(part.rows()).unwrap_or(usize::MAX);
-        let entries = scratch.take::<Entry>(rows)?;
-        for (row, entry) in entries.iter_mut().enumerate() {
-            *entry = Entry { document: part.string_at(row)?, ..bytemuck::Zeroable::zeroed() };
+        let (records, _) = part.records().as_chunks::<XML_RECORD>();
+        let entries = scratch.take::<Entry>(records.len())?;
+        for (entry, [a, b, c, d, ..]) in entries.iter_mut().zip(records) {
+            let document = part.span(u32::from_ne_bytes([*a, *b, *c, *d]))?;
+            *entry = Entry { document, ..bytemuck::Zeroable::zeroed() };
         }
         // Rows may share a string, which is then read once: or a few bytes would be much work.
         // None has a name yet.
@@ -149,8 +149,13 @@ impl<'a> Types<'a> {
         if name == INDEX_TYPE.as_bytes() {
             return Some(ExtentType::INDEX);
         }
-        let found = self.types.binary_search_by(|entry| entry.name(self.decoded).cmp(name));
-        self.get(found.ok()?)
+        self.get(self.place(name)?)
+    }
+
+    /// The number of the type of that name among all that the file describes.
+    #[must_use]
+    pub fn place(&self, name: &[u8]) -> Option<usize> {
+        self.types.binary_search_by(|entry| entry.name(self.decoded).cmp(name)).ok()
     }
 }
 

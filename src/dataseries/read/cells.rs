@@ -13,19 +13,14 @@ fn is_set(bit: Bit, record: &[u8]) -> bool {
 /// Cells of `N` bytes at `at` in records of `size` bytes.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
-    records.chunks_exact(size.max(1)).filter_map(move |record| record.get(at..)?.first_chunk())
+    records.chunks_exact(size.max(1)).map_while(move |record| record.get(at..)?.first_chunk())
 }
 
+/// Turns the bytes of each cell of `width` bytes around.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn cell<const N: usize>(record: &mut [u8], at: usize) -> Option<&mut [u8; N]> {
-    record.get_mut(at..)?.first_chunk_mut()
-}
-
-/// Turns the bytes of each cell around.
-#[inline(never)]
-pub(super) fn swap<const N: usize>(records: &mut [u8], size: usize, at: usize) {
+pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
     for record in records.chunks_exact_mut(size.max(1)) {
-        if let Some(cell) = cell::<N>(record, at) {
+        if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
             cell.reverse();
         }
     }
@@ -153,9 +148,18 @@ fn each(
 
 /// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
 /// (section 8.3). Where speed counts, each kind of number is a loop of its own.
-#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
-#[cfg_attr(target_pointer_width = "64", inline(always))]
 pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
+    match (number, base) {
+        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32),
+        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64),
+        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32),
+        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64),
+        (number, base) => differences(records, size, at, base, skip, number),
+    }
+}
+
+#[cfg_attr(not(target_family = "wasm"), inline(always))]
+fn differences(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
     let mut before = 0;
     each(records, size, at, skip, number, |record, cell| {
         let base = match base {

@@ -6,7 +6,7 @@ use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{DECODED, ExtentType, FieldRecord, NameAt, SCALED, UNIQUE};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
-use crate::meta::xml::{Attribute, Event, Tag, Text, Xml};
+use crate::meta::xml::{Attribute, Piece, Tag, Text, Xml};
 
 use super::number;
 
@@ -18,6 +18,8 @@ pub(super) struct Description<'a, 'r> {
     fields: &'r mut [FieldRecord],
     /// Room for the name, the namespace behind it, and the names of fields that are not in the document as they are.
     texts: &'r mut [u8],
+    /// What the fields take.
+    counts: Counts,
     /// How many fields.
     pub count: usize,
     /// Bytes of all texts, of the name and of the namespace.
@@ -35,6 +37,7 @@ impl<'a, 'r> Description<'a, 'r> {
             xml,
             fields,
             texts,
+            counts: Counts::new(),
             count: 0,
             used: 0,
             name: 0,
@@ -53,18 +56,18 @@ impl<'a, 'r> Description<'a, 'r> {
         let mut root = None;
         loop {
             let at = reader.at();
-            let Some(event) = reader.next()? else { break };
-            match (reader.depth(), event) {
-                (1, Event::Open(tag)) => root = Some(self.root(&tag)?),
-                (2, Event::Open(tag)) if tag.is("field") => {
-                    self.field(&tag)?;
+            let Some(piece) = reader.advance()? else { break };
+            match (reader.depth(), piece) {
+                (1, Piece::Open) => root = Some(self.root(reader.tag())?),
+                (2, Piece::Open) if reader.tag().is("field") => {
+                    self.field(reader.tag())?;
                     if self.count as u64 > limits.max_columns.into() {
-                        let limit = limits.max_columns.into();
-                        return Err(Error::new(Kind::Limit, What::MaxColumns, tag.name().at()).with_need(limit));
+                        let (at, limit) = (reader.tag().name().at(), limits.max_columns.into());
+                        return Err(Error::new(Kind::Limit, What::MaxColumns, at).with_need(limit));
                     }
                 }
-                (2, Event::Open(_))
-                | (1, Event::Text { blank: false } | Event::Cdata | Event::Comment | Event::Instruction) => {
+                (2, Piece::Open)
+                | (1, Piece::Text { blank: false } | Piece::Cdata | Piece::Comment | Piece::Instruction) => {
                     return Err(Error::new(Kind::Invalid, What::DsType, at));
                 }
                 _ => {}
@@ -85,113 +88,62 @@ impl<'a, 'r> Description<'a, 'r> {
         if !tag.is("ExtentType") {
             return Err(Error::new(Kind::Invalid, What::DsType, at));
         }
-        let (mut name, mut namespace) = (None, None);
-        for Attribute { name: key, value } in tag.attributes() {
-            let bad = || Error::new(Kind::Invalid, What::DsType, value.at());
-            match key.as_str().unwrap_or_default() {
-                "name" => name = Some(value),
-                "namespace" => namespace = Some(value),
-                "version" => self.version = number::version(value).ok_or_else(bad)?,
-                "pack_null_compact" => self.options.compact = choice(value, ["no", "non_bool"]).ok_or_else(bad)?,
-                "pack_pad_record" => {
-                    let max = choice(value, ["original", "max_column_size"]).ok_or_else(bad)?;
-                    self.options.pad = if max { Pad::MaxColumnSize } else { Pad::Original };
-                }
-                "pack_field_ordering" => {
-                    let names = ["small_to_big_sep_var32", "big_to_small_sep_var32"];
-                    let down = choice(value, names).ok_or_else(bad)?;
-                    self.options.ordering = if down { Ordering::BigToSmall } else { Ordering::SmallToBig };
-                }
-                other => not_packing(other, key, What::DsType)?,
-            }
+        let mut declared = Declared::NOTHING;
+        declared.read(tag, &OF_ROOT, What::DsType)?;
+        if !declared.is_named() {
+            return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
         }
-        let name = name.filter(|name| (1..=MAX_NAME).contains(&name.len()));
-        let name = name.ok_or(Error::new(Kind::Invalid, What::DsTypeName, at))?;
-        self.name = self.put(name);
-        self.namespace = namespace.map_or(0, |namespace| self.put(namespace));
-        Ok(name)
+        self.name = self.put(&declared.name);
+        self.namespace = self.put(&declared.namespace);
+        (self.version, self.options) = (declared.version, declared.options);
+        Ok(declared.name)
     }
 
     /// The next field as its tag declares it. What it is relative to is the offset of a value for now, and only whether it
     /// is nullable is said of its place.
     fn field(&mut self, tag: &Tag<'a>) -> Result<()> {
-        let mut none = FieldRecord::EMPTY;
-        let field = self.fields.get_mut(self.count).unwrap_or(&mut none);
-        *field = FieldRecord::EMPTY;
-        let (mut name, mut ty, mut size) = (None, None, None);
-        // Which types the options are for: elsewhere even a "no" is wrong.
-        let (mut options, mut warn) = (0, false);
-        for Attribute { name: key, value } in tag.attributes() {
-            let bad = || Error::new(Kind::Invalid, What::DsField, value.at());
-            let number = || number::double(value).ok_or_else(bad);
-            let yes = || choice(value, ["no", "yes"]).ok_or_else(bad);
-            match key.as_str().unwrap_or_default() {
-                "name" => name = Some(value),
-                "type" => ty = Some(field_type(value).ok_or_else(bad)?),
-                "size" => size = Some(number::size(value).ok_or_else(bad)?),
-                "opt_nullable" => field.null_mask = yes()?.into(),
-                "pack_unique" => {
-                    options |= OF_STRINGS;
-                    field.flags |= if yes()? { UNIQUE } else { 0 };
-                }
-                "pack_scale_warn" => {
-                    yes()?;
-                    warn = true;
-                }
-                "pack_scale" => {
-                    options |= OF_DOUBLES;
-                    field.flags |= SCALED;
-                    field.scale = number()?;
-                    if field.scale == 0.0 {
-                        return Err(bad());
-                    }
-                }
-                "pack_relative" if value.is_empty() => return Err(bad()),
-                "pack_relative" => {
-                    options |= OF_NUMBERS;
-                    field.relative = small(value.at(), value)?;
-                }
-                "opt_doublebase" => {
-                    options |= OF_DOUBLES;
-                    field.base = number()?;
-                }
-                other => not_packing(other, key, What::DsField)?,
-            }
-        }
-        field.multiplier = 1.0 / field.scale;
+        let mut declared = Declared::NOTHING;
+        declared.read(tag, &OF_FIELD, What::DsField)?;
         let bad = Error::new(Kind::Invalid, What::DsField, tag.name().at());
-        let ty = match (ty.ok_or(bad)?, size) {
-            (FieldType::FixedWidth(_), Some(size)) => FieldType::FixedWidth(size),
-            (FieldType::FixedWidth(_), None) | (_, Some(_)) => return Err(bad),
-            (ty, None) => ty,
+        let ty = match (declared.ty.ok_or(bad)?, declared.size) {
+            (FieldType::FixedWidth(_), 0) => return Err(bad),
+            (FieldType::FixedWidth(_), size) => FieldType::FixedWidth(size),
+            (ty, 0) => ty,
+            _ => return Err(bad),
         };
-        field.set_type(ty);
         let allowed = match ty {
-            FieldType::Variable32 => OF_STRINGS,
-            FieldType::Double => OF_DOUBLES | OF_NUMBERS,
-            FieldType::Int32 | FieldType::Int64 => OF_NUMBERS,
+            FieldType::Variable32 => FOR_STRINGS,
+            FieldType::Double => FOR_DOUBLES | FOR_NUMBERS,
+            FieldType::Int32 | FieldType::Int64 => FOR_NUMBERS,
             _ => 0,
         };
-        if options & !allowed != 0 || (warn && field.flags & SCALED == 0) {
+        if declared.used & !allowed != 0 || (declared.warn && declared.field.flags & SCALED == 0) {
             return Err(bad);
         }
-        let named = |name: &Text<'_>| (1..=MAX_NAME).contains(&name.len()) && name.chars().next() != Some(' ');
-        let name = name.filter(named).ok_or(bad)?;
+        if !declared.is_named() || declared.name.chars().next() == Some(' ') {
+            return Err(bad);
+        }
+        let (field, name) = (&mut declared.field, &declared.name);
+        field.set_type(ty);
+        field.multiplier = 1.0 / field.scale;
         match name.as_str() {
             Some(text) => (field.name_at, field.name_len) = (small(name.at(), name)?, small(text.len() as u64, name)?),
             None => {
                 field.flags |= DECODED;
                 field.name_at = small(self.used as u64, name)?;
-                field.name_len = small(name.len() as u64, name)?;
-                self.put(name);
+                field.name_len = small(self.put(name) as u64, name)?;
             }
+        }
+        self.counts.add(ty, field.null_mask != 0);
+        if let Some(place) = self.fields.get_mut(self.count) {
+            *place = *field;
         }
         self.count = self.count.wrapping_add(1);
         Ok(())
     }
 
     /// Puts a text behind the others; gives back how many bytes it has.
-    fn put(&mut self, text: Text<'_>) -> usize {
+    fn put(&mut self, text: &Text<'_>) -> usize {
         text.copy_to(self.texts.get_mut(self.used..).unwrap_or_default());
         let len = text.len();
         self.used = self.used.wrapping_add(len);
@@ -200,9 +152,7 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Where each field lies in a record: only all of them tell. `at` is where the type has its name.
     fn place(&mut self, at: u64) -> Result<()> {
-        let count = |counts: Counts, field: &FieldRecord| counts.with(field.ty(), field.null_mask != 0);
-        let layout = self.fields.iter().fold(Counts::new(), count).layout(self.options);
-        self.layout = layout.ok_or(Error::new(Kind::Overflow, What::DsType, 0))?;
+        self.layout = self.counts.layout(self.options).ok_or(Error::new(Kind::Overflow, What::DsType, 0))?;
         if self.options.compact && self.layout.compact_prefix() == 0 {
             // Compaction is said by bools; there must be one.
             return Err(Error::new(Kind::Invalid, What::DsType, at));
@@ -233,12 +183,11 @@ impl<'a, 'r> Description<'a, 'r> {
         for k in 0..self.count {
             let Some(field) = self.fields.get(k).filter(|field| field.relative != 0) else { continue };
             let name = root.other(self.xml, field.relative)?;
-            // Bytes of UTF-8 are in the order of the characters.
-            let by_name = |k: &u32| {
-                let own = core::str::from_utf8(self.name_of(*k)).unwrap_or_default();
-                own.chars().cmp(name.chars())
-            };
-            let base = order.binary_search_by(by_name).ok().and_then(|at| order.get(at)).map(|base| *base as usize);
+            let mut buffer = [0; MAX_NAME];
+            // No field has a longer name.
+            let text = bytes(&name, &mut buffer).unwrap_or_default();
+            let base = order.binary_search_by(|k| self.name_of(*k).cmp(text)).ok();
+            let base = base.and_then(|at| order.get(at)).map(|base| *base as usize);
             let fits = |base: &usize| {
                 let same = self.fields.get(*base).is_some_and(|base| base.ty() == field.ty());
                 // A difference of doubles to the row before would drift without a scale.
@@ -246,7 +195,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 *base <= k && same && !drifts
             };
             let base = base.filter(fits).ok_or_else(|| Error::new(Kind::Invalid, What::DsField, name.at()))?;
-            let relative = small(base.wrapping_add(1) as u64, name)?;
+            let relative = small(base.wrapping_add(1) as u64, &name)?;
             if let Some(field) = self.fields.get_mut(k) {
                 field.relative = relative;
             }
@@ -293,32 +242,172 @@ impl<'a> ExtentType<'a> {
     }
 }
 
-/// What options are for.
-const OF_STRINGS: u8 = 1;
-const OF_NUMBERS: u8 = 2;
-const OF_DOUBLES: u8 = 4;
+/// What the attributes of a tag say.
+struct Declared<'a> {
+    name: Text<'a>,
+    namespace: Text<'a>,
+    version: [i32; 2],
+    options: Options,
+    ty: Option<FieldType>,
+    /// 0 if nothing was said.
+    size: u32,
+    field: FieldRecord,
+    /// Which types the attributes are for: elsewhere even a "no" is wrong.
+    used: u8,
+    warn: bool,
+}
+
+/// What attributes are for.
+const FOR_STRINGS: u8 = 1;
+const FOR_NUMBERS: u8 = 2;
+const FOR_DOUBLES: u8 = 4;
+
+/// The attributes that a reader must know.
+#[derive(Clone, Copy)]
+enum Key {
+    Name,
+    Namespace,
+    Version,
+    NullCompact,
+    PadRecord,
+    FieldOrdering,
+    Type,
+    Size,
+    Nullable,
+    Unique,
+    ScaleWarn,
+    Scale,
+    Relative,
+    DoubleBase,
+}
+
+const OF_ROOT: [(&str, Key); 6] = [
+    ("name", Key::Name),
+    ("namespace", Key::Namespace),
+    ("version", Key::Version),
+    ("pack_null_compact", Key::NullCompact),
+    ("pack_pad_record", Key::PadRecord),
+    ("pack_field_ordering", Key::FieldOrdering),
+];
+
+const OF_FIELD: [(&str, Key); 9] = [
+    ("name", Key::Name),
+    ("type", Key::Type),
+    ("size", Key::Size),
+    ("opt_nullable", Key::Nullable),
+    ("pack_unique", Key::Unique),
+    ("pack_scale_warn", Key::ScaleWarn),
+    ("pack_scale", Key::Scale),
+    ("pack_relative", Key::Relative),
+    ("opt_doublebase", Key::DoubleBase),
+];
+
+impl<'a> Declared<'a> {
+    const NOTHING: Self = Declared {
+        name: Attribute::NONE.value,
+        namespace: Attribute::NONE.value,
+        version: [0; 2],
+        options: Options::DEFAULT,
+        ty: None,
+        size: 0,
+        field: FieldRecord::EMPTY,
+        used: 0,
+        warn: false,
+    };
+
+    /// Reads the attributes of `tag`, of which these are `known`.
+    fn read(&mut self, tag: &Tag<'a>, known: &[(&str, Key)], what: What) -> Result<()> {
+        let (mut attributes, mut attribute) = (tag.attributes(), Attribute::NONE);
+        while attributes.read(&mut attribute) {
+            let Attribute { name, value } = &attribute;
+            let text = name.as_str().unwrap_or_default();
+            match known.iter().find(|(known, _)| *known == text) {
+                Some((_, key)) => {
+                    self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
+                }
+                // Other attributes are for whoever shows the data, but not these.
+                None if text.starts_with("pack_") || text.starts_with("opt_") => {
+                    return Err(Error::new(Kind::Unsupported, what, name.at()));
+                }
+                None => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the value of an attribute; `None` if it cannot be its value.
+    fn set(&mut self, key: Key, value: &Text<'a>) -> Option<()> {
+        let mut buffer = [0; number::LONGEST];
+        // Nothing but a name is longer.
+        let text = bytes(value, &mut buffer).unwrap_or_default();
+        let field = &mut self.field;
+        match key {
+            Key::Name => self.name = *value,
+            Key::Namespace => self.namespace = *value,
+            Key::Version => self.version = number::version(text)?,
+            Key::NullCompact => self.options.compact = choice(text, ["no", "non_bool"])?,
+            Key::PadRecord => {
+                let max = choice(text, ["original", "max_column_size"])?;
+                self.options.pad = if max { Pad::MaxColumnSize } else { Pad::Original };
+            }
+            Key::FieldOrdering => {
+                let down = choice(text, ["small_to_big_sep_var32", "big_to_small_sep_var32"])?;
+                self.options.ordering = if down { Ordering::BigToSmall } else { Ordering::SmallToBig };
+            }
+            Key::Type => self.ty = Some(field_type(text)?),
+            Key::Size => self.size = number::size(text)?,
+            Key::Nullable => field.null_mask = choice(text, YES)?.into(),
+            Key::Unique => {
+                self.used |= FOR_STRINGS;
+                field.flags |= if choice(text, YES)? { UNIQUE } else { 0 };
+            }
+            Key::ScaleWarn => {
+                choice(text, YES)?;
+                self.warn = true;
+            }
+            Key::Scale => {
+                self.used |= FOR_DOUBLES;
+                field.flags |= SCALED;
+                field.scale = number::double(text).filter(|scale| *scale != 0.0)?;
+            }
+            Key::Relative => {
+                self.used |= FOR_NUMBERS;
+                field.relative = u32::try_from(value.at()).ok().filter(|_| !value.is_empty())?;
+            }
+            Key::DoubleBase => {
+                self.used |= FOR_DOUBLES;
+                field.base = number::double(text)?;
+            }
+        }
+        Some(())
+    }
+
+    /// Whether the name can be one.
+    fn is_named(&self) -> bool {
+        (1..=MAX_NAME).contains(&self.name.len())
+    }
+}
+
+/// The bytes of `text`, through a buffer, as it may hold references; `None` if they do not fit there.
+fn bytes<'b>(text: &Text<'b>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
+    text.decode(&mut Scratch::new(buffer)).ok().map(str::as_bytes)
+}
 
 /// A number of a field record; only documents that no file can hold have larger ones.
-fn small(n: u64, text: Text<'_>) -> Result<u32> {
+fn small(n: u64, text: &Text<'_>) -> Result<u32> {
     u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DsField, text.at()))
 }
 
 /// The type of a name; a fixedwidth field learns its size elsewhere.
-fn field_type(name: Text<'_>) -> Option<FieldType> {
+fn field_type(name: &[u8]) -> Option<FieldType> {
     use FieldType::{Bool, Byte, Double, FixedWidth, Int32, Int64, Variable32};
     const ALL: [FieldType; 7] = [Bool, Byte, Int32, Int64, Double, Variable32, FixedWidth(0)];
-    ALL.iter().find(|ty| name == *ty.name()).copied()
+    ALL.iter().find(|ty| ty.name().as_bytes() == name).copied()
 }
+
+const YES: [&str; 2] = ["no", "yes"];
 
 /// Which of two values it is: whether the second.
-fn choice(value: Text<'_>, [first, second]: [&str; 2]) -> Option<bool> {
-    if value == *second { Some(true) } else { (value == *first).then_some(false) }
-}
-
-/// Other attributes are for whoever shows the data, but not these.
-fn not_packing(name: &str, key: Text<'_>, what: What) -> Result<()> {
-    if name.starts_with("pack_") || name.starts_with("opt_") {
-        return Err(Error::new(Kind::Unsupported, what, key.at()));
-    }
-    Ok(())
+fn choice(text: &[u8], names: [&str; 2]) -> Option<bool> {
+    names.iter().position(|name| name.as_bytes() == text).map(|place| place > 0)
 }

@@ -54,9 +54,9 @@ pub(super) fn expand(
         let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
         to.copy_from_slice(whole);
         from.at = from.at.saturating_add(prefix);
-        from.group::<1>(ones, record)?;
-        from.group::<4>(fours, record)?;
-        from.group::<8>(eights, record)?;
+        from.group(ones, 1, record)?;
+        from.group(fours, 4, record)?;
+        from.group(eights, 8, record)?;
     }
     match compacted.len().checked_sub(from.at) {
         Some(0) => Ok(()),
@@ -138,21 +138,23 @@ impl Stream<'_> {
         Some(at)
     }
 
-    /// The cells of one group that are not null. Of cells that are there, each begins at a multiple of
-    /// its size: the first by padding, the others by themselves.
+    /// The cells of one group, of `n` bytes each, that are not null. Of cells that are there, each begins at a
+    /// multiple of its size: the first by padding, the others by themselves.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn group<const N: usize>(&mut self, steps: &[Step], record: &mut [u8]) -> Result<()> {
+    fn group(&mut self, steps: &[Step], n: usize, record: &mut [u8]) -> Result<()> {
         for step in steps {
             let null = record.get(step.null_at as usize).is_some_and(|byte| u32::from(*byte) & step.null_mask != 0);
             if null {
                 continue;
             }
-            let at = self.at.wrapping_add(N.wrapping_sub(1)) & !N.wrapping_sub(1);
-            let from = self.bytes.get(at..).and_then(|rest| rest.first_chunk::<N>());
-            let to = record.get_mut(step.at as usize..).and_then(|rest| rest.first_chunk_mut::<N>());
-            let (Some(from), Some(to)) = (from, to) else { return Err(self.ends(N)) };
-            *to = *from;
-            self.at = at.wrapping_add(N);
+            let at = self.at.wrapping_add(n.wrapping_sub(1)) & !n.wrapping_sub(1);
+            let from = self.bytes.get(at..).and_then(|rest| rest.get(..n));
+            let to = record.get_mut(step.at as usize..).and_then(|rest| rest.get_mut(..n));
+            let (Some(from), Some(to)) = (from, to) else { return Err(self.ends(n)) };
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = *from;
+            }
+            self.at = at.wrapping_add(n);
         }
         Ok(())
     }

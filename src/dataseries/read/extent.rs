@@ -3,9 +3,10 @@
 use core::fmt;
 use core::marker::PhantomData;
 
-use zerocopy::byteorder::{I32, U32};
+use zerocopy::byteorder::I32;
 
 use super::Trailer;
+use super::header::word;
 use crate::bytes::{Endian, NativeEndian, Reader, Span};
 use crate::dataseries::raw::{
     self, ADLER_AT, ALIGN, EXTENT_HEADER_LEN, MAX_STORED, Mode, POOL_START, TRAILER_LEN, align,
@@ -59,10 +60,9 @@ impl Header {
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
         let header =
             Reader::<NativeEndian>::new_at(bytes, at).view::<raw::ExtentHeader<NativeEndian>>(What::DsExtent)?;
-        let word = |value: U32<NativeEndian>| if native { value.get() } else { value.get().swap_bytes() };
         let number = |value: I32<NativeEndian>, field: u64, least: u32, below: u32, what| {
             // A negative number is not below any of the limits.
-            let value = word(U32::from_bytes(value.to_bytes()));
+            let value = word(value.get().cast_unsigned(), native);
             match (least..below).contains(&value) {
                 true => Ok(value),
                 false => Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.into())),
@@ -77,12 +77,25 @@ impl Header {
             variable: number(header.variable, 4, 0, SIZES.1, What::DsSize)?,
             rows: number(header.rows, 8, 0, SIGN, What::DsRows)?,
             pool: number(header.pool, 12, SIZES.0, SIGN, What::DsPool)?,
-            adler: word(header.adler),
-            hash: word(header.hash),
+            adler: word(header.adler.get(), native),
+            hash: word(header.hash.get(), native),
             fixed_mode: Mode::of(header.fixed_mode),
             variable_mode: Mode::of(header.variable_mode),
             name_len: header.name_len,
         })
+    }
+
+    /// The error about what begins `field` bytes behind the start of the extent.
+    #[cold]
+    pub(super) fn wrong(&self, kind: Kind, what: What, field: usize, value: u32) -> Error {
+        Error::new(kind, what, self.at.saturating_add(field as u64)).with_need(value.into())
+    }
+
+    /// The error that the name of the type is not one that can stand here.
+    #[cold]
+    #[must_use]
+    pub fn unknown_type(&self) -> Error {
+        self.wrong(Kind::Invalid, What::DsTypeName, EXTENT_HEADER_LEN, 0)
     }
 
     /// Where the type name lies.
@@ -287,8 +300,7 @@ impl<'a> Stored<'a> {
         sum.update(before);
         sum.update(rest.get(4..).unwrap_or_default());
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
-            let at = self.header.at.saturating_add(ADLER_AT as u64);
-            return Err(Error::new(Kind::Checksum, What::DsAdler, at).with_need(self.header.adler.into()));
+            return Err(self.header.wrong(Kind::Checksum, What::DsAdler, ADLER_AT, self.header.adler));
         }
         Ok(())
     }

@@ -106,7 +106,7 @@ impl<'a, E: Endian> File<'a, E> {
             first.check_stored()?;
         }
         if first.type_name() != XML_TYPE.as_bytes() {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
+            return Err(first.header().unknown_type());
         }
         if List::types(types.list()).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
@@ -142,8 +142,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// [`Kind::Invalid`] if the file does not describe it.
     pub fn type_of(&self, extent: &Extent<'a, E>) -> Result<ExtentType<'a>> {
-        let unknown = || Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at);
-        self.types.find(extent.type_name()).ok_or_else(unknown)
+        self.types.find(extent.type_name()).ok_or_else(|| extent.header().unknown_type())
     }
 
     /// The rows of all extents of the type `name`.
@@ -248,7 +247,7 @@ impl<'a, E: Endian> Extents<'a, E> {
                 let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
                 let extent = Extent::<E>::of(rest, at)?;
                 if self.row > 0 && extent.type_name() == XML_TYPE.as_bytes() {
-                    return Err(Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at));
+                    return Err(header.unknown_type());
                 }
                 Ok(Some(extent))
             }

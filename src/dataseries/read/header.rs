@@ -54,27 +54,38 @@ impl Order {
 /// Checks a file header; `native`: whether it must have the byte order of this machine.
 pub(super) fn check(header: &[u8], native: bool) -> Result<()> {
     let header = Reader::<NativeEndian>::new(header).view::<raw::FileHeader<NativeEndian>>(What::DsHeader)?;
-    let long = |value: u64| if native { value } else { value.swap_bytes() };
     let bad = |at| Err(Error::new(Kind::Invalid, What::DsHeader, at));
     if header.magic != MAGIC {
         return Err(Error::new(Kind::Invalid, What::Magic, 0));
     }
-    if header.check32.get() != if native { CHECK_I32 } else { CHECK_I32.swap_bytes() } {
+    if word(header.check32.get().cast_unsigned(), native) != CHECK_I32.cast_unsigned() {
         return bad(4);
     }
-    if long(header.check64.get().cast_unsigned()) != CHECK_I64.cast_unsigned() {
+    if long(header.check64.get().cast_unsigned(), native) != CHECK_I64.cast_unsigned() {
         return bad(8);
     }
-    if long(header.pi.get()) != CHECK_PI {
+    if long(header.pi.get(), native) != CHECK_PI {
         return bad(16);
     }
-    if long(header.inf.get()) != CHECK_INF {
+    if long(header.inf.get(), native) != CHECK_INF {
         return bad(24);
     }
-    if !f64::from_bits(long(header.nan.get())).is_nan() {
+    if !f64::from_bits(long(header.nan.get(), native)).is_nan() {
         return bad(32);
     }
     Ok(())
+}
+
+/// A word of a file; `native`: whether it has the byte order of this machine.
+#[cfg_attr(target_family = "wasm", inline(never))]
+pub(super) const fn word(stored: u32, native: bool) -> u32 {
+    if native { stored } else { stored.swap_bytes() }
+}
+
+/// The same of a long word.
+#[cfg_attr(target_family = "wasm", inline(never))]
+const fn long(stored: u64, native: bool) -> u64 {
+    if native { stored } else { stored.swap_bytes() }
 }
 
 /// What the trailer says.
@@ -114,31 +125,34 @@ impl Trailer {
     /// `native`: whether the trailer has the byte order of this machine.
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Trailer> {
         let trailer = Reader::<NativeEndian>::new_at(bytes, at).view::<raw::Trailer<NativeEndian>>(What::DsTrailer)?;
-        let word = |value: u32| if native { value } else { value.swap_bytes() };
-        let signed = |value: i32| if native { value } else { value.swap_bytes() };
         if trailer.marker.get() != -1 {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at));
         }
-        let size = signed(trailer.index_size.get());
-        let not = signed(trailer.not_index_size.get());
+        let [size, not, chain, stored] = [
+            trailer.index_size.get().cast_unsigned(),
+            trailer.not_index_size.get().cast_unsigned(),
+            trailer.chain.get(),
+            trailer.hash.get(),
+        ]
+        .map(|stored| word(stored, native));
+        let index_at = long(trailer.index_at.get().cast_unsigned(), native);
         let at_size = at.saturating_add(4);
+        let wrong = || Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.into()));
         if size != !not {
-            return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
+            return wrong();
         }
-        let (Some(body), stored) = (bytes.get(..TRAILER_LEN.saturating_sub(4)), word(trailer.hash.get())) else {
+        let Some(body) = bytes.get(..TRAILER_LEN.saturating_sub(4)) else {
             return Err(Error::new(Kind::Truncated, What::DsTrailer, at));
         };
         if lookup2(TRAILER_SEED, body) != stored && !cfg!(fuzzing) {
             let at = at.saturating_add(body.len() as u64);
             return Err(Error::new(Kind::Checksum, What::DsTrailer, at).with_need(stored.into()));
         }
-        let (Ok(len), Ok(index_at)) = (
-            u64::try_from(size),
-            u64::try_from(if native { trailer.index_at.get() } else { trailer.index_at.get().swap_bytes() }),
-        ) else {
-            return Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.cast_unsigned().into()));
-        };
-        Ok(Trailer { index: Span { at: index_at, len }, chain: word(trailer.chain.get()), hash: stored })
+        // Both are signed.
+        if size.cast_signed() < 0 || index_at.cast_signed() < 0 {
+            return wrong();
+        }
+        Ok(Trailer { index: Span { at: index_at, len: size.into() }, chain, hash: stored })
     }
 
     /// Checks that the index extent ends at offset `at`, that of the trailer.

@@ -53,7 +53,7 @@ impl<'a> Index<'a> {
             return Err(error.with_need(trailer.index.len));
         }
         if extent.type_name() != INDEX_TYPE.as_bytes() {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, extent.header.name_span().at));
+            return Err(extent.header.unknown_type());
         }
         let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch)?;
         let index = Index { part, own };

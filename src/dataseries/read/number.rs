@@ -1,61 +1,51 @@
 //! Numbers in attributes, as C reads them.
 
-use crate::bytes::product;
-use crate::meta::xml::Text;
-
 /// Characters of a number that has any use.
-const LONGEST: usize = 64;
-
-/// The bytes of `text`, through a small buffer, as it may hold references; `None` if it is too long.
-fn bytes<'b>(text: Text<'b>, buffer: &'b mut [u8; LONGEST]) -> Option<&'b [u8]> {
-    text.decode(&mut crate::bytes::Scratch::new(buffer)).ok().map(str::as_bytes)
-}
+pub(super) const LONGEST: usize = 64;
 
 /// `int.int`, without blanks.
-pub(super) fn version(text: Text<'_>) -> Option<[i32; 2]> {
-    let mut buffer = [0; LONGEST];
-    let text = bytes(text, &mut buffer)?;
+pub(super) fn version(text: &[u8]) -> Option<[i32; 2]> {
     let dot = text.iter().position(|byte| *byte == b'.')?;
-    let (major, minor) = (text.get(..dot)?, text.get(dot.saturating_add(1)..)?);
-    Some([whole(major)?.try_into().ok()?, whole(minor)?.try_into().ok()?])
+    Some([int(text.get(..dot)?)?, int(text.get(dot.saturating_add(1)..)?)?])
 }
 
 /// A decimal size above 0.
-pub(super) fn size(text: Text<'_>) -> Option<u32> {
-    let size = i32::try_from(whole(bytes(text, &mut [0; LONGEST])?)?).ok()?;
-    u32::try_from(size).ok().filter(|size| *size > 0)
+pub(super) fn size(text: &[u8]) -> Option<u32> {
+    u32::try_from(int(text)?).ok().filter(|size| *size > 0)
 }
 
 /// A number in the syntax of `strtod`: blanks may lead, hexadecimal digits, `inf` and `nan` are fine.
-pub(super) fn double(text: Text<'_>) -> Option<f64> {
-    let mut buffer = [0; LONGEST];
-    let text = bytes(text, &mut buffer)?;
+pub(super) fn double(text: &[u8]) -> Option<f64> {
     let blank = |byte: &u8| matches!(byte, b' ' | b'\t'..=b'\r');
     strtod(text.get(text.iter().take_while(|byte| blank(byte)).count()..)?)
 }
 
-/// What stands behind the sign, and whether that is a minus.
-const fn sign(text: &[u8]) -> (bool, &[u8]) {
-    match text {
-        [b'-', size @ ..] => (true, size),
-        [b'+', size @ ..] | size => (false, size),
-    }
+/// Passes over a sign; whether it is a minus.
+const fn sign(text: &mut &[u8]) -> bool {
+    let [sign @ (b'-' | b'+'), rest @ ..] = *text else { return false };
+    *text = rest;
+    *sign == b'-'
 }
 
-/// A decimal number with its sign; one that is out of all reason is as good as any that is.
-fn whole(text: &[u8]) -> Option<i64> {
-    let (negative, digits) = sign(text);
-    let digit = |n: u64, byte: &u8| {
-        byte.is_ascii_digit().then(|| product(n, 10).saturating_add(byte.wrapping_sub(b'0').into()))
+/// A decimal number: whether it is negative, and its size. One that is out of all reason is as good as any that is.
+fn whole(mut text: &[u8]) -> Option<(bool, u32)> {
+    let negative = sign(&mut text);
+    let digit = |n: u32, byte: &u8| {
+        byte.is_ascii_digit().then(|| n.saturating_mul(10).saturating_add(byte.wrapping_sub(b'0').into()))
     };
-    let n = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty())?;
-    let n = i64::try_from(n).unwrap_or(i64::MAX);
-    Some(if negative { n.wrapping_neg() } else { n })
+    let size = text.iter().try_fold(0, digit).filter(|_| !text.is_empty())?;
+    Some((negative, size))
 }
 
-fn strtod(text: &[u8]) -> Option<f64> {
-    let (negative, size) = sign(text);
-    let value = match size {
+fn int(text: &[u8]) -> Option<i32> {
+    let (negative, size) = whole(text)?;
+    let n = i64::from(size);
+    i32::try_from(if negative { n.wrapping_neg() } else { n }).ok()
+}
+
+fn strtod(mut text: &[u8]) -> Option<f64> {
+    let negative = sign(&mut text);
+    let value = match text {
         [b'0', b'x' | b'X', digits @ ..] => digital(digits, true)?,
         [b'n' | b'N', b'a' | b'A', b'n' | b'N', payload @ ..] => match payload {
             [] => f64::NAN,
@@ -65,8 +55,8 @@ fn strtod(text: &[u8]) -> Option<f64> {
             }
             _ => return None,
         },
-        _ if ["inf", "infinity"].iter().any(|name| size.eq_ignore_ascii_case(name.as_bytes())) => f64::INFINITY,
-        _ => digital(size, false)?,
+        _ if ["inf", "infinity"].iter().any(|name| text.eq_ignore_ascii_case(name.as_bytes())) => f64::INFINITY,
+        _ => digital(text, false)?,
     };
     Some(if negative { -value } else { value })
 }
@@ -83,7 +73,9 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
     while let [byte, more @ ..] = rest {
         rest = more;
         if byte.to_ascii_lowercase() == mark {
-            exponent = i32::try_from(whole(rest)?.clamp(-100_000, 100_000)).ok()?;
+            let (negative, size) = whole(rest)?;
+            let size = size.min(100_000).cast_signed();
+            exponent = if negative { size.wrapping_neg() } else { size };
             break;
         }
         match char::from(*byte).to_digit(radix) {

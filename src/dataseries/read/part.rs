@@ -4,11 +4,12 @@ use core::ops::Range;
 
 use super::cells;
 use super::pool::Pool;
-use crate::bytes::{Scratch, product};
+use crate::bytes::Scratch;
 use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::Cell;
+use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// The rows of one extent, unpacked: native cells, all differences undone.
@@ -37,11 +38,9 @@ impl<'s> Part<'s> {
         self.records
     }
 
-    /// Where the string of the first variable32 field of record `row` lies; for the built-in types, which
-    /// have it in front.
-    pub(super) fn string_at(&self, row: usize) -> Result<Span> {
-        let cell = cells::cells::<4>(self.records, self.ty.record_len(), 0).nth(row);
-        self.pool.span(cell.map_or(0, |cell| u32::from_ne_bytes(*cell)))
+    /// Where the string of a variable32 cell lies.
+    pub(super) fn span(&self, cell: u32) -> Result<Span> {
+        self.pool.span(cell)
     }
 
     pub(super) fn slice(&self, span: Span) -> Result<&'s [u8]> {
@@ -144,11 +143,11 @@ impl<'c> Column<'c> {
 
     /// The records of `rows`.
     fn window(&self, rows: &Range<u64>) -> Result<&'c [u8]> {
-        let size = u64::from(self.size);
+        // Rows that there are have numbers of 32 bits.
+        let at = |row| (low32(row) as usize).saturating_mul(self.size as usize);
         let inside = rows.start <= rows.end && rows.end <= self.rows.into();
-        let bounds = [rows.start, rows.end].map(|row| usize::try_from(product(row, size)));
-        match bounds {
-            [Ok(from), Ok(to)] if inside => self.records.get(from..to).ok_or_else(|| self.no_rows(rows)),
+        match self.records.get(at(rows.start)..at(rows.end)) {
+            Some(records) if inside => Ok(records),
             _ => Err(self.no_rows(rows)),
         }
     }

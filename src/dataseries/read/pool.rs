@@ -1,5 +1,6 @@
 //! The variable pool: strings behind their lengths (section 7).
 
+use super::header;
 use crate::column::Span;
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{POOL_START, entry_len, entry_pad};
@@ -31,13 +32,14 @@ impl<'s> Pool<'s> {
 
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn length(&self, word: [u8; 4]) -> Option<u32> {
-        let word = i32::from_ne_bytes(word);
-        u32::try_from(if self.swapped { word.swap_bytes() } else { word }).ok()
+        let stored = u32::from_ne_bytes(word);
+        let len = if self.swapped { header::word(stored, false) } else { stored };
+        (len.cast_signed() >= 0).then_some(len)
     }
 
     /// Walks the entries, which must fill the pool exactly.
     pub(super) fn walk(&self) -> Result<()> {
-        self.entries(|_| ())
+        self.entries(None)
     }
 
     /// Walks the entries and gives the hash of an extent with these `records` (section 3.4).
@@ -48,7 +50,7 @@ impl<'s> Pool<'s> {
         hash.part(&[0; POOL_START]);
         hash.part(self.tail);
         hash.end_part();
-        self.entries(|word| hash.word(word))?;
+        self.entries(Some(&mut hash))?;
         Ok(hash.value())
     }
 
@@ -63,13 +65,13 @@ impl<'s> Pool<'s> {
         ExtentHash::parts([&mut one, &mut two], [a.tail, b.tail]);
         [(a, one), (b, two)].map(|(pool, mut hash)| {
             hash.end_part();
-            pool.entries(|word| hash.word(word))?;
+            pool.entries(Some(&mut hash))?;
             Ok(hash.value())
         })
     }
 
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn entries(&self, mut each: impl FnMut(&[u8; 4])) -> Result<()> {
+    fn entries(&self, mut hash: Option<&mut ExtentHash>) -> Result<()> {
         let mut rest = self.tail;
         while let Some(word) = rest.first_chunk::<4>() {
             let next = self
@@ -77,7 +79,9 @@ impl<'s> Pool<'s> {
                 .and_then(|len| usize::try_from(entry_len(len.into())).ok())
                 .and_then(|len| rest.get(len..));
             let Some(next) = next else { return Err(self.bad_entry(rest)) };
-            each(word);
+            if let Some(hash) = &mut hash {
+                hash.word(word);
+            }
             rest = next;
         }
         if rest.is_empty() { Ok(()) } else { Err(self.bad_entry(rest)) }

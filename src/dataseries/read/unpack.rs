@@ -6,7 +6,7 @@ use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
 use crate::bytes::{Endian, Scratch};
 use crate::dataseries::layout::FieldType;
-use crate::dataseries::raw::{MAX_PART, Mode, POOL_START};
+use crate::dataseries::raw::{EXTENT_HEADER_LEN, MAX_PART, Mode, POOL_START};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
 use crate::dataseries::write::{Of, Record, Schema};
 use crate::error::{Error, Kind, Result, What};
@@ -144,7 +144,7 @@ impl<'a> Stored<'a> {
         'a: 's,
     {
         if self.type_name() != ty.name().as_bytes() {
-            return Err(Error::new(Kind::Misuse, What::DsTypeName, self.header.name_span().at));
+            return Err(self.header.wrong(Kind::Misuse, What::DsTypeName, EXTENT_HEADER_LEN, 0));
         }
         if options.verify {
             self.check()?;
@@ -166,8 +166,7 @@ impl<'a> Stored<'a> {
         if options.verify {
             let hash = hash.unwrap_or_else(|| pool.hash(records.bytes()))?;
             if hash != header.hash && !cfg!(fuzzing) {
-                let at = header.at.saturating_add(20);
-                return Err(Error::new(Kind::Checksum, What::DsHash, at).with_need(header.hash.into()));
+                return Err(header.wrong(Kind::Checksum, What::DsHash, 20, header.hash));
             }
         } else {
             pool.walk()?;
@@ -224,10 +223,10 @@ impl<'a> Stored<'a> {
     fn records_len(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<usize> {
         let header = &self.header;
         let len = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
-        let at = header.at.saturating_add(8);
+        let wrong = || Err(header.wrong(Kind::Invalid, What::DsRows, 8, header.rows));
         if header.rows > 0 && len == 0 {
             // A type without fields cannot hold rows.
-            return Err(Error::new(Kind::Invalid, What::DsRows, at).with_need(header.rows.into()));
+            return wrong();
         }
         // Of a compacted record only the bools must be there.
         let least = match ty.options().compact {
@@ -235,7 +234,7 @@ impl<'a> Stored<'a> {
             false => len,
         };
         if len > MAX_PART || least > most(header.fixed_mode, header.fixed) {
-            return Err(Error::new(Kind::Invalid, What::DsRows, at).with_need(header.rows.into()));
+            return wrong();
         }
         within(len, options)
     }
@@ -245,8 +244,7 @@ impl<'a> Stored<'a> {
         let header = &self.header;
         let len = u64::from(header.pool).saturating_sub(POOL_START as u64);
         if len > most(header.variable_mode, header.variable) {
-            let at = header.at.saturating_add(12);
-            return Err(Error::new(Kind::Invalid, What::DsPool, at).with_need(header.pool.into()));
+            return Err(header.wrong(Kind::Invalid, What::DsPool, 12, header.pool));
         }
         within(len, options)
     }
@@ -381,8 +379,8 @@ fn swap(records: &mut [u8], ty: &ExtentType<'_>) {
     for field in ty.records() {
         let at = field.slot().at as usize;
         match field.ty() {
-            FieldType::Int32 | FieldType::Variable32 => cells::swap::<4>(records, size, at),
-            FieldType::Int64 | FieldType::Double => cells::swap::<8>(records, size, at),
+            FieldType::Int32 | FieldType::Variable32 => cells::swap(records, size, at, 4),
+            FieldType::Int64 | FieldType::Double => cells::swap(records, size, at, 8),
             FieldType::Bool | FieldType::Byte | FieldType::FixedWidth(_) => {}
         }
     }
@@ -414,37 +412,28 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
         let at = field.slot().at as usize;
         // Null cells take part, except where they are not stored.
         let skip = field.null().filter(|_| compact);
-        let base = match field.relative(k) {
-            Relative::No => {
-                if let Some(scale) = field.scale().filter(|_| uses.scale) {
-                    cells::undo_scale(records, size, at, scale);
-                }
+        let relative = field.relative(k);
+        let number = match field.ty() {
+            FieldType::Int32 if uses.relative32 => Some(Number::Int32),
+            FieldType::Int64 if uses.relative64 => Some(Number::Int64),
+            FieldType::Double if uses.relative_double => Some(Number::Double),
+            _ => None,
+        };
+        match field.scale() {
+            Some(scale) if uses.relative_double && relative == Relative::Own => {
+                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
                 continue;
             }
-            Relative::Own => None,
-            Relative::To(base) => ty.records().get(base as usize).map(|base| base.slot().at as usize),
-        };
-        match (field.ty(), base) {
-            (FieldType::Double, None) if uses.relative_double => {
-                // The reader of types sees to it that such a field has a scale.
-                let scale = field.scale().unwrap_or(1.0);
-                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
-            }
-            (FieldType::Int32, None) if uses.relative32 => cells::undo(records, size, at, None, skip, Number::Int32),
-            (FieldType::Int64, None) if uses.relative64 => cells::undo(records, size, at, None, skip, Number::Int64),
-            (FieldType::Int32, base) if uses.relative32 && uses.other => {
-                cells::undo(records, size, at, base, skip, Number::Int32)
-            }
-            (FieldType::Int64, base) if uses.relative64 && uses.other => {
-                cells::undo(records, size, at, base, skip, Number::Int64)
-            }
-            (FieldType::Double, base) if uses.relative_double && uses.other => {
-                if let Some(scale) = field.scale() {
-                    cells::undo_scale(records, size, at, scale);
-                }
-                cells::undo(records, size, at, base, skip, Number::Double);
-            }
+            Some(scale) if uses.scale => cells::undo_scale(records, size, at, scale),
             _ => {}
+        }
+        let base = match relative {
+            Relative::To(base) if uses.other => ty.records().get(base as usize).map(|base| base.slot().at as usize),
+            Relative::Own => None,
+            _ => continue,
+        };
+        if let Some(number) = number {
+            cells::undo(records, size, at, base, skip, number);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! Opening BinaryVectors (sections 9 and 10, old releases: section 15).
 
 use super::mask::Mask;
-use super::numbers::{Form, Numbers};
+use super::numbers::Form;
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
-use super::{Data, PAYLOAD, Vector, row_count, rows_of};
+use super::{Data, PAYLOAD, Vector, check_rows, rows_of};
 use crate::bytes::{LittleEndian, Reader};
 use crate::column::Span;
 use crate::encoding::line::Line;
@@ -16,50 +16,51 @@ use crate::filo::raw::{Header, Packing};
 type Bytes<'a> = Reader<'a, LittleEndian>;
 
 impl<'a> Vector<'a> {
-    /// Opens the payload `r` of the chunk `bytes`.
-    pub(super) fn open_binary(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
-        let text = matches!(self.element, Element::Utf8 | Element::Blob);
-        let number = matches!(self.element, Element::Int | Element::Long | Element::Double);
+    /// Opens the payload `r` of the chunk.
+    pub(super) fn open_binary(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         match self.header {
-            Header::Repeated if number || text => self.open_repeated(bytes, r),
-            Header::Utf8 if text => {
-                let base = words(&mut r, &mut self.rows)?;
-                self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Words { base } });
+            Header::Repeated => self.open_repeated(r),
+            Header::Utf8 => {
+                self.data = Data::Strings;
+                self.strings.kind = Kinds::Words { base: words(r, &mut self.rows)? };
                 Ok(())
             }
-            Header::FixedMaxUtf8 if text => self.open_fixed_max(bytes, r),
-            Header::Primitive | Header::Int | Header::MaskedPrimitive | Header::MaskedInt if number => {
-                self.open_packed(bytes, r)
-            }
-            Header::DeltaDelta if self.element == Element::Long => self.open_packed(bytes, r),
-            Header::DictUtf8 if text => self.open_packed(bytes, r),
-            _ => Err(self.wrong_type()),
+            Header::FixedMaxUtf8 => self.open_fixed_max(r),
+            _ => self.open_packed(r),
         }
     }
 
     /// The kinds that end in a packed vector (section 9.1), behind a mask (9.2), a line (9.4) or a
     /// dictionary (10.3).
-    fn open_packed(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
+    fn open_packed(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let start = r.at();
-        let mut line = Line::ZERO;
-        let mut words = None;
-        // Of a dictionary: its end, its place and its entries.
-        let (mut end, mut base, mut count) = (0, 0, 0);
+        let mut mask_at = start;
+        self.data = Data::Numbers;
         match self.header {
-            Header::MaskedPrimitive | Header::MaskedInt => words = Some(up_to_sub(&mut r)?),
-            Header::DeltaDelta => line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? },
+            Header::MaskedPrimitive | Header::MaskedInt => {
+                let words = up_to_sub(r)?;
+                mask_at = words.at();
+                self.mask = Mask::Words(words.rest());
+            }
+            Header::DeltaDelta => {
+                self.numbers.line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? };
+            }
             Header::DictUtf8 => {
                 let layout = r.u32(What::FiloDictionary)?;
                 if layout != UTF8_LAYOUT {
                     return Err(Error::new(Kind::Unsupported, What::FiloDictionary, start).with_need(layout.into()));
                 }
-                let mut table = up_to_sub(&mut r)?;
-                end = position(r.at());
-                base = self::words(&mut table, &mut count)?;
+                let mut table = up_to_sub(r)?;
+                let chunk = self.strings.chunk;
+                self.data = Data::Coded;
+                self.strings = Strings {
+                    chunk: chunk.get(..position(r.at()) as usize).unwrap_or(chunk),
+                    kind: Kinds::Words { base: words(&mut table, &mut self.entries)? },
+                };
             }
             _ => {}
         }
-        let mut packed = Packed::NONE;
+        let packed = &mut self.numbers.packed;
         packed.open(r)?;
         let rows = packed.rows()?;
         // Only the headers of 64-bit numbers may have such; under them narrow ones are the ints of
@@ -72,58 +73,52 @@ impl<'a> Vector<'a> {
                 Header::Primitive | Header::MaskedPrimitive => {}
                 _ => return Err(packed.too_wide()),
             }
+        } else if self.element == Element::Double {
+            self.numbers.form = Form::Double;
         }
         self.rows = rows;
-        if let Some(words) = words {
-            // Whole words, and as many as the rows need.
-            let need = rows.div_ceil(64).saturating_mul(8);
-            if words.rest().len() < need as usize {
-                return Err(Error::new(Kind::Truncated, What::FiloMask, words.at()).with_need(need.into()));
+        // Whole words, and as many as the rows need.
+        let need = rows.div_ceil(64).saturating_mul(8);
+        match self.mask {
+            Mask::Words(words) if words.len() < need as usize => {
+                Err(Error::new(Kind::Truncated, What::FiloMask, mask_at).with_need(need.into()))
             }
-            self.mask = Mask::Words(words.rest());
+            _ => Ok(()),
         }
-        if self.header == Header::DictUtf8 {
-            let entries = Strings { chunk: bytes.get(..end as usize).unwrap_or(bytes), kind: Kinds::Words { base } };
-            self.data = Data::Coded { entries, count, codes: packed };
-            return Ok(());
-        }
-        let double = self.element == Element::Double && packed.packing != Packing::W64;
-        let form = if double { Form::Double } else { Form::Word };
-        self.data = Data::Numbers(Numbers { line, form, ..Numbers::plain(packed) });
-        Ok(())
     }
 
     /// Sections 9.3 and 10.4.
-    fn open_repeated(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
+    fn open_repeated(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let at = r.at();
-        self.rows = row_count(r.u32(What::FiloRows)?, at)?;
+        self.rows = r.u32(What::FiloRows)?;
+        check_rows(self.rows, at)?;
         let value = r.rest();
         let at = position(r.at());
         let packing = match (self.element, value.len()) {
             (Element::Int, 4) => Packing::I32,
             (Element::Long | Element::Double, 8) => Packing::W64,
             (Element::Utf8 | Element::Blob, len) => {
-                let one = Kinds::One(Span { at, len: rows_of(len)? });
-                self.data = Data::Strings(Strings { chunk: bytes, kind: one });
+                self.data = Data::Strings;
+                self.strings.kind = Kinds::One(Span { at, len: rows_of(len)? });
                 return Ok(());
             }
             // The original would read the width of the type that it was asked for, past the end.
             (_, len) => return Err(Error::new(Kind::WrongType, What::FiloValue, at.into()).with_need(len as u64)),
         };
-        let numbers = Numbers::plain(Packed { packing, at, data: value, unused: 0 });
-        self.data = Data::Numbers(Numbers { constant: true, ..numbers });
+        (self.data, self.numbers.constant) = (Data::Numbers, true);
+        self.numbers.packed = Packed { packing, at, data: value, unused: 0 };
         Ok(())
     }
 
     /// Section 10.2.
-    fn open_fixed_max(&mut self, bytes: &'a [u8], mut r: Bytes<'a>) -> Result<()> {
+    fn open_fixed_max(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let start = r.at();
         let size = r.u8(What::FiloSlot)?;
         if size < 2 {
             return Err(Error::new(Kind::Invalid, What::FiloSlot, start).with_need(size.into()));
         }
         self.rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
-        self.data = Data::Strings(Strings { chunk: bytes, kind: Kinds::Slots { at: position(r.at()), size } });
+        (self.data, self.strings.kind) = (Data::Strings, Kinds::Slots { at: position(r.at()), size });
         Ok(())
     }
 }
@@ -148,7 +143,8 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
 #[inline(never)]
 fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     let base = position(r.at());
-    *rows = row_count(r.u32(What::FiloRows)?, base.into())?;
+    *rows = r.u32(What::FiloRows)?;
+    check_rows(*rows, base.into())?;
     if r.rest().len() >> 2 < *rows as usize {
         return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(u64::from(*rows) << 2));
     }

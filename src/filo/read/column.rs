@@ -6,7 +6,7 @@ use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
 use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
-use crate::encoding::Out;
+use crate::encoding::{Out, flags};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::Packing;
@@ -137,23 +137,21 @@ impl column::Column for Column<'_> {
     }
 
     fn rows(&self) -> u64 {
-        match (self.role, &self.vector.data) {
-            (Role::Entries, Data::Coded { count, .. }) => u64::from(*count),
-            _ => self.vector.rows(),
-        }
+        if self.role == Role::Entries { self.vector.entries.into() } else { self.vector.rows() }
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
         let (_, len) = self.range(rows)?;
         let len = len as u64;
         let bitmap = super::mask::validity_need(len);
-        let values = match (self.role, &self.vector.data) {
+        let vector = &self.vector;
+        let values = match (self.role, vector.data) {
             (Role::Codes, _) => Scratch::cost::<u32>(len),
-            (_, Data::Strings(strings) | Data::Coded { entries: strings, .. }) => strings.need(len),
-            (_, Data::Bits { constant: false, .. }) => 0,
-            (_, Data::Bits { .. }) => bitmap,
+            (_, Data::Strings | Data::Coded) => vector.strings.need(len),
+            (_, Data::Bits) if !vector.numbers.constant => 0,
+            (_, Data::Bits) => bitmap,
             (_, Data::Nothing) if self.is_text() => 0,
-            (_, Data::Nothing) if self.vector.element == Element::Boolean => bitmap,
+            (_, Data::Nothing) if vector.element == Element::Boolean => bitmap,
             _ => match self.ty() {
                 Type::Prim(Prim::I32 | Prim::F32) => Scratch::cost::<u32>(len),
                 _ => Scratch::cost::<u64>(len),
@@ -171,30 +169,30 @@ impl column::Column for Column<'_> {
         let (first, len) = self.range(rows)?;
         let vector = &self.vector;
         let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All, of: *self };
-        match (self.role, &vector.data) {
-            (Role::Codes, Data::Coded { codes, .. }) => {
+        match (self.role, vector.data) {
+            (Role::Codes, Data::Coded) => {
                 let words = scratch.take::<u32>(len)?;
-                codes.read(first, Out::W4(words))?;
+                vector.numbers.packed.read(first, Out::W4(words))?;
                 batch.validity = nonzero(words, scratch)?;
                 batch.values = Values::U32(words);
             }
-            (Role::Entries, Data::Coded { entries: strings, .. }) | (_, Data::Strings(strings)) => {
-                batch.values = self.strings(strings.read(first, len, &mut batch.validity, scratch)?);
+            (Role::Entries, _) | (_, Data::Strings) => {
+                batch.values = self.strings(vector.strings.read(first, len, &mut batch.validity, scratch)?);
             }
-            (_, Data::Coded { entries, count, codes }) => {
-                batch.values = self.strings(entries.gather(*count, codes, first, len, &mut batch.validity, scratch)?);
+            (_, Data::Coded) => {
+                let (codes, validity) = (&vector.numbers.packed, &mut batch.validity);
+                let strings = vector.strings.gather(vector.entries, codes, first, len, validity, scratch)?;
+                batch.values = self.strings(strings);
             }
-            (_, Data::Bits { words, constant: false }) => batch.values = Values::Bool(Bits::new(words, first, len)?),
-            (_, Data::Bits { words, constant: true }) => {
-                let bit = words.first().is_some_and(|byte| byte & 1 == 1);
-                batch.values = Values::Bool(all_bits(bit, len, scratch)?);
+            (_, Data::Bits) => {
+                let bits = vector.numbers.packed.data;
+                batch.values = Values::Bool(match vector.numbers.constant {
+                    true => all_bits(bits.first().is_some_and(|byte| byte & 1 == 1), len, scratch)?,
+                    false => Bits::new(bits, first, len)?,
+                });
             }
-            (Role::Offsets, Data::DateTime { zones, .. }) => {
-                self.numbers(&zones.offsets(), first, &mut batch, scratch)?;
-            }
-            (_, Data::DateTime { millis: numbers, .. } | Data::Numbers(numbers)) => {
-                self.numbers(numbers, first, &mut batch, scratch)?;
-            }
+            (Role::Offsets, Data::DateTime) => self.numbers(&vector.zones.offsets(), first, &mut batch, scratch)?,
+            (_, Data::DateTime | Data::Numbers) => self.numbers(&vector.numbers, first, &mut batch, scratch)?,
             (_, Data::Nothing) if self.is_text() => {
                 batch.values = self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } });
             }
@@ -207,10 +205,10 @@ impl column::Column for Column<'_> {
             batch.validity = vector.mask.validity(first, len, scratch)?;
         }
         if let (Role::Offsets, Values::I32(offsets)) = (self.role, &batch.values) {
-            for ((i, row), offset) in (start..).enumerate().zip(*offsets) {
+            for ((i, row), offset) in (first..).enumerate().zip(*offsets) {
                 if *offset == NO_ZONE && batch.validity.get(i) {
                     // Says what is wrong with it.
-                    vector.get(row)?;
+                    vector.zones.offsets().get(row)?;
                 }
             }
         }
@@ -218,7 +216,7 @@ impl column::Column for Column<'_> {
     }
 
     fn dictionary(&self, _row: u64) -> Result<Option<Dictionary<Self>>> {
-        if self.role != Role::Values || !matches!(self.vector.data, Data::Coded { .. }) {
+        if self.role != Role::Values || self.vector.data != Data::Coded {
             return Ok(None);
         }
         let of = |role| Column { role, ..*self };
@@ -292,9 +290,7 @@ fn all_bits<'s>(bit: bool, len: usize, scratch: &mut Scratch<'s>) -> Result<Bits
 /// Validity of codes, of which 0 is missing.
 fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
     let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
-    for (byte, codes) in valid.iter_mut().zip(codes.chunks(8)) {
-        *byte = codes.iter().rev().fold(0, |byte, code| byte << 1 | u8::from(*code != 0));
-    }
+    flags::pack(codes, valid, |code| code != 0);
     Ok(Validity::Bits(Bits::new(valid, 0, codes.len())?))
 }
 

@@ -1,50 +1,38 @@
 //! Opening the FlatBuffer kinds (sections 5 to 8), by the names that the schema gives.
 
 use super::mask::Mask;
-use super::numbers::{Numbers, Zones};
 use super::packed::{Packed, position};
-use super::strings::{Kinds, Strings};
-use super::{Data, PAYLOAD, Vector, row_count, rows_of};
+use super::strings::Kinds;
+use super::{Data, PAYLOAD, Vector, check_rows, rows_of};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::{self, HEADER_LEN, Header, Packing};
 use crate::generated::filo as views;
-use crate::meta::flat::{Flat, Inline, Linked, Str, Table};
+use crate::meta::flat::{Flat, Inline, Table};
 
 impl<'a> Vector<'a> {
-    /// Opens the payload of the chunk `bytes`. The six tables are one as far as they have the same
-    /// fields; what is particular to a kind comes last.
-    pub(super) fn open_flat(&mut self, bytes: &'a [u8]) -> Result<()> {
-        let shape = match (self.header, self.element) {
-            (
-                Header::SimplePrimitive | Header::ConstPrimitive,
-                Element::Boolean | Element::Int | Element::Long | Element::Float | Element::Double,
-            ) => &SIMPLE,
-            (Header::DiffPrimitive, Element::Int | Element::Long | Element::Timestamp) => &DIFF,
-            (Header::DiffDateTime, Element::DateTime) => &DATE_TIME,
-            (Header::SimpleString, Element::String) => &SIMPLE_STRING,
-            (Header::ConstString, Element::String) => &CONST_STRING,
-            (Header::DictString, Element::String) => &DICT_STRING,
-            _ => return Err(self.wrong_type()),
-        };
-        let payload = bytes.get(HEADER_LEN..).unwrap_or_default();
+    /// Opens the payload of the chunk. The six tables are one as far as they have the same fields; what is
+    /// particular to a kind comes last.
+    pub(super) fn open_flat(&mut self, shape: &Shape) -> Result<()> {
+        let payload = self.strings.chunk.get(HEADER_LEN..).unwrap_or_default();
         let table = Fields(Flat::new_at(payload, PAYLOAD).root()?);
 
-        let mut slots = 0;
         if let Some(list) = shape.strings {
-            slots = table.strings(list, &mut self.rows)?;
+            self.data = Data::Strings;
+            self.strings.kind = Kinds::Flat { slots: table.strings(list, &mut self.entries)? };
+            self.rows = self.entries;
         }
-        let count = self.rows;
-        let strings = |kind| Strings { chunk: bytes, kind };
-        let mut vars = views::DdtVars { len: 0, base_tz: 0, base_millis: 0 };
         if let Some(field) = shape.vars {
-            let Some(stored) = table.0.inline(field)? else { return Err(table.missing(What::FiloVars)) };
-            vars = stored;
-            self.rows = row_count(vars.len.cast_unsigned(), table.0.at())?;
+            let vars: Option<views::DdtVars> = table.0.inline(field)?;
+            let Some(vars) = vars else { return Err(table.missing(What::FiloVars)) };
+            self.rows = vars.len.cast_unsigned();
+            check_rows(self.rows, table.0.at())?;
+            (self.numbers.line.base, self.zones.base) = (vars.base_millis, vars.base_tz);
         }
         if let Some(len) = shape.len {
-            self.rows = row_count(table.0.scalar(len, 0)?, table.0.at())?;
+            self.rows = table.0.scalar(len, 0)?;
+            check_rows(self.rows, table.0.at())?;
         }
         if let Some(mask) = shape.mask {
             self.mask = table.mask(mask)?;
@@ -54,50 +42,45 @@ impl<'a> Vector<'a> {
                 return Err(table.missing(What::FiloString));
             };
             let span = Span { at: position(string.at()), len: rows_of(string.bytes().len())? };
-            self.data = Data::Strings(strings(Kinds::One(span)));
+            (self.data, self.strings.kind) = (Data::Strings, Kinds::One(span));
             return Ok(());
         }
-        let Some([info, data]) = shape.packed else {
-            self.data = Data::Strings(strings(Kinds::Flat { slots }));
-            return Ok(());
-        };
+        let Some([info, data]) = shape.packed else { return Ok(()) };
 
-        let constant = self.header == Header::ConstPrimitive;
-        let stored = if constant { 1 } else { self.rows };
+        self.data = Data::Numbers;
+        self.numbers.constant = self.header == Header::ConstPrimitive;
+        let mut stored = if self.numbers.constant { 1 } else { self.rows };
         // Booleans are words of 64 rows, not one of 64 bits for each.
-        let boolean = self.element == Element::Boolean;
-        let mut packed = Packed::NONE;
-        table.packed(info, data, if boolean { stored.div_ceil(64) } else { stored }, &mut packed)?;
-        let mut numbers = Numbers { constant, ..Numbers::plain(packed) };
+        if self.element == Element::Boolean {
+            self.data = Data::Bits;
+            stored = stored.div_ceil(64);
+        }
+        let packed = &mut self.numbers.packed;
+        table.packed(info, data, stored, packed)?;
         match self.header {
             Header::DictString if packed.packing == Packing::W64 => return Err(packed.too_wide()),
             Header::DictString => {
-                let entries = strings(Kinds::Flat { slots });
-                self.data = Data::Coded { entries, count, codes: packed };
+                self.data = Data::Coded;
                 return Ok(());
             }
             Header::DiffDateTime => {
                 use views::DiffDateTimeVector as Of;
-                numbers.line.base = vars.base_millis;
+                self.data = Data::DateTime;
                 // Absent or empty: all rows have the base offset.
-                let mut zones = Packed { at: packed.at, ..Packed::NONE };
+                self.zones.packed.at = packed.at;
                 if !table.bytes(Of::TZ)?.1.is_empty() {
-                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut zones)?;
+                    table.packed(Of::TZ_INFO, Of::TZ, self.rows, &mut self.zones.packed)?;
                 }
-                self.data = Data::DateTime { millis: numbers, zones: Zones { base: vars.base_tz, packed: zones } };
                 return Ok(());
             }
-            Header::DiffPrimitive => numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
+            Header::DiffPrimitive => self.numbers.line.base = table.0.scalar(views::DiffPrimitiveVector::BASE, 0)?,
             _ => {}
         }
-        self.data = Data::Numbers(numbers);
-        if boolean {
-            self.data = Data::Bits { words: packed.data, constant };
-        }
+        let packing = self.numbers.packed.packing;
         let fits = match self.element {
-            Element::Boolean | Element::Double => packed.packing == Packing::W64,
-            Element::Int => packed.packing != Packing::W64,
-            Element::Float => packed.packing == Packing::U32,
+            Element::Boolean | Element::Double => packing == Packing::W64,
+            Element::Int => packing != Packing::W64,
+            Element::Float => packing == Packing::U32,
             _ => true,
         };
         if fits { Ok(()) } else { Err(self.wrong_type()) }
@@ -105,7 +88,7 @@ impl<'a> Vector<'a> {
 }
 
 /// Which fields a table has, by their numbers.
-struct Shape {
+pub(super) struct Shape {
     len: Option<u8>,
     mask: Option<u8>,
     /// Info and bytes of a data vector.
@@ -117,37 +100,37 @@ struct Shape {
 const NOTHING: Shape = Shape { len: None, mask: None, packed: None, strings: None, vars: None };
 
 /// Sections 8.1 and 8.2.
-const SIMPLE: Shape = {
+pub(super) const SIMPLE: Shape = {
     use views::SimplePrimitiveVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
 };
 
 /// Section 8.3.
-const DIFF: Shape = {
+pub(super) const DIFF: Shape = {
     use views::DiffPrimitiveVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
 };
 
 /// Section 8.4.
-const DATE_TIME: Shape = {
+pub(super) const DATE_TIME: Shape = {
     use views::DiffDateTimeVector as Of;
     Shape { mask: Some(Of::NA_MASK), packed: Some([Of::MILLIS_INFO, Of::MILLIS]), vars: Some(Of::VARS), ..NOTHING }
 };
 
 /// Section 8.5.
-const SIMPLE_STRING: Shape = {
+pub(super) const SIMPLE_STRING: Shape = {
     use views::SimpleStringVector as Of;
     Shape { mask: Some(Of::NA_MASK), strings: Some(Of::DATA), ..NOTHING }
 };
 
 /// Section 8.6.
-const CONST_STRING: Shape = {
+pub(super) const CONST_STRING: Shape = {
     use views::ConstStringVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), ..NOTHING }
 };
 
 /// Section 8.7.
-const DICT_STRING: Shape = {
+pub(super) const DICT_STRING: Shape = {
     use views::DictStringVector as Of;
     Shape { len: Some(Of::LEN), packed: Some([Of::INFO, Of::CODES]), strings: Some(Of::DICTIONARY), ..NOTHING }
 };
@@ -197,9 +180,10 @@ impl<'a> Fields<'a> {
     /// each string when it is read.
     #[inline(never)]
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
-        let list: Option<Linked<'a, Str<'a>>> = self.0.linked(field)?;
+        let list: Option<Inline<'a, u32>> = self.0.vector(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());
-        *count = row_count(rows_of(list.map_or(0, |list| list.len()))?, slots)?;
+        *count = rows_of(list.map_or(0, |list| list.len()))?;
+        check_rows(*count, slots)?;
         Ok(position(slots))
     }
 

@@ -12,13 +12,15 @@ mod value;
 pub use column::{Column, Table};
 pub use value::Value;
 
+use self::flat::Shape;
 use self::mask::Mask;
 use self::numbers::{Numbers, Zones};
 use self::packed::Packed;
-use self::strings::Strings;
+use self::strings::{Kinds, Strings};
 use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
 use crate::bytes::{LittleEndian, Reader};
+use crate::column::Span;
 use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 
@@ -32,24 +34,31 @@ pub struct Vector<'a> {
     header: Header,
     rows: u32,
     mask: Mask<'a>,
-    data: Data<'a>,
+    data: Data,
+    /// The numbers, the bits, the milliseconds of date-times, the codes of a dictionary.
+    numbers: Numbers<'a>,
+    zones: Zones<'a>,
+    /// The strings, or the entries of a dictionary.
+    strings: Strings<'a>,
+    /// How many entries.
+    entries: u32,
 }
 
-/// Where the values of the rows are.
-#[derive(Clone, Copy, Debug)]
-enum Data<'a> {
-    /// Nowhere: all rows are missing.
+/// What the values of the rows are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Data {
+    /// All rows are missing.
     Nothing,
     /// One bit per row, in 64-bit words; or bit 0 for all rows.
-    Bits { words: &'a [u8], constant: bool },
+    Bits,
     /// Numbers of any width.
-    Numbers(Numbers<'a>),
+    Numbers,
     /// Instants and zone offsets.
-    DateTime { millis: Numbers<'a>, zones: Zones<'a> },
+    DateTime,
     /// One string per row.
-    Strings(Strings<'a>),
+    Strings,
     /// A code per row; code 0 is a missing row.
-    Coded { entries: Strings<'a>, count: u32, codes: Packed<'a> },
+    Coded,
 }
 
 impl<'a> Vector<'a> {
@@ -68,28 +77,26 @@ impl<'a> Vector<'a> {
         }
         let header = Header::of_word(word)?;
         // Filled in place, as it is large for a small machine.
-        let mut vector = Vector { element, header, rows: 0, mask: Mask::None, data: Data::Nothing };
-        match header {
-            Header::Empty => {
-                r.end(What::Input)?;
-                (vector.rows, vector.mask) = (word >> 8, Mask::All);
-            }
-            Header::SimplePrimitive
-            | Header::SimpleString
-            | Header::DictString
-            | Header::ConstPrimitive
-            | Header::ConstString
-            | Header::DiffPrimitive
-            | Header::DiffDateTime => vector.open_flat(bytes)?,
-            Header::MaskedPrimitive
-            | Header::Primitive
-            | Header::Repeated
-            | Header::MaskedInt
-            | Header::Int
-            | Header::Utf8
-            | Header::FixedMaxUtf8
-            | Header::DictUtf8
-            | Header::DeltaDelta => vector.open_binary(bytes, r)?,
+        let mut vector = Vector {
+            element,
+            header,
+            rows: 0,
+            mask: Mask::None,
+            data: Data::Nothing,
+            numbers: Numbers::plain(Packed::NONE),
+            zones: Zones { base: 0, packed: Packed::NONE },
+            strings: Strings { chunk: bytes, kind: Kinds::One(Span { at: 0, len: 0 }) },
+            entries: 0,
+        };
+        if header == Header::Empty {
+            r.end(What::Input)?;
+            (vector.rows, vector.mask) = (word >> 8, Mask::All);
+            return Ok(vector);
+        }
+        match RULES.iter().find(|rule| rule.allows(header, element)) {
+            Some(Rule { shape: Some(shape), .. }) => vector.open_flat(shape)?,
+            Some(_) => vector.open_binary(&mut r)?,
+            None => return Err(vector.wrong_type()),
         }
         Ok(vector)
     }
@@ -117,9 +124,8 @@ impl<'a> Vector<'a> {
     #[must_use]
     pub const fn encoding(&self) -> Encoding {
         let packing = match self.data {
-            Data::Numbers(numbers) | Data::DateTime { millis: numbers, .. } => numbers.packed.packing,
-            Data::Coded { codes, .. } => codes.packing,
-            Data::Nothing | Data::Bits { .. } | Data::Strings(_) => Packing::W64,
+            Data::Numbers | Data::DateTime | Data::Coded => self.numbers.packed.packing,
+            Data::Nothing | Data::Bits | Data::Strings => Packing::W64,
         };
         match self.header {
             Header::Empty => Encoding::Empty,
@@ -130,10 +136,8 @@ impl<'a> Vector<'a> {
             Header::ConstString => Encoding::ConstString,
             Header::DiffPrimitive => Encoding::Diff(packing),
             Header::DiffDateTime => {
-                let zones = match self.data {
-                    Data::DateTime { zones, .. } if !zones.packed.data.is_empty() => Some(zones.packed.packing),
-                    _ => None,
-                };
+                let zones = self.zones.packed;
+                let zones = if zones.data.is_empty() { None } else { Some(zones.packing) };
                 Encoding::DiffDateTime { millis: packing, zones }
             }
             Header::MaskedPrimitive | Header::MaskedInt => Encoding::Masked(packing),
@@ -156,8 +160,8 @@ impl<'a> Vector<'a> {
     #[must_use]
     pub const fn nullable(&self) -> bool {
         match self.data {
-            Data::Nothing | Data::Coded { .. } => true,
-            Data::Strings(strings) => !matches!(self.mask, Mask::None) || strings.may_miss(),
+            Data::Nothing | Data::Coded => true,
+            Data::Strings => !matches!(self.mask, Mask::None) || self.strings.may_miss(),
             _ => !matches!(self.mask, Mask::None),
         }
     }
@@ -174,23 +178,23 @@ impl<'a> Vector<'a> {
         if self.mask.is_na(i) {
             return Ok(None);
         }
-        Ok(match &self.data {
+        Ok(match self.data {
             Data::Nothing => None,
-            Data::Bits { words, constant } => {
-                let i = if *constant { 0 } else { i };
-                let byte = words.get(i >> 3).copied().unwrap_or(0);
+            Data::Bits => {
+                let i = if self.numbers.constant { 0 } else { i };
+                let byte = self.numbers.packed.data.get(i >> 3).copied().unwrap_or(0);
                 Some(Value::Boolean(byte >> (i & 7) & 1 == 1))
             }
-            Data::Numbers(numbers) => Some(self.number(numbers.get(i)?)),
-            Data::DateTime { millis, zones } => Some(Value::DateTime {
-                millis: millis.get(i)?.cast_signed(),
-                offset_ms: low32(zones.offsets().get(i)?).cast_signed(),
+            Data::Numbers => Some(self.number(self.numbers.get(i)?)),
+            Data::DateTime => Some(Value::DateTime {
+                millis: self.numbers.get(i)?.cast_signed(),
+                offset_ms: low32(self.zones.offsets().get(i)?).cast_signed(),
             }),
-            Data::Strings(strings) => strings.get(i)?.map(Value::Bytes),
-            Data::Coded { entries, count, codes } => match low32(codes.get(i)?) {
+            Data::Strings => self.strings.get(i)?.map(Value::Bytes),
+            Data::Coded => match low32(self.numbers.packed.get(i)?) {
                 0 => None,
-                code if code < *count => entries.get(code as usize)?.map(Value::Bytes),
-                code => return Err(strings::bad_code(code, codes)),
+                code if code < self.entries => self.strings.get(code as usize)?.map(Value::Bytes),
+                code => return Err(strings::bad_code(code, &self.numbers.packed)),
             },
         })
     }
@@ -227,29 +231,22 @@ impl<'a> Vector<'a> {
     /// The first thing that is wrong.
     pub fn verify(&self) -> Result<()> {
         let text = matches!(self.element, Element::String | Element::Utf8);
-        let rows = match &self.data {
+        let rows = match self.data {
             // Checked by opening: the numbers are there, and any bits are numbers.
-            Data::Nothing | Data::Bits { .. } | Data::Numbers(_) => 0,
-            Data::DateTime { .. } | Data::Coded { .. } => self.rows(),
-            Data::Strings(strings) => {
-                if strings.is_one() {
-                    self.rows().min(1)
-                } else {
-                    self.rows()
-                }
-            }
+            Data::Nothing | Data::Bits | Data::Numbers => 0,
+            Data::Strings if self.strings.is_one() => self.rows().min(1),
+            Data::DateTime | Data::Coded | Data::Strings => self.rows(),
         };
-        if let (Data::Coded { entries, count, .. }, true) = (&self.data, text) {
-            for code in 1..*count {
-                check_text(entries, usize::try_from(code).unwrap_or(usize::MAX))?;
+        if self.data == Data::Coded && text {
+            for code in 1..self.entries {
+                check_text(&self.strings, usize::try_from(code).unwrap_or(usize::MAX))?;
             }
         }
         for row in 0..rows {
-            match &self.data {
-                Data::Strings(strings) if text => check_text(strings, usize::try_from(row).unwrap_or(usize::MAX))?,
-                _ => {
-                    self.get(row)?;
-                }
+            if self.data == Data::Strings && text {
+                check_text(&self.strings, usize::try_from(row).unwrap_or(usize::MAX))?;
+            } else {
+                self.get(row)?;
             }
         }
         Ok(())
@@ -292,15 +289,62 @@ impl<'a> Iterator for Iter<'a> {
     }
 }
 
+/// Which element types a header may have (section 3), and how its payload is laid out.
+struct Rule {
+    header: Header,
+    elements: &'static [Element],
+    /// Of a FlatBuffer kind.
+    shape: Option<Shape>,
+}
+
+impl Rule {
+    fn allows(&self, header: Header, element: Element) -> bool {
+        self.header == header && self.elements.contains(&element)
+    }
+
+    const fn flat(header: Header, elements: &'static [Element], shape: Shape) -> Self {
+        Rule { header, elements, shape: Some(shape) }
+    }
+
+    const fn binary(header: Header, elements: &'static [Element]) -> Self {
+        Rule { header, elements, shape: None }
+    }
+}
+
+const SIMPLE: &[Element] = &[Element::Boolean, Element::Int, Element::Long, Element::Float, Element::Double];
+const NUMBER: &[Element] = &[Element::Int, Element::Long, Element::Double];
+const TEXT: &[Element] = &[Element::Utf8, Element::Blob];
+const NUMBER_OR_TEXT: &[Element] = &[Element::Int, Element::Long, Element::Double, Element::Utf8, Element::Blob];
+
+/// Of all headers but that of no values, which may have any element type.
+const RULES: [Rule; 16] = [
+    Rule::flat(Header::SimplePrimitive, SIMPLE, flat::SIMPLE),
+    Rule::flat(Header::ConstPrimitive, SIMPLE, flat::SIMPLE),
+    Rule::flat(Header::DiffPrimitive, &[Element::Int, Element::Long, Element::Timestamp], flat::DIFF),
+    Rule::flat(Header::DiffDateTime, &[Element::DateTime], flat::DATE_TIME),
+    Rule::flat(Header::SimpleString, &[Element::String], flat::SIMPLE_STRING),
+    Rule::flat(Header::ConstString, &[Element::String], flat::CONST_STRING),
+    Rule::flat(Header::DictString, &[Element::String], flat::DICT_STRING),
+    Rule::binary(Header::MaskedPrimitive, NUMBER),
+    Rule::binary(Header::Primitive, NUMBER),
+    Rule::binary(Header::Repeated, NUMBER_OR_TEXT),
+    Rule::binary(Header::MaskedInt, NUMBER),
+    Rule::binary(Header::Int, NUMBER),
+    Rule::binary(Header::Utf8, TEXT),
+    Rule::binary(Header::FixedMaxUtf8, TEXT),
+    Rule::binary(Header::DictUtf8, TEXT),
+    Rule::binary(Header::DeltaDelta, &[Element::Long]),
+];
+
 /// The payload's start, from which its offsets count (section 1).
 const PAYLOAD: u64 = HEADER_LEN as u64;
 
-/// A row count as the format has it: signed, and never negative.
-fn row_count(word: u32, at: u64) -> Result<u32> {
-    if word.cast_signed() < 0 {
-        return Err(Error::new(Kind::Invalid, What::FiloRows, at).with_need(word.into()));
+/// Checks a row count, which the format has as a signed number.
+fn check_rows(rows: u32, at: u64) -> Result<()> {
+    if rows.cast_signed() < 0 {
+        return Err(Error::new(Kind::Invalid, What::FiloRows, at).with_need(rows.into()));
     }
-    Ok(word)
+    Ok(())
 }
 
 /// A count that came from a length, as a row count.

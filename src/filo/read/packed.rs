@@ -22,7 +22,7 @@ impl<'a> Packed<'a> {
 
     /// Opens a packed vector, which reaches to the end of `r`.
     #[inline(never)]
-    pub(super) fn open(&mut self, mut r: Reader<'a, LittleEndian>) -> Result<()> {
+    pub(super) fn open(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
         let [low, high, signed, last] = *r.array(What::FiloPacked)?;
         let nbits = u16::from_le_bytes([low, high]);

@@ -3,7 +3,7 @@
 use super::packed::Packed;
 use crate::bytes::{Bits, FAST, Scratch};
 use crate::column::{Span, Spans, Validity, VarBytes};
-use crate::encoding::Out;
+use crate::encoding::{Out, flags};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{FIXED_NA, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_OFFSET, UTF8_NA};
 
@@ -121,8 +121,8 @@ impl<'a> Strings<'a> {
             match if FAST { self.coded_block(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
-                    for (span, code) in block.iter_mut().zip(code) {
-                        *span = self.coded(code, count, codes)?;
+                    for (span, code) in block.iter_mut().zip(&code) {
+                        *span = self.coded(*code, count, codes)?;
                         all &= span.at != NA.at;
                     }
                 }
@@ -225,9 +225,7 @@ impl<'a> Strings<'a> {
     {
         if !all {
             let valid = scratch.take::<u8>(spans.len().div_ceil(8))?;
-            for (byte, spans) in valid.iter_mut().zip(spans.chunks(8)) {
-                *byte = spans.iter().rev().fold(0, |byte, span| byte << 1 | u8::from(span.at != NA.at));
-            }
+            flags::pack(spans, valid, |span| span.at != NA.at);
             *validity = Validity::Bits(Bits::new(valid, 0, spans.len())?);
         }
         Ok(VarBytes { data: self.chunk, spans: Spans::Each(spans) })
@@ -307,6 +305,12 @@ impl<'a> Strings<'a> {
         if word & UTF8_NA == 0 {
             return self.with_length((base as usize).checked_add(word as usize)?);
         }
+        self.packed_span(base, word)
+    }
+
+    /// The same of a word of the packed form.
+    #[cfg_attr(not(target_family = "wasm"), inline(always))]
+    fn packed_span(&self, base: u32, word: u32) -> Option<Span> {
         let span = packed_word(base, word);
         (span.at.wrapping_add(span.len) as usize <= self.chunk.len()).then_some(span)
     }
@@ -368,13 +372,15 @@ impl<'a> Strings<'a> {
     #[cfg_attr(target_pointer_width = "64", inline(always))]
     fn find(&self, i: usize) -> Option<Span> {
         match self.kind {
-            Kinds::Flat { slots } => {
-                let slot = i.checked_mul(4)?.checked_add(slots as usize)?;
-                self.with_length(slot.checked_add(self.u32(slot)? as usize)?)
-            }
-            Kinds::Words { base } => {
-                let word = self.u32(i.checked_add(1)?.checked_mul(4)?.checked_add(base as usize)?)?;
-                self.word_span(base, word)
+            Kinds::Flat { slots: base } | Kinds::Words { base } => {
+                let words = matches!(self.kind, Kinds::Words { .. });
+                let slot = i.checked_add(words.into())?.checked_mul(4)?.checked_add(base as usize)?;
+                let word = self.u32(slot)?;
+                if words && word & UTF8_NA != 0 {
+                    return self.packed_span(base, word);
+                }
+                let from = if words { base as usize } else { slot };
+                self.with_length(from.checked_add(word as usize)?)
             }
             Kinds::Slots { at, size } => {
                 let at = i.checked_mul(size.into())?.checked_add(at as usize)?;

@@ -76,6 +76,9 @@ pub struct Tag<'a> {
 }
 
 impl<'a> Tag<'a> {
+    /// What one is read over.
+    const NONE: Self = Tag { name: Attribute::NONE.name, attributes: Attributes { scan: Scan::new(&[]) } };
+
     /// The name, with its prefix.
     #[must_use]
     pub const fn name(&self) -> Text<'a> {
@@ -108,7 +111,7 @@ pub struct Attribute<'a> {
 
 impl<'a> Attribute<'a> {
     /// What one is read over.
-    const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
+    pub(crate) const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
 }
 
 /// The attributes of a tag.
@@ -122,8 +125,15 @@ impl<'a> Iterator for Attributes<'a> {
 
     fn next(&mut self) -> Option<Attribute<'a>> {
         let mut attribute = Attribute::NONE;
+        self.read(&mut attribute).then_some(attribute)
+    }
+}
+
+impl<'a> Attributes<'a> {
+    /// Reads the next one into `attribute`; false behind the last.
+    pub(crate) fn read(&mut self, attribute: &mut Attribute<'a>) -> bool {
         // Checked when the tag was read, so there is no error to pass on.
-        self.scan.attribute(&mut attribute).is_ok_and(|any| any).then_some(attribute)
+        self.scan.attribute(attribute).unwrap_or_default()
     }
 }
 
@@ -131,6 +141,8 @@ impl<'a> Iterator for Attributes<'a> {
 #[derive(Clone, Debug)]
 pub struct Xml<'a> {
     scan: Scan<'a>,
+    /// The last start tag.
+    tag: Tag<'a>,
     place: Place,
     /// Names of the elements that are open.
     open: [&'a [u8]; MAX_DEPTH],
@@ -139,6 +151,17 @@ pub struct Xml<'a> {
     closing: bool,
     /// A document type has been seen.
     doctype: bool,
+}
+
+/// An [`Event`] whose tag stays with the walk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Piece {
+    Open,
+    Close,
+    Text { blank: bool },
+    Cdata,
+    Comment,
+    Instruction,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -156,7 +179,8 @@ impl<'a> Xml<'a> {
     #[must_use]
     pub const fn new(document: &'a [u8]) -> Self {
         Xml {
-            scan: Scan { rest: document, at: 0, charset: Charset::Utf8 },
+            scan: Scan::new(document),
+            tag: Tag::NONE,
             place: Place::Start,
             open: [&[]; MAX_DEPTH],
             depth: 0,
@@ -183,15 +207,32 @@ impl<'a> Xml<'a> {
     /// What the [module](self) says.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
-        let event = self.event();
-        if event.is_err() {
+        Ok(self.advance()?.map(|piece| match piece {
+            Piece::Open => Event::Open(self.tag),
+            Piece::Close => Event::Close,
+            Piece::Text { blank } => Event::Text { blank },
+            Piece::Cdata => Event::Cdata,
+            Piece::Comment => Event::Comment,
+            Piece::Instruction => Event::Instruction,
+        }))
+    }
+
+    /// The tag of the last [`Piece::Open`].
+    pub(crate) const fn tag(&self) -> &Tag<'a> {
+        &self.tag
+    }
+
+    /// The next piece, as [`next`](Self::next) gives it.
+    pub(crate) fn advance(&mut self) -> Result<Option<Piece>> {
+        let piece = self.step();
+        if piece.is_err() {
             self.place = Place::Lost;
             self.closing = false;
         }
-        event
+        piece
     }
 
-    fn event(&mut self) -> Result<Option<Event<'a>>> {
+    fn step(&mut self) -> Result<Option<Piece>> {
         if self.closing {
             self.closing = false;
             return Ok(Some(self.leave()));
@@ -202,63 +243,58 @@ impl<'a> Xml<'a> {
         }
         match self.place {
             Place::Start | Place::Lost => Ok(None),
-            Place::InRoot => self.inside(),
-            Place::BeforeRoot | Place::BehindRoot => self.outside(),
+            Place::BeforeRoot | Place::InRoot | Place::BehindRoot => self.piece(),
         }
     }
 
-    /// Beside the root element: comments, instructions, white space.
-    fn outside(&mut self) -> Result<Option<Event<'a>>> {
+    /// What begins here. Beside the root element that is comments, instructions, white space.
+    fn piece(&mut self) -> Result<Option<Piece>> {
+        let (inside, behind) = (self.place == Place::InRoot, self.place == Place::BehindRoot);
         loop {
-            self.scan.spaces();
-            let behind = self.place == Place::BehindRoot;
-            return match self.scan.rest {
-                [] if behind => Ok(None),
-                [] => Err(self.scan.truncated(What::XmlTag)),
-                // Some writers store the end of a C string.
-                rest if behind && rest.iter().all(|byte| *byte == 0) => {
-                    self.scan.skip(rest.len());
-                    Ok(None)
-                }
-                [b'<', b'!', b'-', b'-', ..] => self.comment(),
-                [b'<', b'?', ..] => self.instruction(),
-                rest if behind => Err(Error::new(Kind::Trailing, What::XmlTag, self.at()).with_need(rest.len() as u64)),
-                rest if rest.starts_with(b"<!DOCTYPE") && !self.doctype => {
-                    self.doctype = true;
-                    self.scan.doctype()?;
-                    continue;
-                }
-                [b'<', ..] => {
-                    self.place = Place::InRoot;
-                    self.start()
-                }
-                _ => Err(self.scan.invalid(What::XmlTag)),
-            };
-        }
-    }
-
-    /// Inside the root element.
-    fn inside(&mut self) -> Result<Option<Event<'a>>> {
-        match self.scan.rest {
-            [b'<', b'/', ..] => self.end(),
-            [b'<', b'?', ..] => self.instruction(),
-            [b'<', b'!', b'-', b'-', ..] => self.comment(),
-            rest if rest.starts_with(b"<![CDATA[") => {
-                self.scan.skip(9);
-                self.scan.until(b"]]>", What::XmlText)?;
-                Ok(Some(Event::Cdata))
+            if !inside {
+                self.scan.spaces();
             }
-            [b'<', ..] => self.start(),
-            _ => self.text(),
+            let at = self.at();
+            if self.scan.eat(b"<!--") {
+                return self.comment();
+            }
+            if self.scan.eat(b"<?") {
+                return self.instruction();
+            }
+            if behind {
+                let rest = self.scan.rest;
+                // Some writers store the end of a C string.
+                if rest.iter().all(|byte| *byte == 0) {
+                    self.scan.skip(rest.len());
+                    return Ok(None);
+                }
+                return Err(Error::new(Kind::Trailing, What::XmlTag, at).with_need(rest.len() as u64));
+            }
+            if inside && self.scan.eat(b"</") {
+                return self.end();
+            }
+            if inside && self.scan.eat(b"<![CDATA[") {
+                self.scan.until(b"]]>", What::XmlText)?;
+                return Ok(Some(Piece::Cdata));
+            }
+            if !inside && !self.doctype && self.scan.eat(b"<!DOCTYPE") {
+                self.doctype = true;
+                self.scan.doctype()?;
+                continue;
+            }
+            if self.scan.eat(b"<") {
+                self.place = Place::InRoot;
+                return self.start(at);
+            }
+            return if inside { self.text() } else { Err(self.scan.unexpected(What::XmlTag)) };
         }
     }
 
-    fn start(&mut self) -> Result<Option<Event<'a>>> {
+    /// A start tag, which begins at `at`.
+    fn start(&mut self, at: u64) -> Result<Option<Piece>> {
         let scan = &mut self.scan;
-        let at = scan.at as u64;
-        scan.skip(1);
         let name = scan.name(What::XmlTag)?;
-        let mut attributes = Attributes { scan: *scan };
+        self.tag = Tag { name, attributes: Attributes { scan: *scan } };
         let mut names = [&[][..]; MAX_ATTRIBUTES];
         let mut count = 0usize;
         let mut attribute = Attribute::NONE;
@@ -273,8 +309,9 @@ impl<'a> Xml<'a> {
             *place = name;
             count = count.wrapping_add(1);
         }
-        let len = attributes.scan.rest.len().saturating_sub(scan.rest.len());
-        attributes.scan.rest = attributes.scan.rest.get(..len).unwrap_or_default();
+        let attributes = &mut self.tag.attributes.scan.rest;
+        let len = attributes.len().saturating_sub(scan.rest.len());
+        *attributes = attributes.get(..len).unwrap_or_default();
 
         self.closing = scan.eat(b"/");
         if !scan.eat(b">") {
@@ -285,11 +322,10 @@ impl<'a> Xml<'a> {
         };
         *place = name.raw();
         self.depth = self.depth.wrapping_add(1);
-        Ok(Some(Event::Open(Tag { name, attributes })))
+        Ok(Some(Piece::Open))
     }
 
-    fn end(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(2);
+    fn end(&mut self) -> Result<Option<Piece>> {
         let at = self.at();
         let name = self.scan.name(What::XmlTag)?;
         if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
@@ -302,22 +338,20 @@ impl<'a> Xml<'a> {
         Ok(Some(self.leave()))
     }
 
-    fn leave(&mut self) -> Event<'a> {
+    fn leave(&mut self) -> Piece {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
             self.place = Place::BehindRoot;
         }
-        Event::Close
+        Piece::Close
     }
 
-    fn comment(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(4);
+    fn comment(&mut self) -> Result<Option<Piece>> {
         self.scan.until(b"--", What::XmlText)?;
-        if self.scan.eat(b">") { Ok(Some(Event::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
+        if self.scan.eat(b">") { Ok(Some(Piece::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
     }
 
-    fn instruction(&mut self) -> Result<Option<Event<'a>>> {
-        self.scan.skip(2);
+    fn instruction(&mut self) -> Result<Option<Piece>> {
         let name = self.scan.name(What::XmlTag)?;
         // The declaration has its place at the very start.
         if name.raw() == b"xml" {
@@ -327,16 +361,16 @@ impl<'a> Xml<'a> {
             return Err(self.scan.unexpected(What::XmlTag));
         }
         self.scan.until(b"?>", What::XmlText)?;
-        Ok(Some(Event::Instruction))
+        Ok(Some(Piece::Instruction))
     }
 
-    fn text(&mut self) -> Result<Option<Event<'a>>> {
+    fn text(&mut self) -> Result<Option<Piece>> {
         let scan = &mut self.scan;
         let mut blank = true;
         loop {
             match scan.rest {
                 [] => return Err(scan.truncated(What::XmlTag)),
-                [b'<', ..] => return Ok(Some(Event::Text { blank })),
+                [b'<', ..] => return Ok(Some(Piece::Text { blank })),
                 [b']', b']', b'>', ..] => return Err(scan.invalid(What::XmlText)),
                 [b'&', ..] => {
                     blank = false;

@@ -4,6 +4,12 @@ use super::Attribute;
 use super::text::{Charset, Text, continues_name, is_space, reference, starts_name};
 use crate::error::{Error, Kind, Result, What};
 
+/// How a document in UTF-16 begins.
+const UTF_16: [[u8; 2]; 4] = [[0xfe, 0xff], [0xff, 0xfe], [0, b'<'], [b'<', 0]];
+
+/// What the XML declaration says, in this order.
+const DECLARED: [&str; 3] = ["version", "encoding", "standalone"];
+
 /// The bytes that are left of a document.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Scan<'a> {
@@ -14,6 +20,10 @@ pub(super) struct Scan<'a> {
 }
 
 impl<'a> Scan<'a> {
+    pub(super) const fn new(document: &'a [u8]) -> Self {
+        Scan { rest: document, at: 0, charset: Charset::Utf8 }
+    }
+
     pub(super) fn skip(&mut self, n: usize) {
         self.rest = self.rest.get(n..).unwrap_or_default();
         self.at = self.at.wrapping_add(n);
@@ -115,31 +125,35 @@ impl<'a> Scan<'a> {
 
     /// Byte order mark and declaration.
     pub(super) fn begin(&mut self) -> Result<()> {
-        if matches!(self.rest, [0xfe, 0xff, ..] | [0xff, 0xfe, ..] | [0, b'<', ..] | [b'<', 0, ..]) {
+        if self.rest.first_chunk().is_some_and(|two| UTF_16.contains(two)) {
             return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at as u64).with_need(16));
         }
         let marked = self.eat(b"\xef\xbb\xbf");
-        let [b'<', b'?', b'x', b'm', b'l', space, ..] = self.rest else { return Ok(()) };
-        if !is_space(*space) {
+        let before = *self;
+        if !self.eat(b"<?xml") || !self.rest.first().is_some_and(|byte| is_space(*byte)) {
+            *self = before;
             return Ok(());
         }
-        self.skip(5);
         let mut charset = self.charset;
         let mut attribute = Attribute::NONE;
-        for (k, known) in ["version", "encoding", "standalone"].iter().enumerate() {
+        // Which of them may come.
+        let mut next = 0;
+        while next < DECLARED.len() {
             let before = *self;
             if !self.attribute(&mut attribute)? {
                 break;
             }
-            if attribute.name.raw() != known.as_bytes() {
-                // The second and third may be left out, the first not.
-                if k == 0 {
-                    return Err(before.invalid(What::XmlDeclaration));
+            let known = DECLARED.iter().position(|known| known.as_bytes() == attribute.name.raw());
+            // The second and third may be left out, the first not.
+            match known {
+                Some(k) if k >= next && (k == 0) == (next == 0) => next = k.wrapping_add(1),
+                _ if next == 0 => return Err(before.invalid(What::XmlDeclaration)),
+                _ => {
+                    *self = before;
+                    break;
                 }
-                *self = before;
-                continue;
             }
-            if *known == "encoding" {
+            if known == Some(1) {
                 charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
                     Kind::Unsupported,
                     What::XmlEncoding,
@@ -158,7 +172,6 @@ impl<'a> Scan<'a> {
 
     /// Passes over a document type that declares nothing itself.
     pub(super) fn doctype(&mut self) -> Result<()> {
-        self.skip(9);
         if !self.spaces() {
             return Err(self.unexpected(What::XmlDoctype));
         }

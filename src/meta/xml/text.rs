@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Result, What};
 /// How bytes stand for characters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[repr(u32)]
 pub(super) enum Charset {
     /// Also ASCII.
     Utf8,
@@ -15,15 +16,23 @@ pub(super) enum Charset {
     Latin1,
 }
 
+/// The names that they have.
+const CHARSETS: [(&str, Charset); 8] = [
+    ("UTF-8", Charset::Utf8),
+    ("UTF8", Charset::Utf8),
+    ("US-ASCII", Charset::Utf8),
+    ("ASCII", Charset::Utf8),
+    ("ISO-8859-1", Charset::Latin1),
+    ("ISO_8859-1", Charset::Latin1),
+    ("ISO-LATIN-1", Charset::Latin1),
+    ("LATIN1", Charset::Latin1),
+];
+
 impl Charset {
     /// The charset of an `encoding` attribute, in any case of letters.
     pub(super) fn named(name: &[u8]) -> Option<Charset> {
-        let is = |known: &&str| name.eq_ignore_ascii_case(known.as_bytes());
-        if ["UTF-8", "UTF8", "US-ASCII", "ASCII"].iter().any(is) {
-            Some(Charset::Utf8)
-        } else {
-            ["ISO-8859-1", "ISO_8859-1", "ISO-LATIN-1", "LATIN1"].iter().any(is).then_some(Charset::Latin1)
-        }
+        let named = |(known, _): &&(&str, Charset)| name.eq_ignore_ascii_case(known.as_bytes());
+        CHARSETS.iter().find(named).map(|(_, charset)| *charset)
     }
 
     /// The first character of `bytes` and how many bytes it takes; `None` at the end, or where they
@@ -31,19 +40,21 @@ impl Charset {
     #[inline]
     pub(super) fn first(self, bytes: &[u8]) -> Option<(char, usize)> {
         let first = *bytes.first()?;
-        let (c, len) = match first {
-            0..0x80 => (char::from(first), 1),
-            _ if self == Charset::Latin1 => (char::from(first), 1),
-            0xf0.. => (utf8(bytes, 4)?, 4),
-            0xe0.. => (utf8(bytes, 3)?, 3),
-            _ => (utf8(bytes, 2)?, 2),
+        let len = match first {
+            _ if self == Charset::Latin1 => 1,
+            0..0x80 => 1,
+            0xf0.. => 4,
+            0xe0.. => 3,
+            _ => 2,
         };
+        let c = if len == 1 { char::from(first) } else { utf8(bytes.get(..len)?)? };
         is_char(c).then_some((c, len))
     }
 }
 
-fn utf8(bytes: &[u8], len: usize) -> Option<char> {
-    core::str::from_utf8(bytes.get(..len)?).ok()?.chars().next()
+/// The one character that the bytes are.
+fn utf8(bytes: &[u8]) -> Option<char> {
+    core::str::from_utf8(bytes).ok()?.chars().next()
 }
 
 /// Whether XML 1.0 allows the character at all; surrogates are no `char` to begin with.
