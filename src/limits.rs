@@ -53,15 +53,16 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Depth {
-    left: u16,
-    max: u16,
+    /// What is left in the lower half, and in the upper half all: one word, which results hand on in a register.
+    left_of: u32,
 }
 
 impl Depth {
     /// The whole budget of `limits`.
     #[must_use]
     pub const fn new(limits: &Limits) -> Self {
-        Depth { left: limits.max_depth, max: limits.max_depth }
+        let max = limits.max_depth as u32;
+        Depth { left_of: max << 16 | max }
     }
 
     /// The budget of a child that lies at offset `at`.
@@ -69,9 +70,10 @@ impl Depth {
     /// # Errors
     /// [`Kind::Limit`] when no level is left.
     pub fn child(self, at: u64) -> Result<Self> {
-        match self.left.checked_sub(1) {
-            Some(left) => Ok(Depth { left, ..self }),
-            None => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(self.max as u64)),
+        let Depth { left_of } = self;
+        match left_of & 0xffff {
+            0 => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need((left_of >> 16).into())),
+            _ => Ok(Depth { left_of: left_of.wrapping_sub(1) }),
         }
     }
 }
