@@ -164,7 +164,16 @@ impl<'f> Node<'f> {
 
     /// Number of the layout or encoding: both have it in the same field.
     fn number_of_id(&self) -> Result<u16> {
-        flat::ArrayNode::from(self.table).encoding()
+        self.table.scalar(flat::ArrayNode::ENCODING, 0)
+    }
+
+    /// The number of a field that tables of layouts and of arrays have; `None` for other nodes.
+    const fn field(&self, of_layout: u8, of_array: u8) -> Option<u8> {
+        match self.form {
+            Form::Layout(_) => Some(of_layout),
+            Form::Array(_) => Some(of_array),
+            _ => None,
+        }
     }
 
     /// Looks up which layout or encoding its table is of.
@@ -275,10 +284,9 @@ impl<'f> Node<'f> {
 
     /// Metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
-        let bytes = match self.form {
-            Form::Layout(_) => flat::Layout::from(self.table).metadata()?,
-            Form::Array(_) => flat::ArrayNode::from(self.table).metadata()?,
-            _ => None,
+        let bytes = match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
+            Some(field) => self.table.vector::<u8>(field)?,
+            None => None,
         };
         Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
     }
@@ -308,29 +316,33 @@ impl<'f> Node<'f> {
         self.child(k, &Ty::prim(self.integer(number)?, nullable), rows)
     }
 
-    #[inline(never)]
-    pub(super) fn links(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
-        let field = match self.form {
-            Form::Layout(_) => flat::Layout::CHILDREN,
-            Form::Array(_) => flat::ArrayNode::CHILDREN,
-            _ => return Ok(None),
-        };
-        self.table.linked(field)
+    /// The field with the children; `None` for nodes that have none.
+    const fn links(&self) -> Option<u8> {
+        self.field(flat::Layout::CHILDREN, flat::ArrayNode::CHILDREN)
     }
 
     /// How many children.
     pub(super) fn children(&self) -> Result<usize> {
-        Ok(self.links()?.map_or(0, |links| links.len()))
+        self.links().map_or(Ok(0), |links| self.table.count(links))
+    }
+
+    /// The children of a layout.
+    pub(super) fn layouts(&self) -> Result<Option<Linked<'f, flat::Layout<'f>>>> {
+        match self.form {
+            Form::Layout(_) => flat::Layout::from(self.table).children(),
+            _ => Ok(None),
+        }
     }
 
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
     #[inline(never)]
     pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Node<'f>> {
-        let none = || self.error(Kind::Invalid, What::VtxArray, k as u64);
-        let table = self.links()?.filter(|links| k < links.len()).ok_or_else(none)?.get(k)?;
-        let mut child = Node { table, dtype: *dtype, rows, ..*self };
+        let mut child = Node { dtype: *dtype, rows, ..*self };
+        if !self.links().map_or(Ok(false), |links| child.table.enter_element(links, k))? {
+            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
+        }
         if self.layout().is_some() {
-            child.rows = flat::Layout::from(table).row_count()?;
+            child.rows = child.table.scalar(flat::Layout::ROW_COUNT, 0)?;
         }
         child.depth = self.depth.child(self.at())?;
         child.identify()?;

@@ -13,7 +13,6 @@ use crate::bytes::Scratch;
 use crate::column::Span;
 use crate::encoding::cells::{Cells, widen4, widen8};
 use crate::error::{Kind, Result, What};
-use crate::generated::vortex as flat;
 use crate::limits::{Fuel, Limits};
 
 /// What the cells shall be.
@@ -316,11 +315,11 @@ impl<'f> Node<'f> {
     /// The chunk that holds `row`, and its first row.
     pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
         let count = self.children()?;
-        if let (Form::Layout(_), Some(chunks)) = (self.form, self.links()?) {
+        if let Some(chunks) = self.layouts()?.as_ref() {
             let mut first = 0u64;
             for k in 0..count {
                 run.fuel.spend(self.at())?;
-                let end = first.saturating_add(flat::Layout::from(chunks.get(k)?).row_count()?);
+                let end = first.saturating_add(chunks.get(k)?.row_count()?);
                 if row < end && end <= self.rows {
                     return Ok((self.child(k, &self.dtype, 0)?, first));
                 }
