@@ -6,8 +6,7 @@ use super::dtype::{DType, Shape, Ty, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
-use super::tree::Run;
-use crate::bytes::{Scratch, Span};
+use crate::bytes::Span;
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
@@ -38,26 +37,6 @@ pub(super) struct Rows<'f> {
     pub(super) node: Node<'f>,
     pub(super) at: u64,
     pub(super) left: u64,
-}
-
-impl Rows<'_> {
-    /// Into the chunk that holds the first of them.
-    pub(super) fn enter_chunk(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let chunk = self.node.chunk(self.at, run, s);
-        let (chunk, first) = chunk.as_ref()?;
-        self.at = self.at.saturating_sub(*first);
-        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
-        self.node = *chunk;
-        Ok(())
-    }
-
-    /// Into what of a sparse array holds the first of them.
-    pub(super) fn enter_sparse(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let part = self.node.sparse_part(self.at, run, s);
-        let part = part.as_ref()?;
-        *self = Rows { left: self.left.min(part.left), ..*part };
-        Ok(())
-    }
 }
 
 /// What a node is made of.
@@ -327,9 +306,9 @@ impl<'f> Node<'f> {
     }
 
     /// The children of a layout.
-    pub(super) fn layouts(&self) -> Result<Option<Linked<'f, flat::Layout<'f>>>> {
+    pub(super) fn layouts(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
         match self.form {
-            Form::Layout(_) => flat::Layout::from(self.table).children(),
+            Form::Layout(_) => self.table.links(flat::Layout::CHILDREN),
             _ => Ok(None),
         }
     }

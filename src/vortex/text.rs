@@ -1,7 +1,7 @@
 //! Where texts are put: in place where one blob holds them all, else behind each other in an arena.
 
 use super::arrays::Data;
-use super::node::{Blob, Form, Node};
+use super::node::{Blob, Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::Scalar;
 use super::tree::{NOWHERE, Run, Text, span};
@@ -93,13 +93,11 @@ impl<'f> Node<'f> {
     fn plan_chunks(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
         while done < len {
-            let row = at.saturating_add(done as u64);
-            let chunk = self.chunk(row, run, s);
-            let (chunk, first) = chunk.as_ref()?;
-            let within = row.saturating_sub(*first);
-            let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
-            let part = len.saturating_sub(done).min(left);
-            let plan = chunk.plan(within, part, run, s)?;
+            let left = len.saturating_sub(done) as u64;
+            let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
+            rows.enter_chunk(run, s)?;
+            let part = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let plan = rows.node.plan(rows.at, part, run, s)?;
             if part == len {
                 return Ok(plan);
             }
@@ -110,7 +108,7 @@ impl<'f> Node<'f> {
                 }
                 Plan::Borrowed(own) => {
                     same &= blob.get_or_insert(own).at == own.at;
-                    chunk.lengths(within, part, run, s)
+                    rows.node.lengths(rows.at, part, run, s)
                 }
             };
             bound = bound.and_then(|bound| Ok(bound.saturating_add(more?)));

@@ -140,7 +140,8 @@ impl<'a> Table<'a> {
     #[cfg(feature = "vortex")]
     #[inline(never)]
     pub(crate) fn count(&self, field: u8) -> Result<usize> {
-        Ok(self.links(field)?.as_ref().map_or(0, Linked::len))
+        let links = self.links(field);
+        Ok(links.as_ref()?.as_ref().map_or(0, Linked::len))
     }
 
     /// Goes on to the table in a field; whether there is one. Who takes such steps moves no tables about.
@@ -157,7 +158,8 @@ impl<'a> Table<'a> {
     #[cfg(feature = "vortex")]
     #[inline(never)]
     pub(crate) fn enter_element(&mut self, field: u8, k: usize) -> Result<bool> {
-        match self.links(field)?.as_ref() {
+        let links = self.links(field);
+        match links.as_ref()? {
             Some(links) if k < links.len() => self.go(links.pos(k)?).map(|()| true),
             _ => Ok(false),
         }
@@ -186,8 +188,9 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A vector of tables; `None` if it is absent.
     #[inline(never)]
-    fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
+    pub(crate) fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
         let run = self.flat.run(pos, 4, What::FlatVector)?;
         Ok(Some(Linked::new(self.flat, pos, run)))

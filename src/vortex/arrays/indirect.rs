@@ -80,9 +80,9 @@ impl<'f> Node<'f> {
         let parts = self.run_ends();
         let (ends, values, offset) = parts.as_ref()?;
         let start = at.checked_add(*offset).ok_or_else(|| bad(*offset))?;
-        let last = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?.saturating_sub(1);
+        let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?;
         // Runs from that of the first row to that of the last.
-        let (first, behind) = (ends.first_above(start, run, s)?, ends.first_above(last, run, s)?.saturating_add(1));
+        let (first, behind) = (ends.first_above(start, run, s)?, ends.below(end, run, s)?.saturating_add(1));
         let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
         let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
         let mut t = s.scope();

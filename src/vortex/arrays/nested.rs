@@ -188,8 +188,8 @@ impl<'f> Node<'f> {
             }
             if node.encoding() == Some(Encoding::Sparse) && !node.fill()?.is_null()? {
                 // Not below what repeats rows: they would be of both parts.
-                let part = node.sparse_part(row.ok_or_else(|| node.undecoded())?, run, s);
-                let part = part.as_ref()?;
+                let mut part = Rows { node, at: row.ok_or_else(|| node.undecoded())?, left: len };
+                part.enter_sparse(run, s)?;
                 if len > part.left {
                     return Err(node.undecoded());
                 }
@@ -204,16 +204,13 @@ impl<'f> Node<'f> {
             node = match node.form {
                 Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => {
                     // Rows of several chunks count different children.
-                    let whole = node.rows;
-                    let at = row.unwrap_or(0);
-                    let (chunk, first) = node.chunk(at, run, s)?;
-                    let within = at.saturating_sub(first);
-                    let inside = within.saturating_add(len) <= chunk.rows;
-                    if !(inside && row.is_some() || chunk.rows == whole) {
+                    let mut part = Rows { node, at: row.unwrap_or(0), left: len };
+                    part.enter_chunk(run, s)?;
+                    if !(part.left == len && row.is_some() || part.node.rows == node.rows) {
                         return Err(node.undecoded());
                     }
-                    row = row.map(|_| within);
-                    chunk
+                    row = row.map(|_| part.at);
+                    part.node
                 }
                 Form::Array(Encoding::Constant) => return node.constant(),
                 Form::Layout(LayoutId::Struct)
