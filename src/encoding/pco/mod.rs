@@ -156,11 +156,7 @@ impl Number {
 
 /// The lowest `bits` bits.
 const fn mask(bits: u32) -> u64 {
-    match 64u32.checked_sub(bits) {
-        Some(cut) if cut < 64 => u64::MAX >> cut,
-        Some(_) => 0,
-        None => u64::MAX,
-    }
+    !u64::MAX.unbounded_shl(bits)
 }
 
 /// The highest of `bits` bits: what zero is among signed numbers.
