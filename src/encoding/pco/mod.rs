@@ -159,7 +159,7 @@ const fn mask(bits: u32) -> u64 {
     !u64::MAX.unbounded_shl(bits)
 }
 
-/// The highest of `bits` bits: what zero is among signed numbers.
+/// The highest of `bits` bits, of which there is at least one: what zero is among signed numbers.
 const fn middle(bits: u32) -> u64 {
-    mask(bits) ^ mask(bits) >> 1
+    1u64.wrapping_shl(bits.wrapping_sub(1))
 }
