@@ -130,7 +130,7 @@ impl<'f> Node<'f> {
             Form::Array(Encoding::VarBin) => {
                 let offsets = node.var_bin_offsets();
                 let offsets = offsets.as_ref()?;
-                let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+                let [from, to] = offsets.ends(at, len as u64, run, s)?;
                 Ok(to.saturating_sub(from))
             }
             Form::Array(Encoding::VarBinView) => {

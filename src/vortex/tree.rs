@@ -321,6 +321,11 @@ impl<'f> Node<'f> {
         Ok(word)
     }
 
+    /// Of offsets where the first of `len` rows from `at` on begins, and the last one ends.
+    pub(super) fn ends(&self, at: u64, len: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<[u64; 2]> {
+        Ok([self.index(at, run, s)?, self.index(at.saturating_add(len), run, s)?])
+    }
+
     /// Integers from `at` on, sign-extended where they have a sign.
     pub(super) fn indices(&self, at: u64, out: &mut [u64], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let prim = self.prim()?;
@@ -405,7 +410,7 @@ impl Rows<'_> {
             if k >= count {
                 return Err(bad(k));
             }
-            let (first, end) = (offsets.index(before, run, s)?, offsets.index(k, run, s)?);
+            let [first, end] = offsets.ends(before, 1, run, s)?;
             if first > end || end > node.rows {
                 return Err(bad(end));
             }

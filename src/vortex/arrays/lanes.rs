@@ -111,7 +111,7 @@ impl<'f> Node<'f> {
             let count = usize::try_from(len.saturating_sub(row)).unwrap_or(64).min(64);
             let valid = valid.get_mut(..count).unwrap_or_default();
             deltas.cells(Ask::Valid, row, &mut Cells::W1(valid), run, s)?;
-            if valid.contains(&0) {
+            if valid.iter().any(|valid| *valid == 0) {
                 return Err(self.undecoded());
             }
             row = row.saturating_add(64);

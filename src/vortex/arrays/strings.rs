@@ -82,7 +82,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(usize, usize)> {
-        let ends = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+        let ends = offsets.ends(at, len as u64, run, s)?;
         let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.bytes.len()));
         match inside {
             [Some(from), Some(to)] if from <= to => Ok((from, to)),
@@ -190,7 +190,7 @@ impl<'f> Node<'f> {
     ) -> Result<(u64, u64)> {
         let offsets = self.integers(2, 7, false, self.rows.saturating_add(1));
         let offsets = offsets.as_ref()?;
-        let (from, to) = (offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?);
+        let [from, to] = offsets.ends(at, len as u64, run, s)?;
         if from > to { Err(self.error(Kind::Invalid, What::VtxOffsets, from)) } else { Ok((from, to)) }
     }
 
