@@ -53,27 +53,38 @@ impl Default for Limits {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Depth {
-    /// What is left in the lower half, and in the upper half all: one word, which results hand on in a register.
-    left_of: u32,
+    left: u16,
+    max: u16,
 }
 
 impl Depth {
     /// The whole budget of `limits`.
     #[must_use]
     pub const fn new(limits: &Limits) -> Self {
-        let max = limits.max_depth as u32;
-        Depth { left_of: max << 16 | max }
+        Depth { left: limits.max_depth, max: limits.max_depth }
     }
 
     /// The budget of a child that lies at offset `at`.
     ///
     /// # Errors
     /// [`Kind::Limit`] when no level is left.
-    pub fn child(self, at: u64) -> Result<Self> {
-        let Depth { left_of } = self;
-        match left_of & 0xffff {
-            0 => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need((left_of >> 16).into())),
-            _ => Ok(Depth { left_of: left_of.wrapping_sub(1) }),
+    pub fn child(mut self, at: u64) -> Result<Self> {
+        self.enter(at)?;
+        Ok(self)
+    }
+
+    /// Becomes the budget of a child that lies at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when no level is left.
+    #[inline(never)]
+    pub fn enter(&mut self, at: u64) -> Result<()> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(self.max as u64)),
         }
     }
 }

@@ -188,8 +188,9 @@ impl<'f> Node<'f> {
 
     /// A node below this one, in its blob.
     fn with(&self, form: Form<'f>, dtype: &Ty, rows: u64) -> Result<Self> {
-        let depth = self.depth.child(self.at())?;
-        Ok(Node { form, dtype: *dtype, rows, depth, ..*self })
+        let mut node = Node { form, dtype: *dtype, rows, ..*self };
+        node.depth.enter(self.at())?;
+        Ok(node)
     }
 
     /// A node of this type without rows.
@@ -234,9 +235,9 @@ impl<'f> Node<'f> {
     pub(super) fn flat(&self) -> Result<Self> {
         let Some(span) = self.segment()? else { return Ok(*self) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
-        let depth = self.depth.child(self.at())?;
-        let (blob, table) = Blob::open(bytes, span.at, depth)?;
-        let mut array = Node { form: Form::Array(Encoding::Unknown), depth, table, blob, ..*self };
+        let mut array = Node { form: Form::Array(Encoding::Unknown), ..*self };
+        array.depth.enter(self.at())?;
+        (array.blob, array.table) = Blob::open(bytes, span.at, array.depth)?;
         array.identify()?;
         Ok(array)
     }
@@ -323,7 +324,7 @@ impl<'f> Node<'f> {
         if self.layout().is_some() {
             child.rows = child.table.scalar(flat::Layout::ROW_COUNT, 0)?;
         }
-        child.depth = self.depth.child(self.at())?;
+        child.depth.enter(self.at())?;
         child.identify()?;
         Ok(child)
     }

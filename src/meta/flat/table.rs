@@ -175,7 +175,7 @@ impl<'a> Table<'a> {
 
     #[cfg(feature = "vortex")]
     fn go(&mut self, Pos(pos): Pos) -> Result<()> {
-        self.flat.depth = self.flat.depth.child(self.flat.at(pos))?;
+        self.flat.depth.enter(self.flat.at(pos))?;
         self.pos = pos;
         Ok(())
     }
