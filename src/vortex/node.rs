@@ -293,7 +293,19 @@ impl<'f> Node<'f> {
     /// Child `k` as `rows` integers of the type in field `number` of the metadata.
     #[inline(never)]
     pub(super) fn integers(&self, k: usize, number: u32, nullable: bool, rows: u64) -> Result<Node<'f>> {
-        self.child(k, &Ty::prim(self.integer(number)?, nullable), rows)
+        self.numbers_of(k, self.integer(number)?, nullable, rows)
+    }
+
+    /// Child `k` as offsets: where each row begins, and where the last one ends.
+    #[inline(never)]
+    pub(super) fn offsets(&self, k: usize, number: u32) -> Result<Node<'f>> {
+        self.integers(k, number, false, self.rows.saturating_add(1))
+    }
+
+    /// Child `k` as `rows` numbers of a type.
+    #[inline(never)]
+    pub(super) fn numbers_of(&self, k: usize, prim: Prim, nullable: bool, rows: u64) -> Result<Node<'f>> {
+        self.child(k, &Ty::prim(prim, nullable), rows)
     }
 
     /// The field with the children; `None` for nodes that have none.

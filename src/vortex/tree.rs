@@ -225,7 +225,7 @@ impl<'f> Node<'f> {
                     Some(2)
                 }
             }
-            Encoding::BitPacked => Some(self.packed_patches()?.map_or(0, |patches| patches.children())),
+            Encoding::BitPacked => Some(self.patches(3)?.map_or(0, |patches| patches.children())),
             _ => None,
         })
     }

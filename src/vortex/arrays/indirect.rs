@@ -91,9 +91,10 @@ impl<'f> Node<'f> {
         for end in places.iter_mut() {
             *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
         }
-        let mut cells = take(&mut t, out.width(), count)?;
-        values.cells(ask, first, &mut cells, run, &mut t)?;
-        out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
+        let mut cells = take(&mut t, out.width(), count);
+        let cells = cells.as_mut()?;
+        values.cells(ask, first, cells, run, &mut t)?;
+        out.expand(cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
     }
 
     /// `fastlanes.rle`: in each block of 1024, values and which of them each row has.
@@ -203,14 +204,15 @@ fn lookup<'f>(
     }
     let mut t = s.scope();
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    let mut table = take(&mut t, out.width(), len)?;
-    values.cells(ask, first.saturating_add(low.into()), &mut table, run, &mut t)?;
+    let mut table = take(&mut t, out.width(), len);
+    let table = table.as_mut()?;
+    values.cells(ask, first.saturating_add(low.into()), table, run, &mut t)?;
     if !FAST || low > 0 {
         for number in numbers.iter_mut() {
             *number = number.wrapping_sub(low);
         }
     }
-    match out.gather(&table, numbers) {
+    match out.gather(table, numbers) {
         None => Ok(()),
         Some(i) => Err(codes.error(Kind::Invalid, What::Codes, i as u64)),
     }

@@ -89,7 +89,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1));
+        let offsets = self.offsets(1, 2);
         self.between(offsets.as_ref()?, self.number(1)?, at, out, run, s)
     }
 

@@ -3,7 +3,6 @@
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
-use crate::meta::proto::Message;
 use crate::vortex::dtype::{Ty, integer};
 use crate::vortex::node::{Node, Rows};
 use crate::vortex::raw::field::patches as field;
@@ -32,9 +31,10 @@ impl Patches {
 }
 
 impl<'f> Node<'f> {
-    /// Field `number` of the metadata.
-    pub(in crate::vortex) fn patches(&self, metadata: Message<'f>, number: u32) -> Result<Option<Patches>> {
-        let Some(message) = metadata.message(number)? else { return Ok(None) };
+    /// The patches in field `number` of the metadata.
+    #[inline(never)]
+    pub(in crate::vortex) fn patches(&self, number: u32) -> Result<Option<Patches>> {
+        let Some(message) = self.metadata()?.message(number)? else { return Ok(None) };
         let len = message.uint(field::LEN)?.unwrap_or(0);
         let prim = integer(message.uint(field::INDICES)?, message.at())?;
         Ok(Some(Patches {
@@ -43,6 +43,25 @@ impl<'f> Node<'f> {
             indices: Ty::prim(prim, false),
             chunk_offsets: message.uint(field::CHUNK_OFFSETS)?.is_some(),
         }))
+    }
+
+    /// Puts the patches in field `number` of the metadata, if there are any, into values: as `patch` does.
+    #[allow(clippy::too_many_arguments, reason = "the walk, and which children")]
+    #[inline(never)]
+    pub(in crate::vortex) fn patch_values(
+        &self,
+        number: u32,
+        k: usize,
+        dtype: &Ty,
+        at: u64,
+        out: &mut Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        match self.patches(number).as_ref()? {
+            Some(patches) => self.patch(patches, k, dtype, Ask::Values, at, out, run, s),
+            None => Ok(()),
+        }
     }
 
     /// Puts the patches for the rows from `at` on into `out`. They are children `k` and `k + 1`, the values
@@ -89,9 +108,10 @@ impl<'f> Node<'f> {
             least = place.saturating_add(1);
             *place = place.wrapping_sub(first);
         }
-        let mut patch = take(&mut t, out.width(), count)?;
-        values.cells(ask, from, &mut patch, run, &mut t)?;
-        match out.scatter(&patch, places) {
+        let mut patch = take(&mut t, out.width(), count);
+        let patch = patch.as_mut()?;
+        values.cells(ask, from, patch, run, &mut t)?;
+        match out.scatter(patch, places) {
             None => Ok(()),
             Some(i) => Err(bad(from.saturating_add(i as u64))),
         }
@@ -99,7 +119,7 @@ impl<'f> Node<'f> {
 
     /// The patches of a `vortex.sparse`.
     pub(in crate::vortex) fn sparse_patches(&self) -> Result<Patches> {
-        let patches = self.patches(self.metadata()?, 1)?;
+        let patches = self.patches(1)?;
         patches.ok_or_else(|| self.error(Kind::Invalid, What::VtxMetadata, 1))
     }
 
