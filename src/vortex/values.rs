@@ -128,7 +128,7 @@ impl<'f> Node<'f> {
         let data: &'s [u8] = match plan {
             Plan::Borrowed(blob) => {
                 self.cells(Ask::Spans, at, &mut Cells::W8(cells), run, s)?;
-                blob.bytes
+                blob
             }
             Plan::Copied(bound) => {
                 let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VtxText, bound))?;
