@@ -13,6 +13,7 @@ use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
     /// The values of some rows, which all lie in this node.
+    #[inline(never)]
     pub(super) fn values<'s>(
         &self,
         shape: Shape,
@@ -39,6 +40,7 @@ impl<'f> Node<'f> {
         }
     }
 
+    #[inline(never)]
     fn bool_values<'s, C>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, C>>
     where
         'f: 's,
@@ -69,6 +71,7 @@ impl<'f> Node<'f> {
         Bits::new(to, 0, len)
     }
 
+    #[inline(never)]
     fn numbers<'s, C>(
         &self,
         prim: Prim,
@@ -91,6 +94,7 @@ impl<'f> Node<'f> {
         named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
     }
 
+    #[inline(never)]
     fn decimal_values<'s, C>(
         &self,
         at: u64,
@@ -143,6 +147,7 @@ impl<'f> Node<'f> {
         Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
     }
 
+    #[inline(never)]
     fn nested<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s, Column<'f>>>
     where
         'f: 's,
@@ -179,6 +184,7 @@ impl<'f> Node<'f> {
     }
 
     /// Which of some rows have a value.
+    #[inline(never)]
     pub(super) fn valid_rows<'s>(
         &self,
         at: u64,
