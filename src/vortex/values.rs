@@ -108,16 +108,14 @@ impl<'f> Node<'f> {
         let width = self.dtype.cell().ok_or_else(|| self.mistyped())?;
         let mut cells = take(s, width, len)?;
         self.cells(Ask::Values, at, &mut cells, run, s)?;
-        let bytes = into_bytes(cells);
-        let values = match width {
-            1 => named(Prim::I8, bytes),
-            2 => named(Prim::I16, bytes),
-            4 => named(Prim::I32, bytes),
-            8 => named(Prim::I64, bytes),
-            16 => bytemuck::try_cast_slice(bytes).ok().map(Values::I128),
-            _ => bytemuck::try_cast_slice(bytes).ok().map(Values::I256),
-        };
-        values.ok_or_else(|| self.mistyped())
+        Ok(match cells {
+            Cells::W1(cells) => Values::I8(bytemuck::cast_slice(cells)),
+            Cells::W2(cells) => Values::I16(bytemuck::cast_slice(cells)),
+            Cells::W4(cells) => Values::I32(bytemuck::cast_slice(cells)),
+            Cells::W8(cells) => Values::I64(bytemuck::cast_slice(cells)),
+            Cells::W16(cells) => Values::I128(bytemuck::cast_slice(cells)),
+            Cells::W32(cells) => Values::I256(cells),
+        })
     }
 
     fn texts<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<VarBytes<'s>>
@@ -125,10 +123,7 @@ impl<'f> Node<'f> {
         'f: 's,
     {
         let cells = s.take::<u64>(len)?;
-        let plan = {
-            let mut aside = [0; ASIDE];
-            self.plan(at, len, run, &mut Scratch::new(&mut aside))?
-        };
+        let plan = self.plan(at, len, run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let data: &'s [u8] = match plan {
             Plan::Borrowed(blob) => {
                 self.cells(Ask::Spans, at, &mut Cells::W8(cells), run, s)?;
@@ -156,10 +151,8 @@ impl<'f> Node<'f> {
             let rows = Ranges::Stride { first: 0, size: 0, count: 0 };
             return Ok(Values::Nested { rows, of: Column::new(*self) });
         }
-        let concrete = {
-            let mut aside = [0; ASIDE];
-            self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
-        };
+        let mut concrete = *self;
+        concrete.enter_concrete(at, len as u64, run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let of = Column::new(concrete);
         let stride = |size: u64| Ranges::Stride { first: at.saturating_mul(size), size, count: len };
         let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
