@@ -68,9 +68,22 @@ impl Depth {
     ///
     /// # Errors
     /// [`Kind::Limit`] when no level is left.
-    pub fn child(self, at: u64) -> Result<Self> {
+    pub fn child(mut self, at: u64) -> Result<Self> {
+        self.enter(at)?;
+        Ok(self)
+    }
+
+    /// Becomes the budget of a child that lies at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when no level is left.
+    #[inline(never)]
+    pub fn enter(&mut self, at: u64) -> Result<()> {
         match self.left.checked_sub(1) {
-            Some(left) => Ok(Depth { left, ..self }),
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
             None => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(self.max as u64)),
         }
     }

@@ -13,8 +13,8 @@
 //! | scalar or enum `= null`, struct, string, vector, table, union | `Result<Option<T>>` |
 //! | the same, `required` | `Result<T>` |
 //!
-//! Each table also has a constant with the number of each field, for readers that treat the fields of
-//! several tables alike through `flat::Table`.
+//! Each table also has a constant with the number of each field, and each union one with each tag, for readers
+//! that treat several tables or members alike through `flat::Table`.
 
 use planus_types::intermediate::{
     AssignMode, Declaration, DeclarationKind, Declarations, Enum, Literal, SimpleType, Struct, Table, TableField, Type,
@@ -256,9 +256,11 @@ impl Views<'_> {
         let name = &self.name;
         // Tables are read in one place for all members.
         let tables = u.variants.len() > 1 && u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::Table(_)));
-        let (mut variants, mut members) = (String::new(), String::new());
-        for (tag, (variant, of)) in (1..).zip(&u.variants) {
+        let (mut variants, mut members, mut tags) = (String::new(), String::new(), String::new());
+        for (tag, (variant, of)) in (1u8..).zip(&u.variants) {
+            let constant = names::of_constant(variant);
             let (doc, variant) = (names::doc(&of.docstrings, variant)?, names::of_variant(variant));
+            tags += &format!("/// Tag of `{variant}`.\npub const {constant}: u8 = {tag};\n");
             variants += &format!("{doc}{variant}({}),\n", self.value(&of.type_)?);
             let read = match &of.type_.kind {
                 _ if tables => format!("{name}::{variant}(table.into())"),
@@ -270,7 +272,7 @@ impl Views<'_> {
             };
             members += &format!("{tag} => {read},\n");
         }
-        let lifetime = lifetime(u);
+        let (lifetime, of_any) = (lifetime(u), if lifetime(u).is_empty() { "" } else { "<'_>" });
         let member = if tables {
             let last = u.variants.len();
             format!(
@@ -286,6 +288,10 @@ impl Views<'_> {
             pub enum {name}{lifetime} {{
                 {variants}/// A tag that the schema does not name.
                 Unknown(u8),
+            }}
+
+            impl {name}{of_any} {{
+                {tags}
             }}
 
             impl<'a> flat::Union<'a> for {name}{lifetime} {{

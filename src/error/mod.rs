@@ -127,6 +127,13 @@ impl From<&Error> for Error {
     }
 }
 
+impl From<&mut Error> for Error {
+    /// The same, of what is written to.
+    fn from(e: &mut Error) -> Self {
+        *e
+    }
+}
+
 // `Result<()>` has room for its tag inside the code.
 #[cfg(not(pilaster_thin_errors))]
 const _: () = assert!(size_of::<Result<()>>() == size_of::<Error>());

@@ -103,6 +103,11 @@ pub enum TypeExtra<'a> {
     Unknown(u8),
 }
 
+impl TypeExtra<'_> {
+    /// Tag of `Child`.
+    pub const CHILD: u8 = 1;
+}
+
 impl<'a> flat::Union<'a> for TypeExtra<'a> {
     #[inline]
     fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {
@@ -342,6 +347,23 @@ pub enum Stats {
     Float64(StatsFloat64),
     /// A tag that the schema does not name.
     Unknown(u8),
+}
+
+impl Stats {
+    /// Tag of `Bool`.
+    pub const BOOL: u8 = 1;
+    /// Tag of `Int8`.
+    pub const INT8: u8 = 2;
+    /// Tag of `Int16`.
+    pub const INT16: u8 = 3;
+    /// Tag of `Int32`.
+    pub const INT32: u8 = 4;
+    /// Tag of `Int64`.
+    pub const INT64: u8 = 5;
+    /// Tag of `Float32`.
+    pub const FLOAT32: u8 = 6;
+    /// Tag of `Float64`.
+    pub const FLOAT64: u8 = 7;
 }
 
 impl<'a> flat::Union<'a> for Stats {

@@ -1979,6 +1979,35 @@ pub enum Type<'a> {
     Unknown(u8),
 }
 
+impl Type<'_> {
+    /// Tag of `Null`.
+    pub const NULL: u8 = 1;
+    /// Tag of `Bool`.
+    pub const BOOL: u8 = 2;
+    /// Tag of `Primitive`.
+    pub const PRIMITIVE: u8 = 3;
+    /// Tag of `Decimal`.
+    pub const DECIMAL: u8 = 4;
+    /// Tag of `Utf8`.
+    pub const UTF8: u8 = 5;
+    /// Tag of `Binary`.
+    pub const BINARY: u8 = 6;
+    /// Tag of `Struct`.
+    pub const STRUCT: u8 = 7;
+    /// Tag of `List`.
+    pub const LIST: u8 = 8;
+    /// Tag of `Extension`.
+    pub const EXTENSION: u8 = 9;
+    /// Tag of `FixedSizeList`.
+    pub const FIXED_SIZE_LIST: u8 = 10;
+    /// Tag of `Variant`.
+    pub const VARIANT: u8 = 11;
+    /// Tag of `Union`.
+    pub const UNION: u8 = 12;
+    /// Tag of `Map`.
+    pub const MAP: u8 = 13;
+}
+
 impl<'a> flat::Union<'a> for Type<'a> {
     #[inline]
     fn member(tag: u8, flat: &flat::Flat<'a>, pos: flat::Pos) -> Result<Self> {

@@ -90,54 +90,63 @@ impl<'f> Column<'f> {
         Ok(deeper)
     }
 
-    /// The node that holds `row`, and the rows that follow in it, that one included.
+    /// The rows from `row` on, as far as one node holds them.
     fn resolve(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Rows<'f>> {
-        let mut path = self.path.get(..self.steps.into()).unwrap_or_default();
+        let path = self.path.get(..self.steps.into()).unwrap_or_default();
         let mut rows = Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) };
-        loop {
-            run.fuel.spend(rows.node.at())?;
-            if (rows.node.layout().is_some() || !path.is_empty() && rows.left > 0)
-                && let Some(child) = rows.node.wrapped().as_ref()?
-            {
-                rows.node = *child;
-                continue;
-            }
-            if rows.left == 0 {
-                return Ok(rows);
-            }
-            match rows.node.form {
-                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => rows.enter_chunk(run, s)?,
-                Form::Array(Encoding::Constant) if !path.is_empty() => rows.node = rows.node.constant()?,
-                Form::Array(Encoding::Sparse) if !path.is_empty() => rows.enter_sparse(run, s)?,
-                _ => {
-                    let Some((k, rest)) = path.split_first() else { return Ok(rows) };
-                    path = rest;
-                    let field = rows.node.nested_child((*k).into());
-                    let field = field.as_ref()?;
-                    if matches!(field.form, Form::Nothing) {
-                        return Err(rows.node.undecoded());
-                    }
-                    rows.node = *field;
-                }
-            }
-        }
+        rows.enter(path, run, s)?;
+        Ok(rows)
     }
 
-    /// The rows of `rows` that are read at once: those of one chunk, and of many no part of a block.
-    fn window(&self, rows: &Range<u64>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64, usize)> {
-        let bad = || self.node.error(Kind::OutOfRange, What::Row, self.node.rows);
+    /// The rows of `rows` that are read at once, and how many: those of one chunk, and of many no part of a block.
+    fn window(&self, rows: &Range<u64>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Rows<'f>, usize)> {
         if rows.start > rows.end || rows.end > self.node.rows {
             return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
         }
-        let Rows { node, at, left } = self.resolve(rows.start, run, s)?;
-        let left = if self.dtype.children() > 0 { node.unbroken(at, left, run, s)? } else { left };
-        let wanted = rows.end.saturating_sub(rows.start);
-        let mut len = wanted.min(left);
-        let block = BLOCK as u64;
-        if len < wanted.min(left) || len >= block.saturating_mul(4) {
-            len = len.saturating_sub(at.saturating_add(len) & block.wrapping_sub(1));
+        let mut window = self.resolve(rows.start, run, s)?;
+        if self.dtype.children() > 0 {
+            window.left = window.unbroken(run, s)?;
         }
-        Ok((node, at, usize::try_from(len).map_err(|_| bad())?))
+        let mut len = rows.end.saturating_sub(rows.start).min(window.left);
+        let block = BLOCK as u64;
+        if len >= block.saturating_mul(4) {
+            len = len.saturating_sub(window.at.saturating_add(len) & block.wrapping_sub(1));
+        }
+        let bad = |_| self.node.error(Kind::OutOfRange, What::Row, self.node.rows);
+        Ok((window, usize::try_from(len).map_err(bad)?))
+    }
+}
+
+impl Rows<'_> {
+    /// Into what holds the first of them: of structs the field at the end of `path`.
+    fn enter(&mut self, mut path: &[u16], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        loop {
+            run.fuel.spend(self.node.at())?;
+            if (self.node.layout().is_some() || !path.is_empty() && self.left > 0)
+                && let Some(child) = self.node.wrapped().as_ref()?
+            {
+                self.node = *child;
+                continue;
+            }
+            if self.left == 0 {
+                return Ok(());
+            }
+            match self.node.form {
+                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.enter_chunk(run, s)?,
+                Form::Array(Encoding::Constant) if !path.is_empty() => self.node = *self.node.constant().as_ref()?,
+                Form::Array(Encoding::Sparse) if !path.is_empty() => self.enter_sparse(run, s)?,
+                _ => {
+                    let Some((k, rest)) = path.split_first() else { return Ok(()) };
+                    path = rest;
+                    let field = self.node.nested_child((*k).into());
+                    let field = field.as_ref()?;
+                    if matches!(field.form, Form::Nothing) {
+                        return Err(self.node.undecoded());
+                    }
+                    self.node = *field;
+                }
+            }
+        }
     }
 }
 
@@ -187,7 +196,9 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
         let mut aside = [0; ASIDE];
         let s = &mut Scratch::new(&mut aside);
-        let (node, at, len) = self.window(&rows, &mut run, s)?;
+        let window = self.window(&rows, &mut run, s);
+        let (Rows { node, at, .. }, len) = window.as_ref()?;
+        let (at, len) = (*at, *len);
         let n = len as u64;
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
@@ -209,11 +220,10 @@ impl<'f> column::Column for Column<'f> {
     {
         let limits = self.node.file.limits();
         let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
-        let (node, at, len) = {
-            let mut aside = [0; ASIDE];
-            self.window(&rows, &mut run, &mut Scratch::new(&mut aside))?
-        };
-        let mut of = Column::new(node);
+        let window = self.window(&rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]));
+        let (Rows { node, at, .. }, len) = window.as_ref()?;
+        let (at, len) = (*at, *len);
+        let mut of = Column::new(*node);
         let values = node.values(self.dtype.shape, at, len, &mut of, &mut run, s)?;
         let validity = match values {
             Values::Null => Validity::None,
@@ -224,8 +234,7 @@ impl<'f> column::Column for Column<'f> {
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
         let mut run = Run::new(self.node.file.limits(), 1);
-        let mut aside = [0; ASIDE];
-        let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut aside))?;
+        let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let (codes, values) = match node.form {
             Form::Layout(LayoutId::Dict) => node.dict_layout()?,
             Form::Array(Encoding::Dict) => node.dict_array()?,

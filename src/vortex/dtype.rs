@@ -2,9 +2,10 @@
 
 use core::fmt;
 
+use super::raw::Calendar;
 use crate::column::{Prim, Type, Unit};
 use crate::error::{Error, Kind, Result, What};
-use crate::generated::vortex::{self as flat, PType};
+use crate::generated::vortex::{self as flat, Type as Tag};
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Table};
 
@@ -49,13 +50,27 @@ pub(super) enum Shape {
     Other,
 }
 
-/// What a calendar type of the standard extensions counts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Calendar {
-    Date,
-    Time,
-    Timestamp,
-}
+/// The units of calendar types, by their numbers.
+const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
+
+/// The number types, by their numbers.
+const PRIMS: [Prim; 11] = [
+    Prim::U8,
+    Prim::U16,
+    Prim::U32,
+    Prim::U64,
+    Prim::I8,
+    Prim::I16,
+    Prim::I32,
+    Prim::I64,
+    Prim::F16,
+    Prim::F32,
+    Prim::F64,
+];
+
+/// Lists of both kinds have it in the same field.
+const ELEMENT_TYPE: u8 = flat::List::ELEMENT_TYPE;
+const _: () = assert!(ELEMENT_TYPE == flat::FixedSizeList::ELEMENT_TYPE);
 
 impl Ty {
     pub(super) const BOOL: Ty = Ty { shape: Shape::Bool, nullable: false, place: None };
@@ -112,52 +127,60 @@ impl<'a> DType<'a> {
     }
 
     /// The type in a table.
-    pub(super) fn of(table: Table<'a>) -> Result<Self> {
+    pub(super) fn of(mut table: Table<'a>) -> Result<Self> {
         let (flat, place) = table.place();
-        let mut dtype = flat::DType::from(table);
-        let (shape, nullable) = loop {
-            let at = dtype.at();
-            let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, at).with_need(need);
-            // One way out for all that may be null.
-            break match dtype.type_()?.ok_or_else(|| bad(0))? {
-                flat::Type::Null(_) => (Shape::Null, Ok(true)),
-                flat::Type::Bool(ty) => (Shape::Bool, ty.nullable()),
-                flat::Type::Primitive(ty) => (Shape::Prim(prim_of(ty.ptype()?, at)?), ty.nullable()),
-                flat::Type::Decimal(ty) => {
-                    let (precision, scale) = (ty.precision()?, ty.scale()?);
-                    if !(1..=76).contains(&precision) || scale > 76 {
-                        return Err(bad(precision.into()));
-                    }
-                    (Shape::Decimal { precision, scale }, ty.nullable())
-                }
-                flat::Type::Utf8(ty) => (Shape::Utf8, ty.nullable()),
-                flat::Type::Binary(ty) => (Shape::Binary, ty.nullable()),
-                flat::Type::Struct(ty) => {
-                    let [names, dtypes] = [ty.names()?.map_or(0, |v| v.len()), ty.dtypes()?.map_or(0, |v| v.len())];
-                    if names != dtypes {
-                        return Err(bad(names as u64));
-                    }
-                    (Shape::Struct(u32::try_from(names).unwrap_or(u32::MAX)), ty.nullable())
-                }
-                flat::Type::List(ty) => {
-                    ty.element_type()?.ok_or_else(|| bad(0))?;
-                    (Shape::List, ty.nullable())
-                }
-                flat::Type::FixedSizeList(ty) => {
-                    ty.element_type()?.ok_or_else(|| bad(0))?;
-                    (Shape::FixedList(ty.size()?), ty.nullable())
-                }
-                flat::Type::Extension(ty) => {
-                    dtype = storage_of(&ty)?;
-                    continue;
-                }
-                flat::Type::Map(ty) => (Shape::Map, ty.nullable()),
-                flat::Type::Variant(ty) => (Shape::Other, ty.nullable()),
-                flat::Type::Union(ty) => (Shape::Other, ty.nullable()),
-                flat::Type::Unknown(tag) => return Err(bad(tag.into())),
-            };
+        let (tag, at) = loop {
+            let at = table.at();
+            match table.enter_member(flat::DType::TYPE)? {
+                Tag::EXTENSION => enter_required(&mut table, flat::Extension::STORAGE_DTYPE)?,
+                tag => break (tag, at),
+            }
         };
-        Ok(DType { flat, ty: Ty { shape, nullable: nullable?, place: Some(place) } })
+        let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, at).with_need(need);
+        let (shape, nullable) = match tag {
+            Tag::NULL => return Ok(DType { flat, ty: Ty { shape: Shape::Null, nullable: true, place: Some(place) } }),
+            Tag::BOOL => (Shape::Bool, flat::Bool::NULLABLE),
+            Tag::PRIMITIVE => {
+                let number = table.scalar::<u8>(flat::Primitive::PTYPE, 0)?;
+                (Shape::Prim(prim_of(number, at)?), flat::Primitive::NULLABLE)
+            }
+            Tag::DECIMAL => {
+                let precision = table.scalar::<u8>(flat::Decimal::PRECISION, 0)?;
+                let scale = table.scalar::<i8>(flat::Decimal::SCALE, 0)?;
+                if !(1..=76).contains(&precision) || scale > 76 {
+                    return Err(bad(precision.into()));
+                }
+                (Shape::Decimal { precision, scale }, flat::Decimal::NULLABLE)
+            }
+            Tag::UTF8 => (Shape::Utf8, flat::Utf8::NULLABLE),
+            Tag::BINARY => (Shape::Binary, flat::Binary::NULLABLE),
+            Tag::STRUCT => {
+                let names = table.count(flat::Struct::NAMES)?;
+                if names != table.count(flat::Struct::DTYPES)? {
+                    return Err(bad(names as u64));
+                }
+                (Shape::Struct(u32::try_from(names).unwrap_or(u32::MAX)), flat::Struct::NULLABLE)
+            }
+            Tag::LIST | Tag::FIXED_SIZE_LIST => {
+                let mut element = table;
+                if !element.enter(ELEMENT_TYPE)? {
+                    return Err(bad(0));
+                }
+                match tag {
+                    Tag::LIST => (Shape::List, flat::List::NULLABLE),
+                    _ => {
+                        let size = table.scalar::<u32>(flat::FixedSizeList::SIZE, 0)?;
+                        (Shape::FixedList(size), flat::FixedSizeList::NULLABLE)
+                    }
+                }
+            }
+            Tag::MAP => (Shape::Map, flat::Map::NULLABLE),
+            Tag::VARIANT => (Shape::Other, flat::Variant::NULLABLE),
+            Tag::UNION => (Shape::Other, flat::Union::NULLABLE),
+            _ => return Err(bad(tag.into())),
+        };
+        let nullable = table.scalar::<bool>(nullable, false)?;
+        Ok(DType { flat, ty: Ty { shape, nullable, place: Some(place) } })
     }
 
     /// A type of the same buffer, or none of it.
@@ -165,26 +188,27 @@ impl<'a> DType<'a> {
         DType { ty, ..*self }
     }
 
-    /// What its table holds, if it has one.
-    fn table(&self) -> Result<Option<flat::Type<'a>>> {
-        match self.ty.place {
-            Some(place) => flat::DType::from(self.flat.again(place)).type_(),
-            None => Ok(None),
-        }
+    /// Its table, if it has one.
+    fn table(&self) -> Option<Table<'a>> {
+        self.ty.place.map(|place| self.flat.again(place))
     }
 
     /// Whether a map says that its keys are in order.
     pub(super) fn keys_sorted(&self) -> bool {
-        matches!(self.storage().and_then(|dtype| dtype.table()), Ok(Some(flat::Type::Map(map))) if map.keys_sorted() == Ok(true))
+        let Ok(Some(mut table)) = self.storage().map(|dtype| dtype.table()) else { return false };
+        table.enter_member(flat::DType::TYPE) == Ok(Tag::MAP) && flat::Map::from(table).keys_sorted() == Ok(true)
     }
 
     /// The type that values are stored as: that of an extension, of an extension of one, and so on.
     pub(super) fn storage(&self) -> Result<Self> {
-        let mut dtype = *self;
-        while let Some(flat::Type::Extension(ty)) = dtype.table()? {
-            dtype = DType::of(storage_of(&ty)?.into())?;
+        let mut storage = *self;
+        while let Some(mut table) = storage.table()
+            && table.enter_member(flat::DType::TYPE)? == Tag::EXTENSION
+        {
+            enter_required(&mut table, flat::Extension::STORAGE_DTYPE)?;
+            storage.ty.place = Some(table.place().1);
         }
-        Ok(dtype)
+        Ok(storage)
     }
 
     /// The id and metadata of an extension type.
@@ -192,7 +216,11 @@ impl<'a> DType<'a> {
     /// # Errors
     /// What is wrong with its table.
     pub fn extension(&self) -> Result<Option<(&'a [u8], &'a [u8])>> {
-        let Some(flat::Type::Extension(ty)) = self.table()? else { return Ok(None) };
+        let Some(mut table) = self.table() else { return Ok(None) };
+        if table.enter_member(flat::DType::TYPE)? != Tag::EXTENSION {
+            return Ok(None);
+        }
+        let ty = flat::Extension::from(table);
         let id = ty.id()?.map_or(&[][..], |id| id.bytes());
         Ok(Some((id, ty.metadata()?.map_or(&[][..], |bytes| bytes.bytes()))))
     }
@@ -200,25 +228,13 @@ impl<'a> DType<'a> {
     /// Unit and zone of a standard date, time or timestamp.
     fn calendar(&self) -> Option<(Calendar, Unit, &'a [u8])> {
         let (id, metadata) = self.extension().ok()??;
-        let calendar = match id {
-            b"vortex.date" => Calendar::Date,
-            b"vortex.time" => Calendar::Time,
-            b"vortex.timestamp" => Calendar::Timestamp,
-            _ => return None,
-        };
-        let unit = match metadata.first()? {
-            0 => Unit::Nano,
-            1 => Unit::Micro,
-            2 => Unit::Milli,
-            3 => Unit::Second,
-            4 => Unit::Day,
-            _ => return None,
-        };
+        let calendar = Calendar::of(id);
+        let unit = *UNITS.get(usize::from(*metadata.first()?))?;
         let zone = match (calendar, metadata) {
             (Calendar::Timestamp, [_, low, high, rest @ ..]) => {
                 rest.get(..usize::from(u16::from_le_bytes([*low, *high])))?
             }
-            (Calendar::Timestamp, _) => return None,
+            (Calendar::Timestamp, _) | (Calendar::Unknown, _) => return None,
             _ => &[],
         };
         Some((calendar, unit, zone))
@@ -309,23 +325,20 @@ impl<'a> DType<'a> {
             return Err(none());
         }
         let storage = self.storage()?;
-        let child = match (storage.table()?, self.ty.shape) {
-            (Some(flat::Type::List(ty)), _) => ty.element_type()?,
-            (Some(flat::Type::FixedSizeList(ty)), _) => ty.element_type()?,
-            (Some(flat::Type::Struct(ty)), _) => match ty.dtypes()? {
-                Some(dtypes) => Some(dtypes.get(k)?),
-                None => None,
-            },
-            (Some(flat::Type::Map(map)), Shape::Entry) => {
-                let dtype = if k == 0 { map.key_type()? } else { map.value_type()? };
-                Some(dtype.ok_or(Error::new(Kind::Invalid, What::VtxDType, map.at()))?)
-            }
-            (Some(flat::Type::Map(_)), _) => {
+        let mut table = storage.table().ok_or_else(none)?;
+        table.enter_member(flat::DType::TYPE)?;
+        match self.ty.shape {
+            Shape::Map | Shape::Entries => {
                 return Ok(storage.with(Ty { shape: Shape::Entry, nullable: false, ..storage.ty }));
             }
-            _ => None,
-        };
-        DType::of(child.ok_or_else(none)?.into())
+            Shape::Entry => {
+                enter_required(&mut table, if k == 0 { flat::Map::KEY_TYPE } else { flat::Map::VALUE_TYPE })?;
+            }
+            Shape::Struct(_) if table.enter_element(flat::Struct::DTYPES, k)? => {}
+            Shape::List | Shape::FixedList(_) if table.enter(ELEMENT_TYPE)? => {}
+            _ => return Err(none()),
+        }
+        DType::of(table)
     }
 
     /// The name of field `k`.
@@ -337,8 +350,9 @@ impl<'a> DType<'a> {
             (Shape::Entry, 0) => return Ok("key"),
             (Shape::Entry, 1) => return Ok("value"),
             (Shape::Struct(_), _) => {
-                if let Some(flat::Type::Struct(ty)) = self.storage()?.table()?
-                    && let Some(names) = ty.names()?
+                if let Some(mut table) = self.storage()?.table()
+                    && table.enter_member(flat::DType::TYPE)? == Tag::STRUCT
+                    && let Some(names) = flat::Struct::from(table).names()?
                     && k < names.len()
                 {
                     return names.get(k)?.text();
@@ -370,35 +384,23 @@ impl fmt::Debug for DType<'_> {
     }
 }
 
-fn storage_of<'a>(ty: &flat::Extension<'a>) -> Result<flat::DType<'a>> {
-    ty.storage_dtype()?.ok_or(Error::new(Kind::Invalid, What::VtxDType, ty.at()))
+/// Goes on to a table that must be there.
+#[inline(never)]
+fn enter_required(table: &mut Table<'_>, field: u8) -> Result<()> {
+    let at = table.at();
+    if table.enter(field)? { Ok(()) } else { Err(Error::new(Kind::Invalid, What::VtxDType, at)) }
 }
 
 /// The number type of a number of the schema, at offset `at`.
-fn prim_of(ptype: PType, at: u64) -> Result<Prim> {
-    Ok(match ptype {
-        PType::U8 => Prim::U8,
-        PType::U16 => Prim::U16,
-        PType::U32 => Prim::U32,
-        PType::U64 => Prim::U64,
-        PType::I8 => Prim::I8,
-        PType::I16 => Prim::I16,
-        PType::I32 => Prim::I32,
-        PType::I64 => Prim::I64,
-        PType::F16 => Prim::F16,
-        PType::F32 => Prim::F32,
-        PType::F64 => Prim::F64,
-        PType::Unknown(number) => {
-            return Err(Error::new(Kind::Invalid, What::VtxDType, at).with_need(number.into()));
-        }
-    })
+fn prim_of(number: u8, at: u64) -> Result<Prim> {
+    let wrong = || Error::new(Kind::Invalid, What::VtxDType, at).with_need(number.into());
+    PRIMS.get(usize::from(number)).copied().ok_or_else(wrong)
 }
 
 /// The integer type in field `number` of metadata at `at`: an enum that is left out where it is 0 (U8).
 pub(super) fn integer(ptype: Option<u64>, at: u64) -> Result<Prim> {
     let ptype = ptype.unwrap_or(0);
-    let prim = prim_of(PType::from(u8::try_from(ptype).unwrap_or(u8::MAX)), at)?;
-    match prim {
+    match prim_of(u8::try_from(ptype).unwrap_or(u8::MAX), at)? {
         Prim::F16 | Prim::F32 | Prim::F64 => Err(Error::new(Kind::Invalid, What::VtxMetadata, at).with_need(ptype)),
         prim => Ok(prim),
     }

@@ -9,7 +9,7 @@ use crate::bytes::Span;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
-use crate::meta::flat::{Flat, Inline, Linked, Table};
+use crate::meta::flat::{Flat, Inline, Table};
 
 /// Array encodings whose ids are looked up once.
 const CACHED: usize = 64;
@@ -22,10 +22,9 @@ pub struct File<'a> {
     dtype: DType<'a>,
     root: Root<'a>,
     statistics: Option<flat::FileStatistics<'a>>,
-    metadata: Option<Linked<'a, flat::PostscriptMetadata<'a>>>,
-    layouts: Option<Linked<'a, flat::LayoutSpec<'a>>>,
+    postscript: Option<Table<'a>>,
     segments: Option<Inline<'a, SegmentSpec>>,
-    arrays: Ids<'a>,
+    ids: Ids<'a>,
     cached: [Encoding; CACHED],
 }
 
@@ -37,12 +36,17 @@ pub(super) enum Root<'a> {
     Blob(&'a [u8], u64),
 }
 
-/// The ids that array nodes count.
+/// The ids that nodes count.
 #[derive(Clone, Copy)]
 enum Ids<'a> {
-    Specs(Option<Linked<'a, flat::ArraySpec<'a>>>),
-    Names(&'a [&'a str]),
+    /// Of layouts and arrays, in this footer.
+    Footer(Table<'a>),
+    /// Of arrays alone.
+    Arrays(&'a [&'a str]),
 }
+
+// Both kinds of specs have it in the same field.
+const _: () = assert!(flat::ArraySpec::ID == flat::LayoutSpec::ID);
 
 /// Where the postscript is, and how long the file: what the last bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,18 +120,20 @@ impl<'a> File<'a> {
         let postscript = table(&source, end.postscript, depth, What::VtxPostscript)?;
         // The root of the part in a field of the postscript.
         let part = |field, what| -> Result<Option<Table<'a>>> {
-            let segment: Option<flat::PostscriptSegment<'a>> = postscript.table(field)?;
-            let Some(segment) = segment else { return Ok(None) };
-            if segment.compression()?.is_some() || segment.encryption()?.is_some() {
+            let mut segment = postscript;
+            if !segment.enter(field)? {
+                return Ok(None);
+            }
+            let mut spec = segment;
+            if spec.enter(flat::PostscriptSegment::COMPRESSION)? || spec.enter(flat::PostscriptSegment::ENCRYPTION)? {
                 return Err(Error::new(Kind::Unsupported, what, segment.at()));
             }
-            let span = Span { at: segment.offset()?, len: segment.length()?.into() };
-            table(&source, span, depth, what).map(Some)
+            table(&source, span_in(segment)?, depth, what).map(Some)
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
         let required = |field, what| part(field, what)?.ok_or_else(|| missing(what));
 
-        let footer = flat::Footer::from(required(flat::Postscript::FOOTER, What::VtxFooter)?);
+        let footer = required(flat::Postscript::FOOTER, What::VtxFooter)?;
         let layout = flat::Layout::from(required(flat::Postscript::LAYOUT, What::VtxLayout)?);
         let dtype = match part(flat::Postscript::DTYPE, What::VtxDType)? {
             Some(own) => DType::of(own)?,
@@ -135,7 +141,8 @@ impl<'a> File<'a> {
         };
         let statistics = part(flat::Postscript::STATISTICS, What::VtxStatistics)?.map(Into::into);
 
-        let segments = footer.segment_specs()?.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
+        let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
+        let segments = segments.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
         check_segments(&segments, &source)?;
         if layout.row_count()? > limits.max_rows {
             return Err(Error::new(Kind::Limit, What::MaxRows, layout.at()).with_need(limits.max_rows));
@@ -143,16 +150,19 @@ impl<'a> File<'a> {
         if dtype.children() as u64 > limits.max_columns.into() {
             return Err(Error::new(Kind::Limit, What::MaxColumns, 0).with_need(limits.max_columns.into()));
         }
+        // What is looked at later is at least there.
+        postscript.count(flat::Postscript::METADATA)?;
+        footer.count(flat::Footer::LAYOUT_SPECS)?;
+        footer.count(flat::Footer::ARRAY_SPECS)?;
         let mut file = File {
             source,
             limits: *limits,
             dtype,
             root: Root::Layout(layout),
             statistics,
-            metadata: flat::Postscript::from(postscript).metadata()?,
-            layouts: footer.layout_specs()?,
+            postscript: Some(postscript),
             segments: Some(segments),
-            arrays: Ids::Specs(footer.array_specs()?),
+            ids: Ids::Footer(footer),
             cached: [Encoding::Unknown; CACHED],
         };
         file.cache();
@@ -174,10 +184,9 @@ impl<'a> File<'a> {
             dtype,
             root: Root::Blob(blob, rows),
             statistics: None,
-            metadata: None,
-            layouts: None,
+            postscript: None,
             segments: None,
-            arrays: Ids::Names(ids),
+            ids: Ids::Arrays(ids),
             cached: [Encoding::Unknown; CACHED],
         };
         file.cache();
@@ -235,7 +244,7 @@ impl<'a> File<'a> {
     /// How many pieces of user data the file has.
     #[must_use]
     pub fn metadata_len(&self) -> usize {
-        self.metadata.map_or(0, |metadata| metadata.len())
+        self.postscript.and_then(|postscript| postscript.count(flat::Postscript::METADATA).ok()).unwrap_or(0)
     }
 
     /// Piece `i` of user data: its name and where it lies.
@@ -244,23 +253,33 @@ impl<'a> File<'a> {
     /// [`Kind::OutOfRange`], or what is wrong with its entry.
     pub fn metadata(&self, i: usize) -> Result<(&'a str, Span)> {
         let none = Error::new(Kind::OutOfRange, What::VtxPostscript, i as u64);
-        let entry = self.metadata.ok_or(none)?.get(i)?;
-        let segment = entry.segment()?;
-        Ok((entry.key()?.text()?, Span { at: segment.offset()?, len: segment.length()?.into() }))
+        let metadata = flat::Postscript::from(self.postscript.ok_or(none)?).metadata()?;
+        let entry = metadata.ok_or(none)?.get(i)?;
+        Ok((entry.key()?.text()?, span_in(entry.segment()?.into())?))
+    }
+
+    /// Id `i` in a vector of the footer, and its offset in the file.
+    #[inline(never)]
+    fn id(&self, specs: u8, i: u16, what: What) -> Result<(&'a [u8], u64)> {
+        let none = || Error::new(Kind::OutOfRange, what, i.into());
+        match self.ids {
+            Ids::Footer(mut spec) => {
+                if !spec.enter_element(specs, i.into())? {
+                    return Err(none());
+                }
+                let id = flat::ArraySpec::from(spec).id()?;
+                Ok((id.bytes(), id.at()))
+            }
+            Ids::Arrays(ids) if specs == flat::Footer::ARRAY_SPECS => {
+                ids.get(usize::from(i)).map(|id| (id.as_bytes(), i.into())).ok_or_else(none)
+            }
+            Ids::Arrays(_) => Err(none()),
+        }
     }
 
     /// Id `i` that array nodes count, and its offset in the file.
     pub(super) fn array_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxEncoding, i.into());
-        match self.arrays {
-            Ids::Specs(specs) => {
-                let specs = specs.ok_or_else(none)?;
-                let id =
-                    specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none() } else { e })?.id()?;
-                Ok((id.bytes(), id.at()))
-            }
-            Ids::Names(names) => names.get(usize::from(i)).map(|id| (id.as_bytes(), i.into())).ok_or_else(none),
-        }
+        self.id(flat::Footer::ARRAY_SPECS, i, What::VtxEncoding)
     }
 
     /// The encoding behind number `i` of an array node.
@@ -273,10 +292,7 @@ impl<'a> File<'a> {
 
     /// The layout behind number `i` of a layout node, and the offset of its id.
     pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxLayoutId, i.into());
-        let specs = self.layouts.ok_or_else(none)?;
-        let id = specs.get(i.into()).map_err(|e| if e.kind() == Kind::OutOfRange { none() } else { e })?.id()?;
-        Ok((id.bytes(), id.at()))
+        self.id(flat::Footer::LAYOUT_SPECS, i, What::VtxLayoutId)
     }
 
     pub(super) fn layout(&self, i: u16) -> Result<LayoutId> {
@@ -346,12 +362,13 @@ fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
     };
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
-        let segment: Result<Option<flat::PostscriptSegment<'_>>> = postscript.table(field);
-        let Ok(Some(segment)) = segment else { continue };
-        let (Ok(at), Ok(len)) = (segment.offset(), segment.length()) else { continue };
-        let span = Span { at, len: len.into() };
+        let mut segment = postscript;
+        if segment.enter(field) != Ok(true) {
+            continue;
+        }
+        let Ok(span) = span_in(segment) else { continue };
         if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
-            (start, end) = (start.min(at), end.max(at.saturating_add(span.len)));
+            (start, end) = (start.min(span.at), end.max(span.at.saturating_add(span.len)));
             sum = sum.saturating_add(span.len);
         }
     }
@@ -367,22 +384,29 @@ fn table<'a>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Resul
     Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
 }
 
+/// Where a part lies, by its entry in the postscript.
+#[inline(never)]
+fn span_in(segment: Table<'_>) -> Result<Span> {
+    let segment = flat::PostscriptSegment::from(segment);
+    Ok(Span { at: segment.offset()?, len: segment.length()?.into() })
+}
+
 /// Segments are in order of their offsets and inside the file.
 fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Result<()> {
     let mut before = 0;
     for (i, spec) in segments.iter().enumerate() {
+        let (kind, need) = if spec.offset < before {
+            (Kind::Invalid, spec.offset)
+        } else if spec.offset.saturating_add(spec.length.into()) > source.len() {
+            (Kind::Truncated, spec.length.into())
+        } else if spec.alignment_exponent > raw::MAX_ALIGNMENT {
+            (Kind::Invalid, spec.alignment_exponent.into())
+        } else {
+            before = spec.offset;
+            continue;
+        };
         let at = segments.at().saturating_add((i as u64).saturating_mul(16));
-        let bad = |kind, need: u64| Error::new(kind, What::VtxSegment, at).with_need(need);
-        if spec.offset < before {
-            return Err(bad(Kind::Invalid, spec.offset));
-        }
-        if spec.offset.saturating_add(spec.length.into()) > source.len() {
-            return Err(bad(Kind::Truncated, spec.length.into()));
-        }
-        if spec.alignment_exponent > raw::MAX_ALIGNMENT {
-            return Err(bad(Kind::Invalid, spec.alignment_exponent.into()));
-        }
-        before = spec.offset;
+        return Err(Error::new(kind, What::VtxSegment, at).with_need(need));
     }
     Ok(())
 }

@@ -105,9 +105,8 @@ impl<'f> Node<'f> {
             _ => {}
         }
         let patches = match encoding {
-            Encoding::BitPacked => self.packed_patches()?,
-            Encoding::Alp => self.float_patches(3)?,
-            Encoding::AlpRd => self.float_patches(5)?,
+            Encoding::BitPacked | Encoding::Alp => self.patches(3)?,
+            Encoding::AlpRd => self.patches(5)?,
             _ => None,
         };
         if let Some(patches) = patches {

@@ -6,8 +6,7 @@ use super::dtype::{DType, Shape, Ty, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
-use super::tree::Run;
-use crate::bytes::{Scratch, Span};
+use crate::bytes::Span;
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
@@ -38,26 +37,6 @@ pub(super) struct Rows<'f> {
     pub(super) node: Node<'f>,
     pub(super) at: u64,
     pub(super) left: u64,
-}
-
-impl Rows<'_> {
-    /// Into the chunk that holds the first of them.
-    pub(super) fn enter_chunk(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let chunk = self.node.chunk(self.at, run, s);
-        let (chunk, first) = chunk.as_ref()?;
-        self.at = self.at.saturating_sub(*first);
-        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
-        self.node = *chunk;
-        Ok(())
-    }
-
-    /// Into what of a sparse array holds the first of them.
-    pub(super) fn enter_sparse(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        let part = self.node.sparse_part(self.at, run, s);
-        let part = part.as_ref()?;
-        *self = Rows { left: self.left.min(part.left), ..*part };
-        Ok(())
-    }
 }
 
 /// What a node is made of.
@@ -164,7 +143,16 @@ impl<'f> Node<'f> {
 
     /// Number of the layout or encoding: both have it in the same field.
     fn number_of_id(&self) -> Result<u16> {
-        flat::ArrayNode::from(self.table).encoding()
+        self.table.scalar(flat::ArrayNode::ENCODING, 0)
+    }
+
+    /// The number of a field that tables of layouts and of arrays have; `None` for other nodes.
+    const fn field(&self, of_layout: u8, of_array: u8) -> Option<u8> {
+        match self.form {
+            Form::Layout(_) => Some(of_layout),
+            Form::Array(_) => Some(of_array),
+            _ => None,
+        }
     }
 
     /// Looks up which layout or encoding its table is of.
@@ -200,8 +188,9 @@ impl<'f> Node<'f> {
 
     /// A node below this one, in its blob.
     fn with(&self, form: Form<'f>, dtype: &Ty, rows: u64) -> Result<Self> {
-        let depth = self.depth.child(self.at())?;
-        Ok(Node { form, dtype: *dtype, rows, depth, ..*self })
+        let mut node = Node { form, dtype: *dtype, rows, ..*self };
+        node.depth.enter(self.at())?;
+        Ok(node)
     }
 
     /// A node of this type without rows.
@@ -246,9 +235,9 @@ impl<'f> Node<'f> {
     pub(super) fn flat(&self) -> Result<Self> {
         let Some(span) = self.segment()? else { return Ok(*self) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
-        let depth = self.depth.child(self.at())?;
-        let (blob, table) = Blob::open(bytes, span.at, depth)?;
-        let mut array = Node { form: Form::Array(Encoding::Unknown), depth, table, blob, ..*self };
+        let mut array = Node { form: Form::Array(Encoding::Unknown), ..*self };
+        array.depth.enter(self.at())?;
+        (array.blob, array.table) = Blob::open(bytes, span.at, array.depth)?;
         array.identify()?;
         Ok(array)
     }
@@ -275,10 +264,9 @@ impl<'f> Node<'f> {
 
     /// Metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
-        let bytes = match self.form {
-            Form::Layout(_) => flat::Layout::from(self.table).metadata()?,
-            Form::Array(_) => flat::ArrayNode::from(self.table).metadata()?,
-            _ => None,
+        let bytes = match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
+            Some(field) => self.table.vector::<u8>(field)?,
+            None => None,
         };
         Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
     }
@@ -305,34 +293,50 @@ impl<'f> Node<'f> {
     /// Child `k` as `rows` integers of the type in field `number` of the metadata.
     #[inline(never)]
     pub(super) fn integers(&self, k: usize, number: u32, nullable: bool, rows: u64) -> Result<Node<'f>> {
-        self.child(k, &Ty::prim(self.integer(number)?, nullable), rows)
+        self.numbers_of(k, self.integer(number)?, nullable, rows)
     }
 
+    /// Child `k` as offsets: where each row begins, and where the last one ends.
     #[inline(never)]
-    pub(super) fn links(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
-        let field = match self.form {
-            Form::Layout(_) => flat::Layout::CHILDREN,
-            Form::Array(_) => flat::ArrayNode::CHILDREN,
-            _ => return Ok(None),
-        };
-        self.table.linked(field)
+    pub(super) fn offsets(&self, k: usize, number: u32) -> Result<Node<'f>> {
+        self.integers(k, number, false, self.rows.saturating_add(1))
+    }
+
+    /// Child `k` as `rows` numbers of a type.
+    #[inline(never)]
+    pub(super) fn numbers_of(&self, k: usize, prim: Prim, nullable: bool, rows: u64) -> Result<Node<'f>> {
+        self.child(k, &Ty::prim(prim, nullable), rows)
+    }
+
+    /// The field with the children; `None` for nodes that have none.
+    const fn links(&self) -> Option<u8> {
+        self.field(flat::Layout::CHILDREN, flat::ArrayNode::CHILDREN)
     }
 
     /// How many children.
     pub(super) fn children(&self) -> Result<usize> {
-        Ok(self.links()?.map_or(0, |links| links.len()))
+        self.links().map_or(Ok(0), |links| self.table.count(links))
+    }
+
+    /// The children of a layout.
+    pub(super) fn layouts(&self) -> Result<Option<Linked<'f, Table<'f>>>> {
+        match self.form {
+            Form::Layout(_) => self.table.links(flat::Layout::CHILDREN),
+            _ => Ok(None),
+        }
     }
 
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
     #[inline(never)]
     pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Node<'f>> {
-        let none = || self.error(Kind::Invalid, What::VtxArray, k as u64);
-        let table = self.links()?.filter(|links| k < links.len()).ok_or_else(none)?.get(k)?;
-        let mut child = Node { table, dtype: *dtype, rows, ..*self };
-        if self.layout().is_some() {
-            child.rows = flat::Layout::from(table).row_count()?;
+        let mut child = Node { dtype: *dtype, rows, ..*self };
+        if !self.links().map_or(Ok(false), |links| child.table.enter_element(links, k))? {
+            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
         }
-        child.depth = self.depth.child(self.at())?;
+        if self.layout().is_some() {
+            child.rows = child.table.scalar(flat::Layout::ROW_COUNT, 0)?;
+        }
+        child.depth.enter(self.at())?;
         child.identify()?;
         Ok(child)
     }

@@ -35,9 +35,8 @@ macro_rules! ids {
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
                 // One text is smaller than a table of texts.
-                const IDS: &[u8] = concat!($($id, " ",)*).as_bytes();
-                let found = IDS.split(|byte| *byte == b' ').zip($name::ALL).find(|(known, _)| *known == id);
-                found.map_or($name::Unknown, |(_, found)| *found)
+                let number = number(concat!($($id, " ",)*), id);
+                number.and_then(|number| $name::ALL.get(number)).map_or($name::Unknown, |found| *found)
             }
 
             /// The id.
@@ -50,6 +49,12 @@ macro_rules! ids {
             }
         }
     };
+}
+
+/// Which of some ids `id` is, counted from 0; each is followed by a space.
+#[inline(never)]
+fn number(ids: &str, id: &[u8]) -> Option<usize> {
+    ids.as_bytes().split(|byte| *byte == b' ').position(|known| known == id)
 }
 
 ids! {
@@ -100,6 +105,15 @@ ids! {
         DecimalByteParts = "vortex.decimal_byte_parts",
         Zstd = "vortex.zstd",
         Pco = "vortex.pco",
+    }
+}
+
+ids! {
+    /// A calendar type of the standard extensions (section 5).
+    Calendar {
+        Date = "vortex.date",
+        Time = "vortex.time",
+        Timestamp = "vortex.timestamp",
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where texts are put: in place where one blob holds them all, else behind each other in an arena.
 
 use super::arrays::Data;
-use super::node::{Blob, Form, Node};
+use super::node::{Blob, Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::Scalar;
 use super::tree::{NOWHERE, Run, Text, span};
@@ -13,8 +13,8 @@ use crate::error::{Kind, Result, What};
 /// What is known of the texts of some rows before they are read.
 #[derive(Clone, Copy)]
 pub(super) enum Plan<'f> {
-    /// All lie in this blob.
-    Borrowed(Blob<'f>),
+    /// All lie in these bytes, which are a blob.
+    Borrowed(&'f [u8]),
     /// They take at most so many bytes of an arena.
     Copied(u64),
 }
@@ -55,15 +55,18 @@ impl<'f> Node<'f> {
             let plan = values.plan(0, usize::try_from(values.rows).unwrap_or(usize::MAX), run, s)?;
             return match (plan, self.encoding()) {
                 (Plan::Copied(bound), Some(Encoding::Sparse)) => {
-                    Ok(Plan::Copied(bound.saturating_add(self.fill()?.bytes()?.bytes().len() as u64)))
+                    Ok(Plan::Copied(bound.saturating_add(self.fill_len()?)))
                 }
                 _ => Ok(plan),
             };
         }
         match self.form {
-            Form::Scalar(_) | Form::Items(..) => Ok(Plan::Borrowed(self.blob)),
+            Form::Scalar(_)
+            | Form::Items(..)
+            | Form::Array(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant) => {
+                Ok(Plan::Borrowed(self.blob.bytes))
+            }
             Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.plan_chunks(at, len, run, s),
-            Form::Array(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant) => Ok(Plan::Borrowed(self.blob)),
             Form::Array(Encoding::Fsst) => {
                 let codes = self.fsst_codes();
                 let codes = codes.as_ref()?;
@@ -93,13 +96,11 @@ impl<'f> Node<'f> {
     fn plan_chunks(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
         while done < len {
-            let row = at.saturating_add(done as u64);
-            let chunk = self.chunk(row, run, s);
-            let (chunk, first) = chunk.as_ref()?;
-            let within = row.saturating_sub(*first);
-            let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
-            let part = len.saturating_sub(done).min(left);
-            let plan = chunk.plan(within, part, run, s)?;
+            let left = len.saturating_sub(done) as u64;
+            let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
+            rows.enter_chunk(run, s)?;
+            let part = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let plan = rows.node.plan(rows.at, part, run, s)?;
             if part == len {
                 return Ok(plan);
             }
@@ -109,8 +110,8 @@ impl<'f> Node<'f> {
                     Ok(bound)
                 }
                 Plan::Borrowed(own) => {
-                    same &= blob.get_or_insert(own).at == own.at;
-                    chunk.lengths(within, part, run, s)
+                    same &= core::ptr::eq(*blob.get_or_insert(own), own);
+                    rows.node.lengths(rows.at, part, run, s)
                 }
             };
             bound = bound.and_then(|bound| Ok(bound.saturating_add(more?)));
@@ -124,19 +125,16 @@ impl<'f> Node<'f> {
 
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        let node = match self.layout() {
-            Some(LayoutId::Flat) => self.flat()?,
-            _ => *self,
-        };
-        match node.form {
+        match self.form {
+            Form::Layout(LayoutId::Flat) => self.flat().as_ref()?.lengths(at, len, run, s),
             Form::Array(Encoding::VarBin) => {
-                let offsets = node.var_bin_offsets();
+                let offsets = self.var_bin_offsets();
                 let offsets = offsets.as_ref()?;
-                let [from, to] = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+                let [from, to] = offsets.ends(at, len as u64, run, s)?;
                 Ok(to.saturating_sub(from))
             }
             Form::Array(Encoding::VarBinView) => {
-                let mut data = Data::new(&node)?;
+                let mut data = Data::new(self)?;
                 let views = data.views(at, len)?;
                 let mut sum = 0u64;
                 for i in 0..len {
@@ -145,12 +143,14 @@ impl<'f> Node<'f> {
                 }
                 Ok(sum)
             }
-            Form::Array(Encoding::Constant) => {
-                let len = len as u64;
-                Ok(len.saturating_mul(node.fill()?.bytes()?.bytes().len() as u64))
-            }
+            Form::Array(Encoding::Constant) => Ok(self.fill_len()?.saturating_mul(len as u64)),
             // Texts of other forms, of several chunks at once, cannot be measured without reading them.
-            _ => Err(node.undecoded()),
+            _ => Err(self.undecoded()),
         }
+    }
+
+    /// Bytes of the text that every row of a constant is, or those of a sparse array without patches.
+    fn fill_len(&self) -> Result<u64> {
+        Ok(self.fill()?.bytes()?.bytes().len() as u64)
     }
 }

@@ -5,7 +5,7 @@
 //! alike, so each encoding is written once.
 
 use super::dtype::Shape;
-use super::node::{Form, Node};
+use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
 use super::text;
@@ -225,7 +225,7 @@ impl<'f> Node<'f> {
                     Some(2)
                 }
             }
-            Encoding::BitPacked => Some(self.packed_patches()?.map_or(0, |patches| patches.children())),
+            Encoding::BitPacked => Some(self.patches(3)?.map_or(0, |patches| patches.children())),
             _ => None,
         })
     }
@@ -301,54 +301,14 @@ impl<'f> Node<'f> {
     fn chunks(&self, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let mut done = 0usize;
         while done < out.len() {
-            let row = at.saturating_add(done as u64);
-            let chunk = self.chunk(row, run, s);
-            let (chunk, first) = chunk.as_ref()?;
-            let within = row.saturating_sub(*first);
-            let left = usize::try_from(chunk.rows.saturating_sub(within)).unwrap_or(usize::MAX);
-            let len = out.len().saturating_sub(done).min(left);
-            chunk.cells(ask, within, &mut out.part(done, len), run, s)?;
+            let left = out.len().saturating_sub(done) as u64;
+            let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
+            rows.enter_chunk(run, s)?;
+            let len = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            rows.node.cells(ask, rows.at, &mut out.part(done, len), run, s)?;
             done = done.saturating_add(len);
         }
         Ok(())
-    }
-
-    /// The chunk that holds `row`, and its first row.
-    pub(super) fn chunk(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Node<'f>, u64)> {
-        let count = self.children()?;
-        if let (Form::Layout(_), Some(chunks)) = (self.form, self.links()?) {
-            let mut first = 0u64;
-            for k in 0..count {
-                run.fuel.spend(self.at())?;
-                let end = first.saturating_add(flat::Layout::from(chunks.get(k)?).row_count()?);
-                if row < end && end <= self.rows {
-                    return Ok((self.child(k, &self.dtype, 0)?, first));
-                }
-                if row < end {
-                    return Err(self.rows_differ(end));
-                }
-                first = end;
-            }
-            return Err(self.rows_differ(first));
-        }
-        // An array knows the first rows of its chunks: chunk k is child k + 1.
-        let offsets = self.child(0, &super::arrays::ROWS, count as u64);
-        let offsets = offsets.as_ref()?;
-        let bad = |need| self.error(Kind::Invalid, What::VtxChunks, need);
-        let k = offsets.first_above(row, run, s)?;
-        let before = k.checked_sub(1).ok_or_else(|| bad(0))?;
-        if k >= count as u64 {
-            return Err(bad(k));
-        }
-        let (first, end) = (offsets.index(before, run, s)?, offsets.index(k, run, s)?);
-        let rows = end.checked_sub(first).filter(|_| end <= self.rows).ok_or_else(|| bad(end))?;
-        let k = usize::try_from(k).map_err(|_| bad(k))?;
-        Ok((self.child(k, &self.dtype, rows)?, first))
-    }
-
-    #[cold]
-    fn rows_differ(&self, found: u64) -> crate::error::Error {
-        self.error(Kind::Invalid, What::VtxRows, found)
     }
 
     // Integers of any width, as what encodings count with.
@@ -359,6 +319,11 @@ impl<'f> Node<'f> {
         self.indices(k, &mut word, run, s)?;
         let [word] = word;
         Ok(word)
+    }
+
+    /// Of offsets where the first of `len` rows from `at` on begins, and the last one ends.
+    pub(super) fn ends(&self, at: u64, len: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<[u64; 2]> {
+        Ok([self.index(at, run, s)?, self.index(at.saturating_add(len), run, s)?])
     }
 
     /// Integers from `at` on, sign-extended where they have a sign.
@@ -395,16 +360,68 @@ impl<'f> Node<'f> {
 
     /// How many integers, which must be in order, are not above `value`.
     pub(super) fn first_above(&self, value: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        let (mut low, mut high) = (0, self.rows);
+        self.below(value.saturating_add(1), run, s)
+    }
+
+    /// How many integers, which must be in order, are below `value`.
+    pub(super) fn below(&self, value: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        let (mut low, mut high) = (0, if value == 0 { 0 } else { self.rows });
         while low < high {
             let middle = low.midpoint(high);
-            if self.index(middle, run, s)? <= value {
+            if self.index(middle, run, s)? < value {
                 low = middle.saturating_add(1);
             } else {
                 high = middle;
             }
         }
         Ok(low)
+    }
+}
+
+impl Rows<'_> {
+    /// Into the chunk that holds the first of them.
+    #[inline(never)]
+    pub(super) fn enter_chunk(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let (node, row) = (&self.node, self.at);
+        let (k, first, end) = 'found: {
+            let chunks = node.layouts();
+            if let Some(chunks) = chunks.as_ref()? {
+                let mut first = 0u64;
+                for k in 0..chunks.len() {
+                    run.fuel.spend(node.at())?;
+                    let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
+                    if row < end && end <= node.rows {
+                        break 'found (k, first, end);
+                    }
+                    first = end;
+                    if row < end {
+                        break;
+                    }
+                }
+                return Err(node.error(Kind::Invalid, What::VtxRows, first));
+            }
+            // An array knows the first rows of its chunks: chunk k is child k + 1.
+            let count = node.children()? as u64;
+            let offsets = node.child(0, &super::arrays::ROWS, count);
+            let offsets = offsets.as_ref()?;
+            let bad = |need| node.error(Kind::Invalid, What::VtxChunks, need);
+            let k = offsets.first_above(row, run, s)?;
+            let before = k.checked_sub(1).ok_or_else(|| bad(0))?;
+            if k >= count {
+                return Err(bad(k));
+            }
+            let [first, end] = offsets.ends(before, 1, run, s)?;
+            if first > end || end > node.rows {
+                return Err(bad(end));
+            }
+            (usize::try_from(k).map_err(|_| bad(k))?, first, end)
+        };
+        let chunk = node.child(k, &node.dtype, end.saturating_sub(first));
+        let chunk = chunk.as_ref()?;
+        self.at = row.saturating_sub(first);
+        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
+        self.node = *chunk;
+        Ok(())
     }
 }
 

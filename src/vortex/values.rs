@@ -13,6 +13,7 @@ use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
     /// The values of some rows, which all lie in this node. Nested ones are ranges of the children of `of`.
+    #[inline(never)]
     pub(super) fn values<'s>(
         &self,
         shape: Shape,
@@ -40,6 +41,7 @@ impl<'f> Node<'f> {
         }
     }
 
+    #[inline(never)]
     fn bool_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
@@ -70,6 +72,7 @@ impl<'f> Node<'f> {
         Bits::new(to, 0, len)
     }
 
+    #[inline(never)]
     fn numbers<'s>(&self, prim: Prim, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
@@ -85,6 +88,7 @@ impl<'f> Node<'f> {
         named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
     }
 
+    #[inline(never)]
     fn decimal_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
     where
         'f: 's,
@@ -92,16 +96,14 @@ impl<'f> Node<'f> {
         let width = self.dtype.cell().ok_or_else(|| self.mistyped())?;
         let mut cells = take(s, width, len)?;
         self.cells(Ask::Values, at, &mut cells, run, s)?;
-        let bytes = into_bytes(cells);
-        let values = match width {
-            1 => named(Prim::I8, bytes),
-            2 => named(Prim::I16, bytes),
-            4 => named(Prim::I32, bytes),
-            8 => named(Prim::I64, bytes),
-            16 => bytemuck::try_cast_slice(bytes).ok().map(Values::I128),
-            _ => bytemuck::try_cast_slice(bytes).ok().map(Values::I256),
-        };
-        values.ok_or_else(|| self.mistyped())
+        Ok(match cells {
+            Cells::W1(cells) => Values::I8(bytemuck::cast_slice(cells)),
+            Cells::W2(cells) => Values::I16(bytemuck::cast_slice(cells)),
+            Cells::W4(cells) => Values::I32(bytemuck::cast_slice(cells)),
+            Cells::W8(cells) => Values::I64(bytemuck::cast_slice(cells)),
+            Cells::W16(cells) => Values::I128(bytemuck::cast_slice(cells)),
+            Cells::W32(cells) => Values::I256(cells),
+        })
     }
 
     fn texts<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<VarBytes<'s>>
@@ -109,14 +111,11 @@ impl<'f> Node<'f> {
         'f: 's,
     {
         let cells = s.take::<u64>(len)?;
-        let plan = {
-            let mut aside = [0; ASIDE];
-            self.plan(at, len, run, &mut Scratch::new(&mut aside))?
-        };
+        let plan = self.plan(at, len, run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let data: &'s [u8] = match plan {
             Plan::Borrowed(blob) => {
                 self.cells(Ask::Spans, at, &mut Cells::W8(cells), run, s)?;
-                blob.bytes
+                blob
             }
             Plan::Copied(bound) => {
                 let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VtxText, bound))?;
@@ -131,6 +130,7 @@ impl<'f> Node<'f> {
         Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
     }
 
+    #[inline(never)]
     fn nested<'s>(
         &self,
         at: u64,
@@ -145,10 +145,8 @@ impl<'f> Node<'f> {
         if len == 0 {
             return Ok(Ranges::Stride { first: 0, size: 0, count: 0 });
         }
-        let concrete = {
-            let mut aside = [0; ASIDE];
-            self.concrete(at, len as u64, run, &mut Scratch::new(&mut aside))?
-        };
+        let mut concrete = *self;
+        concrete.enter_concrete(at, len as u64, run, &mut Scratch::new(&mut [0; ASIDE]))?;
         *of = Column::new(concrete);
         let stride = |size: u64| Ranges::Stride { first: product(at, size), size, count: len };
         let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
@@ -172,6 +170,7 @@ impl<'f> Node<'f> {
     }
 
     /// Which of some rows have a value.
+    #[inline(never)]
     pub(super) fn valid_rows<'s>(
         &self,
         at: u64,

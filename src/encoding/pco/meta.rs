@@ -86,13 +86,13 @@ impl<'a> Chunk<'a> {
         let primary = if matches!(self.mode, Mode::Dict(_)) { INDEX } else { number.bits };
         let [lookbacks, first, second] = &mut self.bins;
         match &self.delta {
-            Delta::Lookback { window, .. } => lookbacks.parse(stream, INDEX, 1..=1 << window)?,
+            Delta::Lookback { window, .. } => lookbacks.parse(stream, INDEX, 1, 1 << window)?,
             Delta::Conv(conv) if !conv.fits(primary) => return Err(wrong(stream, conv.order as u64)),
             _ => {}
         }
-        first.parse(stream, primary, 0..=u64::MAX)?;
+        first.parse(stream, primary, 0, u64::MAX)?;
         if !matches!(self.mode, Mode::Classic | Mode::Dict(_)) {
-            second.parse(stream, number.bits, 0..=u64::MAX)?;
+            second.parse(stream, number.bits, 0, u64::MAX)?;
         }
         Ok(())
     }

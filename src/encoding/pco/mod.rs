@@ -156,14 +156,10 @@ impl Number {
 
 /// The lowest `bits` bits.
 const fn mask(bits: u32) -> u64 {
-    match 64u32.checked_sub(bits) {
-        Some(cut) if cut < 64 => u64::MAX >> cut,
-        Some(_) => 0,
-        None => u64::MAX,
-    }
+    !u64::MAX.unbounded_shl(bits)
 }
 
-/// The highest of `bits` bits: what zero is among signed numbers.
+/// The highest of `bits` bits, of which there is at least one: what zero is among signed numbers.
 const fn middle(bits: u32) -> u64 {
-    mask(bits) ^ mask(bits) >> 1
+    1u64.wrapping_shl(bits.wrapping_sub(1))
 }

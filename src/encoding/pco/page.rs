@@ -17,7 +17,7 @@ pub struct Page<'c, 's> {
     stream: Stream<'c>,
     len: u64,
     /// Numbers that are left.
-    left: u64,
+    left: usize,
     variables: [Variable<'s>; VARIABLES],
 }
 
@@ -30,14 +30,14 @@ struct Variable<'s> {
     state: [u32; TURNS],
     undo: Undo<'s>,
     /// How far it is ahead of what it gives.
-    ahead: u64,
+    ahead: usize,
     latents: &'s mut [u64],
 }
 
 impl Variable<'_> {
     /// Latents that are read for a batch when so many numbers are left.
-    fn count(&self, left: u64) -> usize {
-        usize::try_from(left.saturating_sub(self.ahead)).unwrap_or(BATCH).min(BATCH)
+    fn count(&self, left: usize) -> usize {
+        left.saturating_sub(self.ahead).min(BATCH)
     }
 
     /// Reads the next latents, as deltas: which bins, and then the offsets into them.
@@ -92,7 +92,8 @@ impl<'c, 's> Page<'c, 's> {
         let lead = chunk.delta.of(PRIMARY).state_len();
         let body = numbers.saturating_sub(lead as u64);
         let (stream, len) = (Stream::new(bytes), bytes.len() as u64);
-        let mut page = Page { chunk, stream, len, left: numbers, variables: Default::default() };
+        let left = usize::try_from(numbers).unwrap_or(usize::MAX);
+        let mut page = Page { chunk, stream, len, left, variables: Default::default() };
         let all = page.variables.iter_mut().zip(&chunk.bins).zip(&tables.of);
         for (k, ((variable, bins), table)) in all.enumerate().filter(|(_, ((_, bins), _))| bins.bits > 0) {
             if bins.count == 0 && body > 0 {
@@ -103,7 +104,7 @@ impl<'c, 's> Page<'c, 's> {
             for state in &mut variable.state {
                 *state = page.stream.small(bins.log);
             }
-            variable.ahead = if k == LOOKBACKS { lead } else { delta.state_len() } as u64;
+            variable.ahead = if k == LOOKBACKS { lead } else { delta.state_len() };
             variable.latents = s.take::<u64>(BATCH)?;
             (variable.table, variable.bits) = (table, bins.bits);
         }
@@ -120,7 +121,7 @@ impl<'c, 's> Page<'c, 's> {
     /// [`Kind::Truncated`], [`Kind::Invalid`].
     #[allow(clippy::should_implement_trait, reason = "it lends what it gives")]
     pub fn next(&mut self) -> Result<&[u64]> {
-        let len = usize::try_from(self.left).unwrap_or(BATCH).min(BATCH);
+        let len = self.left.min(BATCH);
         if len == 0 {
             return Ok(&[]);
         }
@@ -147,7 +148,7 @@ impl<'c, 's> Page<'c, 's> {
         let numbers = primary.latents.get_mut(..len).unwrap_or_default();
         let at = self.stream.bytes_begun();
         self.chunk.mode.join(self.chunk.number, numbers, secondary.latents).map_err(|e| e.moved(at))?;
-        self.left = self.left.saturating_sub(len as u64);
+        self.left = self.left.saturating_sub(len);
         if self.left == 0 {
             self.end()?;
         }

@@ -15,7 +15,7 @@ impl<'a> Stream<'a> {
 
     /// Bytes begun.
     pub(super) const fn bytes_begun(&self) -> u64 {
-        self.at.div_ceil(8)
+        self.at.wrapping_add(7) >> 3
     }
 
     /// Whether no bit behind the end was taken.

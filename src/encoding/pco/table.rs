@@ -38,13 +38,8 @@ pub(super) struct State {
 }
 
 impl<'a> Bins<'a> {
-    /// Passes over the bins of a variable of `bits` bits; `lowest` are the bounds that each must begin in.
-    pub(super) fn parse(
-        &mut self,
-        stream: &mut Stream<'a>,
-        bits: u32,
-        lowest: core::ops::RangeInclusive<u64>,
-    ) -> Result<()> {
+    /// Passes over the bins of a variable of `bits` bits; each must begin between `least` and `most`.
+    pub(super) fn parse(&mut self, stream: &mut Stream<'a>, bits: u32, least: u64, most: u64) -> Result<()> {
         let log = stream.small(4);
         let count = stream.small(15);
         if log > MAX_LOG || count > 1 << log || count == 1 && log > 0 {
@@ -55,7 +50,7 @@ impl<'a> Bins<'a> {
         for _ in 0..count {
             let bin = self.bin(stream);
             sum = sum.saturating_add(bin.next.into());
-            if u32::from(bin.offset) > bits || !lowest.contains(&bin.lower) || !stream.is_inside() {
+            if u32::from(bin.offset) > bits || !(least..=most).contains(&bin.lower) || !stream.is_inside() {
                 return Err(wrong(stream, bin.lower));
             }
         }

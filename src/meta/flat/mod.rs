@@ -127,7 +127,9 @@ impl<'a> Flat<'a> {
     /// The table at `pos`, one level deeper.
     #[inline(never)]
     fn table(&self, pos: Pos) -> Result<Table<'a>> {
-        Ok(Table::new(Flat { depth: self.depth.child(self.at(pos.0))?, ..*self }, pos))
+        let mut flat = *self;
+        flat.depth.enter(self.at(pos.0))?;
+        Ok(Table::new(flat, pos))
     }
 
     /// The table at a place that a table of the buffer had.

@@ -136,6 +136,50 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// How many elements a vector of offsets has; none if it is absent.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn count(&self, field: u8) -> Result<usize> {
+        let links = self.links(field);
+        Ok(links.as_ref()?.as_ref().map_or(0, Linked::len))
+    }
+
+    /// Goes on to the table in a field; whether there is one. Who takes such steps moves no tables about.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn enter(&mut self, field: u8) -> Result<bool> {
+        match self.reach(field)? {
+            Some(pos) => self.go(pos).map(|()| true),
+            None => Ok(false),
+        }
+    }
+
+    /// Goes on to table `k` of a vector; whether there is one.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn enter_element(&mut self, field: u8, k: usize) -> Result<bool> {
+        let links = self.links(field);
+        match links.as_ref()? {
+            Some(links) if k < links.len() => self.go(links.pos(k)?).map(|()| true),
+            _ => Ok(false),
+        }
+    }
+
+    /// Goes on to the member of a union of tables; its tag, or 0 where [`union`](Self::union) gives nothing.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn enter_member(&mut self, field: u8) -> Result<u8> {
+        let tag = self.scalar::<u8>(field, 0)?;
+        Ok(if tag != 0 && self.enter(field.saturating_add(1))? { tag } else { 0 })
+    }
+
+    #[cfg(feature = "vortex")]
+    fn go(&mut self, Pos(pos): Pos) -> Result<()> {
+        self.flat.depth.enter(self.flat.at(pos))?;
+        self.pos = pos;
+        Ok(())
+    }
+
     #[inline(never)]
     fn inner(&self, field: u8) -> Result<Option<Table<'a>>> {
         match self.reach(field)? {
@@ -144,8 +188,9 @@ impl<'a> Table<'a> {
         }
     }
 
+    /// A vector of tables; `None` if it is absent.
     #[inline(never)]
-    fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
+    pub(crate) fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
         let run = self.flat.run(pos, 4, What::FlatVector)?;
         Ok(Some(Linked::new(self.flat, pos, run)))

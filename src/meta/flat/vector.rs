@@ -126,7 +126,13 @@ impl<'a, T: Target<'a>> Linked<'a, T> {
     /// [`Kind::OutOfRange`] behind the end, and those of the element.
     #[inline]
     pub fn get(&self, i: usize) -> Result<T> {
-        T::read(&self.flat, element(&self.flat, self.start, self.len, i)?)
+        T::read(&self.flat, self.pos(i)?)
+    }
+
+    /// Where offset `i` leads.
+    #[inline]
+    pub(super) fn pos(&self, i: usize) -> Result<Pos> {
+        element(&self.flat, self.start, self.len, i)
     }
 
     /// All elements in order.

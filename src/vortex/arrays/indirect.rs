@@ -80,9 +80,9 @@ impl<'f> Node<'f> {
         let parts = self.run_ends();
         let (ends, values, offset) = parts.as_ref()?;
         let start = at.checked_add(*offset).ok_or_else(|| bad(*offset))?;
-        let last = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?.saturating_sub(1);
+        let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?;
         // Runs from that of the first row to that of the last.
-        let (first, behind) = (ends.first_above(start, run, s)?, ends.first_above(last, run, s)?.saturating_add(1));
+        let (first, behind) = (ends.first_above(start, run, s)?, ends.below(end, run, s)?.saturating_add(1));
         let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
         let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;
         let mut t = s.scope();
@@ -91,9 +91,10 @@ impl<'f> Node<'f> {
         for end in places.iter_mut() {
             *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
         }
-        let mut cells = take(&mut t, out.width(), count)?;
-        values.cells(ask, first, &mut cells, run, &mut t)?;
-        out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
+        let mut cells = take(&mut t, out.width(), count);
+        let cells = cells.as_mut()?;
+        values.cells(ask, first, cells, run, &mut t)?;
+        out.expand(cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
     }
 
     /// `fastlanes.rle`: in each block of 1024, values and which of them each row has.
@@ -203,14 +204,15 @@ fn lookup<'f>(
     }
     let mut t = s.scope();
     let len = usize::try_from(len).unwrap_or(usize::MAX);
-    let mut table = take(&mut t, out.width(), len)?;
-    values.cells(ask, first.saturating_add(low.into()), &mut table, run, &mut t)?;
+    let mut table = take(&mut t, out.width(), len);
+    let table = table.as_mut()?;
+    values.cells(ask, first.saturating_add(low.into()), table, run, &mut t)?;
     if !FAST || low > 0 {
         for number in numbers.iter_mut() {
             *number = number.wrapping_sub(low);
         }
     }
-    match out.gather(&table, numbers) {
+    match out.gather(table, numbers) {
         None => Ok(()),
         Some(i) => Err(codes.error(Kind::Invalid, What::Codes, i as u64)),
     }

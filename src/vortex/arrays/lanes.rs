@@ -1,6 +1,5 @@
 //! FastLanes: bit packing, frame of reference, delta.
 
-use super::patches::Patches;
 use crate::bytes::{Scratch, product};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{self, BLOCK};
@@ -11,11 +10,6 @@ use crate::vortex::scalar::Scalar;
 use crate::vortex::tree::{Ask, Run, take};
 
 impl<'f> Node<'f> {
-    /// The patches of a `fastlanes.bitpacked`.
-    pub(in crate::vortex) fn packed_patches(&self) -> Result<Option<Patches>> {
-        self.patches(self.metadata()?, 3)
-    }
-
     /// `fastlanes.bitpacked`.
     pub(in crate::vortex) fn bit_packed(
         &self,
@@ -32,10 +26,7 @@ impl<'f> Node<'f> {
         let packed = self.buffer(0)?;
         let first = at.saturating_add(offset);
         fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
-        match self.packed_patches().as_ref()? {
-            Some(patches) => self.patch(patches, 0, &self.dtype.required(), Ask::Values, at, out, run, s),
-            None => Ok(()),
-        }
+        self.patch_values(3, 0, &self.dtype.required(), at, out, run, s)
     }
 
     /// `fastlanes.for`: metadata is the reference itself.
@@ -78,15 +69,18 @@ impl<'f> Node<'f> {
             let (block, skip) = fastlanes::block_of(row);
             let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
             let mut t = s.scope();
-            let mut base = take(&mut t, width, lanes)?;
-            bases.cells(Ask::Values, product(block, lanes as u64), &mut base, run, &mut t)?;
-            let mut delta = take(&mut t, width, BLOCK)?;
-            deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), &mut delta, run, &mut t)?;
+            let mut base = take(&mut t, width, lanes);
+            let base = base.as_mut()?;
+            bases.cells(Ask::Values, product(block, lanes as u64), base, run, &mut t)?;
+            let mut delta = take(&mut t, width, BLOCK);
+            let delta = delta.as_mut()?;
+            deltas.cells(Ask::Values, block.saturating_mul(BLOCK as u64), delta, run, &mut t)?;
             if len == BLOCK {
-                fastlanes::undelta(&mut base, &mut delta, &mut out.part(done, len))?;
+                fastlanes::undelta(base, delta, &mut out.part(done, len))?;
             } else {
-                let mut values = take(&mut t, width, BLOCK)?;
-                fastlanes::undelta(&mut base, &mut delta, &mut values)?;
+                let mut values = take(&mut t, width, BLOCK);
+                let values = values.as_mut()?;
+                fastlanes::undelta(base, delta, values)?;
                 out.part(done, len).bytes_mut().copy_from(values.part(skip, len).bytes_mut());
             }
             done = done.saturating_add(len);
@@ -111,7 +105,7 @@ impl<'f> Node<'f> {
             let count = usize::try_from(len.saturating_sub(row)).unwrap_or(64).min(64);
             let valid = valid.get_mut(..count).unwrap_or_default();
             deltas.cells(Ask::Valid, row, &mut Cells::W1(valid), run, s)?;
-            if valid.contains(&0) {
+            if valid.iter().fold(1, |all, valid| all & *valid) == 0 {
                 return Err(self.undecoded());
             }
             row = row.saturating_add(64);

@@ -89,7 +89,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let offsets = self.integers(1, 2, false, self.rows.saturating_add(1));
+        let offsets = self.offsets(1, 2);
         self.between(offsets.as_ref()?, self.number(1)?, at, out, run, s)
     }
 
@@ -144,85 +144,59 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
-    /// How many of `left` rows from `row` on lie in one chunk, or in one part of a sparse array, whatever those lie
-    /// under.
-    pub(in crate::vortex) fn unbroken(
-        &self,
-        row: u64,
-        left: u64,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<u64> {
-        let mut rows = Rows { node: *self, at: row, left };
-        while rows.left > 0 {
-            run.fuel.spend(rows.node.at())?;
-            if let Some(child) = rows.node.wrapped().as_ref()? {
-                rows.node = *child;
-                continue;
-            }
-            match rows.node.form {
-                Form::Array(Encoding::Chunked) => rows.enter_chunk(run, s)?,
-                Form::Array(Encoding::Sparse) => rows.enter_sparse(run, s)?,
-                _ => break,
-            }
-        }
-        Ok(rows.left)
-    }
-
-    /// The node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
+    /// Becomes the node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
     /// whatever else repeats nested rows.
-    pub(in crate::vortex) fn concrete(
-        &self,
+    pub(in crate::vortex) fn enter_concrete(
+        &mut self,
         at: u64,
         len: u64,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
-    ) -> Result<Self> {
-        let mut node = *self;
+    ) -> Result<()> {
         let mut row = Some(at);
         loop {
-            run.fuel.spend(node.at())?;
-            if let Some(child) = node.wrapped()? {
-                node = child;
+            run.fuel.spend(self.at())?;
+            if let Some(child) = self.wrapped().as_ref()? {
+                *self = *child;
                 continue;
             }
-            if node.encoding() == Some(Encoding::Sparse) && !node.fill()?.is_null()? {
+            if self.encoding() == Some(Encoding::Sparse) && !self.fill()?.is_null()? {
                 // Not below what repeats rows: they would be of both parts.
-                let part = node.sparse_part(row.ok_or_else(|| node.undecoded())?, run, s);
-                let part = part.as_ref()?;
+                let mut part = Rows { node: *self, at: row.ok_or_else(|| self.undecoded())?, left: len };
+                part.enter_sparse(run, s)?;
                 if len > part.left {
-                    return Err(node.undecoded());
+                    return Err(self.undecoded());
                 }
-                (node, row) = (part.node, Some(part.at));
+                (*self, row) = (part.node, Some(part.at));
                 continue;
             }
-            if let Some(values) = node.repeated()? {
+            if let Some(values) = self.repeated().as_ref()? {
                 row = None;
-                node = values;
+                *self = *values;
                 continue;
             }
-            node = match node.form {
+            match self.form {
                 Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => {
                     // Rows of several chunks count different children.
-                    let whole = node.rows;
-                    let at = row.unwrap_or(0);
-                    let (chunk, first) = node.chunk(at, run, s)?;
-                    let within = at.saturating_sub(first);
-                    let inside = within.saturating_add(len) <= chunk.rows;
-                    if !(inside && row.is_some() || chunk.rows == whole) {
-                        return Err(node.undecoded());
+                    let mut part = Rows { node: *self, at: row.unwrap_or(0), left: len };
+                    part.enter_chunk(run, s)?;
+                    if !(part.left == len && row.is_some() || part.node.rows == self.rows) {
+                        return Err(self.undecoded());
                     }
-                    row = row.map(|_| within);
-                    chunk
+                    row = row.map(|_| part.at);
+                    *self = part.node;
                 }
-                Form::Array(Encoding::Constant) => return node.constant(),
+                Form::Array(Encoding::Constant) => {
+                    *self = *self.constant().as_ref()?;
+                    return Ok(());
+                }
                 Form::Layout(LayoutId::Struct)
                 | Form::Array(Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct) => {
-                    return Ok(node);
+                    return Ok(());
                 }
-                Form::Layout(_) | Form::Array(_) => return Err(node.undecoded()),
-                _ => return Ok(node),
-            };
+                Form::Layout(_) | Form::Array(_) => return Err(self.undecoded()),
+                _ => return Ok(()),
+            }
         }
     }
 
@@ -252,5 +226,24 @@ impl<'f> Node<'f> {
             },
             _ => Ok(self.nothing(dtype)),
         }
+    }
+}
+
+impl Rows<'_> {
+    /// How many of them lie in one chunk, or in one part of a sparse array, whatever those lie under.
+    pub(in crate::vortex) fn unbroken(mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
+        while self.left > 0 {
+            run.fuel.spend(self.node.at())?;
+            if let Some(child) = self.node.wrapped().as_ref()? {
+                self.node = *child;
+                continue;
+            }
+            match self.node.form {
+                Form::Array(Encoding::Chunked) => self.enter_chunk(run, s)?,
+                Form::Array(Encoding::Sparse) => self.enter_sparse(run, s)?,
+                _ => break,
+            }
+        }
+        Ok(self.left)
     }
 }

@@ -1,6 +1,5 @@
 //! Numbers in parts and steps: sequence, zigzag, ALP, ALP-RD, datetimeparts, decimal byte parts.
 
-use super::patches::Patches;
 use crate::bytes::Scratch;
 use crate::column::Prim;
 use crate::encoding::cells::Cells;
@@ -8,7 +7,7 @@ use crate::encoding::{alp, integers};
 use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{Ty, signed};
 use crate::vortex::node::Node;
-use crate::vortex::scalar::{Scalar, wide};
+use crate::vortex::scalar::Scalar;
 use crate::vortex::tree::{Ask, Run};
 
 impl<'f> Node<'f> {
@@ -42,15 +41,10 @@ impl<'f> Node<'f> {
             Prim::I64 => Prim::U64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, &Ty::prim(unsigned, self.dtype.nullable), self.rows);
+        let child = self.numbers_of(0, unsigned, self.dtype.nullable, self.rows);
         child.as_ref()?.cells(Ask::Values, at, out, run, s)?;
         integers::unzigzag(out.again());
         Ok(())
-    }
-
-    /// The patches of a `vortex.alp` or `vortex.alprd`, in field `number`.
-    pub(in crate::vortex) fn float_patches(&self, number: u32) -> Result<Option<Patches>> {
-        self.patches(self.metadata()?, number)
     }
 
     /// `vortex.alp`: integers times powers of ten.
@@ -66,13 +60,10 @@ impl<'f> Node<'f> {
             Prim::F64 => Prim::I64,
             _ => return Err(self.mistyped()),
         };
-        let child = self.child(0, &Ty::prim(encoded, self.dtype.nullable), self.rows);
+        let child = self.numbers_of(0, encoded, self.dtype.nullable, self.rows);
         child.as_ref()?.cells(Ask::Values, at, out, run, s)?;
         alp::decode(self.number32(1)?, self.number32(2)?, out.again()).map_err(|e| e.moved(self.at()))?;
-        match self.float_patches(3).as_ref()? {
-            Some(patches) => self.patch(patches, 1, &self.dtype.required(), Ask::Values, at, out, run, s),
-            None => Ok(()),
-        }
+        self.patch_values(3, 1, &self.dtype.required(), at, out, run, s)
     }
 
     /// `vortex.alprd`: left parts by a dictionary, and right parts.
@@ -93,7 +84,7 @@ impl<'f> Node<'f> {
         if left_type != Prim::U16 {
             return Err(bad(0));
         }
-        let lefts = self.child(0, &Ty::prim(left_type, self.dtype.nullable), self.rows);
+        let lefts = self.numbers_of(0, left_type, self.dtype.nullable, self.rows);
         let lefts = lefts.as_ref()?;
         let width = self.number32(1)?;
         let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
@@ -106,7 +97,7 @@ impl<'f> Node<'f> {
         if self.number(2)? != len as u64 {
             return Err(bad(len as u64));
         }
-        self.child(1, &Ty::prim(right_type, false), self.rows).as_ref()?.cells(Ask::Values, at, out, run, s)?;
+        self.numbers_of(1, right_type, false, self.rows).as_ref()?.cells(Ask::Values, at, out, run, s)?;
         let mut t = s.scope();
         let parts = t.take::<u16>(out.len())?;
         lefts.cells(Ask::Values, at, &mut Cells::W2(parts), run, &mut t)?;
@@ -120,10 +111,7 @@ impl<'f> Node<'f> {
         }
         // Nothing is left to fail but an empty dictionary, and then all rows are null.
         let _ = alp::lefts(dictionary, parts);
-        if let Some(patches) = self.float_patches(5).as_ref()? {
-            let dtype = Ty::prim(left_type, false);
-            self.patch(patches, 2, &dtype, Ask::Values, at, &mut Cells::W2(parts), run, &mut t)?;
-        }
+        self.patch_values(5, 2, &Ty::prim(left_type, false), at, &mut Cells::W2(parts), run, &mut t)?;
         alp::join(parts, width, out.again()).map_err(|e| e.moved(self.at()))
     }
 
@@ -143,7 +131,8 @@ impl<'f> Node<'f> {
         for word in out.iter_mut() {
             *word = word.wrapping_mul(day);
         }
-        for (k, number, unit) in [(1, 2, second), (2, 3, 1)] {
+        for k in 1..3usize {
+            let (number, unit) = if k == 1 { (2, second) } else { (3, 1) };
             let mut t = s.scope();
             let parts = t.take::<u64>(out.len())?;
             self.integers(k, number, false, self.rows).as_ref()?.indices(at, parts, run, &mut t)?;
@@ -166,7 +155,7 @@ impl<'f> Node<'f> {
         if !signed(prim) || self.number(2)? != 0 {
             return Err(self.undecoded());
         }
-        let parts = self.child(0, &Ty::prim(prim, self.dtype.nullable), self.rows);
+        let parts = self.numbers_of(0, prim, self.dtype.nullable, self.rows);
         let parts = parts.as_ref()?;
         if out.width() == prim.size() {
             return parts.cells(Ask::Values, at, out, run, s);
@@ -178,9 +167,7 @@ impl<'f> Node<'f> {
         let numbers = t.take::<u64>(out.len())?;
         parts.indices(at, numbers, run, &mut t)?;
         for (i, number) in numbers.iter().enumerate() {
-            if let Some(value) = wide(&number.to_le_bytes()) {
-                self.put_wide(i, &value, at, out, run, &mut t)?;
-            }
+            self.put_wide(i, &number.to_le_bytes(), at, out, run, &mut t)?;
         }
         Ok(())
     }

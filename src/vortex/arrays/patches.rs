@@ -3,7 +3,6 @@
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
-use crate::meta::proto::Message;
 use crate::vortex::dtype::{Ty, integer};
 use crate::vortex::node::{Node, Rows};
 use crate::vortex::raw::field::patches as field;
@@ -32,9 +31,10 @@ impl Patches {
 }
 
 impl<'f> Node<'f> {
-    /// Field `number` of the metadata.
-    pub(in crate::vortex) fn patches(&self, metadata: Message<'f>, number: u32) -> Result<Option<Patches>> {
-        let Some(message) = metadata.message(number)? else { return Ok(None) };
+    /// The patches in field `number` of the metadata.
+    #[inline(never)]
+    pub(in crate::vortex) fn patches(&self, number: u32) -> Result<Option<Patches>> {
+        let Some(message) = self.metadata()?.message(number)? else { return Ok(None) };
         let len = message.uint(field::LEN)?.unwrap_or(0);
         let prim = integer(message.uint(field::INDICES)?, message.at())?;
         Ok(Some(Patches {
@@ -43,6 +43,25 @@ impl<'f> Node<'f> {
             indices: Ty::prim(prim, false),
             chunk_offsets: message.uint(field::CHUNK_OFFSETS)?.is_some(),
         }))
+    }
+
+    /// Puts the patches in field `number` of the metadata, if there are any, into values: as `patch` does.
+    #[allow(clippy::too_many_arguments, reason = "the walk, and which children")]
+    #[inline(never)]
+    pub(in crate::vortex) fn patch_values(
+        &self,
+        number: u32,
+        k: usize,
+        dtype: &Ty,
+        at: u64,
+        out: &mut Cells<'_>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<()> {
+        match self.patches(number).as_ref()? {
+            Some(patches) => self.patch(patches, k, dtype, Ask::Values, at, out, run, s),
+            None => Ok(()),
+        }
     }
 
     /// Puts the patches for the rows from `at` on into `out`. They are children `k` and `k + 1`, the values
@@ -66,14 +85,7 @@ impl<'f> Node<'f> {
         let (indices, values) = (indices.as_ref()?, values.as_ref()?);
         let first = at.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
         let end = first.saturating_add(out.len() as u64);
-        let from = match first.checked_sub(1) {
-            Some(before) => indices.first_above(before, run, s)?,
-            None => 0,
-        };
-        let to = match end.checked_sub(1) {
-            Some(last) => indices.first_above(last, run, s)?,
-            None => 0,
-        };
+        let (from, to) = (indices.below(first, run, s)?, indices.below(end, run, s)?);
         // The last rows must have the last patches, the first rows the first: nothing is left outside.
         let over = at.saturating_add(out.len() as u64) == self.rows && to < patches.len;
         if over || at == 0 && from > 0 {
@@ -96,9 +108,10 @@ impl<'f> Node<'f> {
             least = place.saturating_add(1);
             *place = place.wrapping_sub(first);
         }
-        let mut patch = take(&mut t, out.width(), count)?;
-        values.cells(ask, from, &mut patch, run, &mut t)?;
-        match out.scatter(&patch, places) {
+        let mut patch = take(&mut t, out.width(), count);
+        let patch = patch.as_mut()?;
+        values.cells(ask, from, patch, run, &mut t)?;
+        match out.scatter(patch, places) {
             None => Ok(()),
             Some(i) => Err(bad(from.saturating_add(i as u64))),
         }
@@ -106,7 +119,7 @@ impl<'f> Node<'f> {
 
     /// The patches of a `vortex.sparse`.
     pub(in crate::vortex) fn sparse_patches(&self) -> Result<Patches> {
-        let patches = self.patches(self.metadata()?, 1)?;
+        let patches = self.patches(1)?;
         patches.ok_or_else(|| self.error(Kind::Invalid, What::VtxMetadata, 1))
     }
 
@@ -130,34 +143,38 @@ impl<'f> Node<'f> {
         }
         self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
+}
 
-    /// What holds `row` of a `vortex.sparse`, the patches or the scalar that all others are, and its rows from there
-    /// on. Items of nested rows lie in the one or in the other.
-    pub(in crate::vortex) fn sparse_part(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Rows<'f>> {
-        let bad = |need| self.error(Kind::Invalid, What::Patches, need);
-        let patches = self.sparse_patches();
+impl Rows<'_> {
+    /// Into what of a `vortex.sparse` holds the first of them: the patches, or the scalar that all others are. Items
+    /// of nested rows lie in the one or in the other.
+    pub(in crate::vortex) fn enter_sparse(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let (node, row) = (&self.node, self.at);
+        let bad = |need| node.error(Kind::Invalid, What::Patches, need);
+        let patches = node.sparse_patches();
         let patches = patches.as_ref()?;
-        let indices = self.child(0, &patches.indices, patches.len);
+        let indices = node.child(0, &patches.indices, patches.len);
         let indices = indices.as_ref()?;
         let place = row.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
-        let first = match place.checked_sub(1) {
-            Some(before) => indices.first_above(before, run, s)?,
-            None => 0,
-        };
+        let first = indices.below(place, run, s)?;
         let mut next = [0; PATCHED];
         let len = usize::try_from(patches.len.saturating_sub(first)).unwrap_or(PATCHED).min(PATCHED);
         let next = next.get_mut(..len).unwrap_or_default();
         indices.indices(first, next, run, s)?;
         let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
         let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
-        if count > 0 {
-            return Ok(Rows { node: self.child(1, &self.dtype, patches.len)?, at: first, left: count as u64 });
-        }
-        let left = match next.first() {
-            Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
-            None => self.rows.saturating_sub(row),
+        let (part, at, left) = if count > 0 {
+            (node.child(1, &node.dtype, patches.len), first, count as u64)
+        } else {
+            let left = match next.first() {
+                Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
+                None => node.rows.saturating_sub(row),
+            };
+            (node.constant(), row, left)
         };
-        Ok(Rows { node: self.constant()?, at: row, left })
+        let node = *part.as_ref()?;
+        *self = Rows { node, at, left: self.left.min(left) };
+        Ok(())
     }
 }
 

@@ -81,9 +81,8 @@ impl<'f> Node<'f> {
     /// Stored values from `first` on.
     fn pco_values(&self, first: u64, out: &mut Cells<'_>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         let (metadata, number) = (self.metadata()?, self.pco_number()?);
-        let mut chunks = Messages::new(metadata, field::CHUNKS);
         // The buffers of pages follow those of all chunks.
-        let mut buffer = 0usize;
+        let (mut chunks, mut buffer) = (Messages::new(metadata, field::CHUNKS), 0usize);
         while chunks.next(run)?.is_some() {
             buffer = buffer.saturating_add(1);
         }
@@ -91,42 +90,37 @@ impl<'f> Node<'f> {
         let (mut k, mut start, mut done) = (0usize, 0u64, 0usize);
         while done < out.len() {
             let Some(message) = chunks.next(run)? else { return Err(self.too_few(start)) };
-            let (pages, values, _) = count(message, run)?;
-            if start.saturating_add(values) > first {
-                let chunk = self.pco_chunk(k, number)?;
-                let mut t = s.scope();
-                let tables = chunk.tables(&mut t)?;
-                let (mut messages, mut page_start, mut page_buffer) =
-                    (Messages::new(message, field::PAGES), start, buffer);
-                while let Some(page) = messages.next(run)?
-                    && done < out.len()
-                {
-                    let values = page.uint(field::VALUES)?.unwrap_or(0);
-                    let wanted = first.saturating_add(done as u64);
-                    if page_start.saturating_add(values) > wanted {
-                        let bytes = self.buffer(page_buffer)?;
-                        let page = Page::new(&chunk, &tables, bytes.bytes, values, &mut t.scope());
-                        let mut page = page.map_err(|e| e.moved(bytes.at))?;
-                        let mut at = page_start;
-                        while done < out.len() {
-                            run.fuel.spend(bytes.at)?;
-                            let batch = page.next().map_err(|e| e.moved(bytes.at))?;
-                            if batch.is_empty() {
-                                break;
-                            }
-                            let skip = usize::try_from(wanted.saturating_sub(at)).unwrap_or(usize::MAX);
-                            at = at.saturating_add(batch.len() as u64);
-                            let batch = batch.get(skip..).unwrap_or_default();
-                            out.put(done, batch);
-                            done = done.saturating_add(batch.len()).min(out.len());
-                        }
+            // What its pages share is made for the first of them that is wanted.
+            let (mut t, mut opened) = (s.scope(), None);
+            let mut pages = Messages::new(message, field::PAGES);
+            while let Some(page) = pages.next(run)? {
+                let values = page.uint(field::VALUES)?.unwrap_or(0);
+                let mut skip = first.saturating_add(done as u64).saturating_sub(start);
+                if values > skip && done < out.len() {
+                    if opened.is_none() {
+                        let chunk = self.pco_chunk(k, number)?;
+                        opened = Some((chunk.tables(&mut t)?, chunk));
                     }
-                    page_start = page_start.saturating_add(values);
-                    page_buffer = page_buffer.saturating_add(1);
+                    let Some((tables, chunk)) = &opened else { break };
+                    let bytes = self.buffer(buffer)?;
+                    let page = Page::new(chunk, tables, bytes.bytes, values, &mut t.scope());
+                    let mut page = page.map_err(|e| e.moved(bytes.at))?;
+                    while done < out.len() {
+                        run.fuel.spend(bytes.at)?;
+                        let batch = page.next().map_err(|e| e.moved(bytes.at))?;
+                        if batch.is_empty() {
+                            break;
+                        }
+                        let passed = usize::try_from(skip).unwrap_or(usize::MAX).min(batch.len());
+                        skip = skip.saturating_sub(passed as u64);
+                        let batch = batch.get(passed..).unwrap_or_default();
+                        out.put(done, batch);
+                        done = done.saturating_add(batch.len()).min(out.len());
+                    }
                 }
+                start = start.saturating_add(values);
+                buffer = buffer.saturating_add(1);
             }
-            start = start.saturating_add(values);
-            buffer = buffer.saturating_add(pages);
             k = k.saturating_add(1);
         }
         Ok(())

@@ -1,7 +1,7 @@
 //! Values as they are: null, primitive, bool, bytebool, decimal.
 
 use crate::bytes::{Bits, Scratch, product};
-use crate::encoding::cells::{Cells, Value};
+use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::node::Node;
 use crate::vortex::scalar::{fits, wide};
@@ -88,9 +88,7 @@ impl<'f> Node<'f> {
             return out.load(bytes);
         }
         for (i, number) in bytes.chunks_exact(size.max(1)).enumerate() {
-            if let Some(value) = wide(number) {
-                self.put_wide(i, &value, at, out, run, s)?;
-            }
+            self.put_wide(i, number, at, out, run, s)?;
         }
         Ok(())
     }
@@ -103,16 +101,17 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Puts a number into cell `i`, which must have room for it unless the row is null.
+    /// Puts a number of 1 to 32 bytes into cell `i`, which must have room for it unless the row is null.
     pub(in crate::vortex) fn put_wide(
         &self,
         i: usize,
-        value: &Value,
+        number: &[u8],
         at: u64,
         out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
+        let Some(value) = &wide(number) else { return Ok(()) };
         if !fits(value, out.width()) && self.is_valid(at.saturating_add(i as u64), run, s)? {
             return Err(self.error(Kind::Overflow, What::VtxBuffer, at.saturating_add(i as u64)));
         }

@@ -51,7 +51,7 @@ impl<'f> Node<'f> {
 
     /// The offsets of a `vortex.varbin`.
     pub(in crate::vortex) fn var_bin_offsets(&self) -> Result<Node<'f>> {
-        self.integers(0, 1, false, self.rows.saturating_add(1))
+        self.offsets(0, 1)
     }
 
     /// Whether a `vortex.fsst` has the old form, with its codes as a varbin array.
@@ -62,7 +62,7 @@ impl<'f> Node<'f> {
     /// The codes of a `vortex.fsst`: their offsets, and the bytes.
     pub(in crate::vortex) fn fsst_codes(&self) -> Result<(Node<'f>, Buffer<'f>)> {
         if !self.fsst_is_old()? {
-            let offsets = self.integers(1, 2, false, self.rows.saturating_add(1));
+            let offsets = self.offsets(1, 2);
             return Ok((offsets?, self.buffer(2)?));
         }
         let codes = self.child(0, &Ty::binary(self.dtype.nullable), self.rows);
@@ -82,7 +82,7 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(usize, usize)> {
-        let ends = [offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?];
+        let ends = offsets.ends(at, len as u64, run, s)?;
         let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.bytes.len()));
         match inside {
             [Some(from), Some(to)] if from <= to => Ok((from, to)),
@@ -188,9 +188,9 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(u64, u64)> {
-        let offsets = self.integers(2, 7, false, self.rows.saturating_add(1));
+        let offsets = self.offsets(2, 7);
         let offsets = offsets.as_ref()?;
-        let (from, to) = (offsets.index(at, run, s)?, offsets.index(at.saturating_add(len as u64), run, s)?);
+        let [from, to] = offsets.ends(at, len as u64, run, s)?;
         if from > to { Err(self.error(Kind::Invalid, What::VtxOffsets, from)) } else { Ok((from, to)) }
     }
 
