@@ -17,6 +17,7 @@ pub(super) const fn memory_len(fast: bool) -> usize {
     SYMBOLS.wrapping_add(table).wrapping_mul(2).wrapping_add(1)
 }
 
+#[derive(Default)]
 pub(super) struct Code<'w> {
     /// For the next bits: the symbol, and in the low 5 bits how long its code is; 0 for a longer one.
     table: &'w mut [u16],
@@ -29,10 +30,11 @@ pub(super) struct Code<'w> {
 }
 
 impl<'w> Code<'w> {
-    pub(super) fn take<const FAST: bool>(scratch: &mut Scratch<'w>) -> Result<Self> {
-        let table = scratch.take(if FAST { 1 << TABLE_BITS } else { 0 })?;
-        let symbols = scratch.take(SYMBOLS)?;
-        Ok(Code { table, symbols, limits: [0; LONGEST + 1], places: [0; LONGEST + 1] })
+    /// Takes the memory that it needs.
+    pub(super) fn lend<const FAST: bool>(&mut self, scratch: &mut Scratch<'w>) -> Result<()> {
+        self.table = scratch.take(if FAST { 1 << TABLE_BITS } else { 0 })?;
+        self.symbols = scratch.take(SYMBOLS)?;
+        Ok(())
     }
 
     /// Reads the code: the first length, then steps up and down from one symbol to the next.

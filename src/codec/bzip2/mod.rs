@@ -148,14 +148,10 @@ impl<'w> Memory<'w> {
         let longest = block_len(level, decoded);
         // The widest first, so that alignment is paid once.
         let (words, counts) = (scratch.take(longest)?, scratch.take(256)?);
-        let codes = [
-            Code::take::<FAST>(scratch)?,
-            Code::take::<FAST>(scratch)?,
-            Code::take::<FAST>(scratch)?,
-            Code::take::<FAST>(scratch)?,
-            Code::take::<FAST>(scratch)?,
-            Code::take::<FAST>(scratch)?,
-        ];
+        let mut codes: [Code<'_>; CODES] = Default::default();
+        for code in &mut codes {
+            code.lend::<FAST>(scratch)?;
+        }
         let room = (longest < usize::from(level).wrapping_mul(STEP)).then_some(decoded);
         Ok(Memory { longest, room, words, counts, selectors: scratch.take(selectors(longest))?, codes })
     }
