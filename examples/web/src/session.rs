@@ -83,6 +83,14 @@ macro_rules! each {
     };
 }
 
+impl Opened {
+    /// Puts rows on the tape; gives back how many.
+    #[inline(never)]
+    fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
+        each!(self, file => file.read(call, tape, scratch))
+    }
+}
+
 #[cfg(feature = "check")]
 mod check;
 
@@ -174,7 +182,7 @@ impl Session {
             let (pieces, tape) = (&self.pieces, &mut self.tape);
             let columns = self.columns.as_slice();
             let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
-            let done = each!(opened, file => file.read(&call, tape, scratch));
+            let done = opened.read(&call, tape, scratch);
             match done {
                 Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < ROOMY => grow(&mut self.scratch, e.need())?,
                 Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) && end.saturating_sub(rows.start) > 1 => {
