@@ -152,7 +152,9 @@ impl<'s> VarBytes<'s> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Truncated`] if its span leaves the bytes.
-    #[inline]
+    // For modules of WebAssembly, once.
+    #[cfg_attr(not(target_family = "wasm"), inline)]
+    #[cfg_attr(target_family = "wasm", inline(never))]
     pub fn get(&self, i: usize) -> Result<&'s [u8]> {
         let (start, end) = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
         let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {

@@ -174,7 +174,7 @@ impl Array {
 
     /// Chunk `number`, which must hold its rows.
     fn chunk<'p>(&self, number: u64, pieces: &'p Pieces) -> Result<Chunk<'p>> {
-        let mut file = Json::default();
+        let mut file = Json::new();
         let digits = file.number(number).bytes();
         let digits = core::str::from_utf8(digits).unwrap_or_default();
         let path = path(self.name, ["data/__", digits, ".blp"])?;

@@ -23,7 +23,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     core::arch::wasm32::unreachable()
 }
 
-#[derive(Default)]
 struct Module {
     input: Vec<u8>,
     #[cfg(feature = "read")]
@@ -32,15 +31,21 @@ struct Module {
     writing: Writing,
 }
 
-struct OneThread(RefCell<Option<Module>>);
+struct OneThread(RefCell<Module>);
 // SAFETY: a module of WebAssembly without shared memory has one thread.
 unsafe impl Sync for OneThread {}
 
-static MODULE: OneThread = OneThread(RefCell::new(None));
+static MODULE: OneThread = OneThread(RefCell::new(Module {
+    input: Vec::new(),
+    #[cfg(feature = "read")]
+    session: Session::new(),
+    #[cfg(feature = "write")]
+    writing: Writing::new(),
+}));
 
-/// The module, made by the first call. It has no imports, so no call comes during another.
+/// The module. It has no imports, so no call comes during another.
 fn module<T>(call: impl FnOnce(&mut Module) -> T) -> T {
-    call(MODULE.0.borrow_mut().get_or_insert_with(Module::default))
+    call(&mut MODULE.0.borrow_mut())
 }
 
 fn address(bytes: *const u8) -> u32 {

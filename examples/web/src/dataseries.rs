@@ -9,7 +9,9 @@ use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
-use pilaster::dataseries::{End, FieldType, Header, Index, IndexRow, Next, Order, Part, ReadOptions, Trailer, Types};
+use pilaster::dataseries::{
+    AnyExtent, End, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types,
+};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -213,7 +215,10 @@ impl Series {
             }
         }
         let mut scratch = scratch.scope();
-        let part = self.unpack(header, call.pieces, &mut scratch)?;
+        let extent = self.extent(header, call.pieces)?;
+        let ty = self.types.get(call.table).filter(|ty| ty.name().as_bytes() == extent.type_name());
+        let ty = ty.ok_or_else(|| unknown(header))?;
+        let part = extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch)?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
         for k in call.columns {
@@ -223,12 +228,15 @@ impl Series {
         Ok(to.saturating_sub(from) as u32)
     }
 
-    fn unpack<'s>(&self, header: &Header, pieces: &'s Pieces, scratch: &mut Scratch<'s>) -> Result<Part<'s>> {
-        let bytes = pieces.get(header.span(), What::DsExtent)?;
-        let extent = self.order.extent(bytes, header.at)?;
-        let ty = self.types.find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
-        extent.unpack(&ty, &ReadOptions::DEFAULT, scratch)
+    fn extent<'p>(&self, header: &Header, pieces: &'p Pieces) -> Result<AnyExtent<'p>> {
+        self.order.extent(pieces.get(header.span(), What::DsExtent)?, header.at)
     }
+}
+
+/// No type has the name of the extent.
+#[cold]
+fn unknown(header: &Header) -> Error {
+    Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at)
 }
 
 /// The logical type of a field.

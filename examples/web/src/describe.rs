@@ -41,27 +41,40 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
 /// What can be said without the column itself; the object stays open.
 pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
     json.open(b'{').name("name", name).key("nullable").bool(nullable);
-    json.key("type");
+    json.name("type", kind_of(ty));
     match ty {
-        Type::Null => json.string("null"),
-        Type::Bool => json.string("bool"),
-        Type::Prim(prim) => json.string(prim.name()),
         Type::Decimal { precision, scale } => {
-            json.string("decimal").count("precision", precision.into()).key("scale").signed(scale.into())
+            json.count("precision", precision.into()).key("scale").signed(scale.into());
         }
-        Type::Date(unit) => json.string("date").name("unit", unit.name()),
-        Type::Time(unit) => json.string("time").name("unit", unit.name()),
-        Type::Timestamp(unit) => json.string("timestamp").name("unit", unit.name()),
-        Type::Bytes => json.string("bytes"),
-        Type::FixedBytes(size) => json.string("fixed_bytes").count("size", size.into()),
-        Type::Utf8 => json.string("string"),
-        Type::List => json.string("list"),
-        Type::FixedList(size) => json.string("fixed_list").count("size", size.into()),
-        Type::Struct(_) => json.string("struct"),
-        Type::Map => json.string("map"),
-        Type::Opaque => json.string("object"),
-        _ => json.string("unknown"),
-    };
+        Type::Date(unit) | Type::Time(unit) | Type::Timestamp(unit) => {
+            json.name("unit", unit.name());
+        }
+        Type::FixedBytes(size) | Type::FixedList(size) => {
+            json.count("size", size.into());
+        }
+        _ => {}
+    }
+}
+
+const fn kind_of(ty: Type) -> &'static str {
+    match ty {
+        Type::Null => "null",
+        Type::Bool => "bool",
+        Type::Prim(prim) => prim.name(),
+        Type::Decimal { .. } => "decimal",
+        Type::Date(_) => "date",
+        Type::Time(_) => "time",
+        Type::Timestamp(_) => "timestamp",
+        Type::Bytes => "bytes",
+        Type::FixedBytes(_) => "fixed_bytes",
+        Type::Utf8 => "string",
+        Type::List => "list",
+        Type::FixedList(_) => "fixed_list",
+        Type::Struct(_) => "struct",
+        Type::Map => "map",
+        Type::Opaque => "object",
+        _ => "unknown",
+    }
 }
 
 /// An error as the page throws it; the object stays open.

@@ -3,7 +3,6 @@
 use alloc::vec::Vec;
 
 /// A JSON text that grows.
-#[derive(Default)]
 pub struct Json {
     text: Vec<u8>,
     /// There was no memory for all of it.
@@ -14,6 +13,10 @@ pub struct Json {
 const CUT: &[u8] = br#"{"kind":"NoRoom","field":"memory","offset":0,"need":0}"#;
 
 impl Json {
+    pub const fn new() -> Self {
+        Json { text: Vec::new(), cut: false }
+    }
+
     /// The text.
     pub fn bytes(&self) -> &[u8] {
         if self.cut { CUT } else { &self.text }

@@ -63,7 +63,6 @@ struct Piece {
 }
 
 /// The pieces of a file, or of the files of a directory.
-#[derive(Default)]
 pub struct Pieces {
     pieces: Vec<Piece>,
     wanted: RefCell<Vec<Wanted>>,
@@ -71,6 +70,10 @@ pub struct Pieces {
 }
 
 impl Pieces {
+    pub const fn new() -> Self {
+        Pieces { pieces: Vec::new(), wanted: RefCell::new(Vec::new()), turn: 0 }
+    }
+
     /// A range of the single file.
     pub fn get(&self, span: Span, what: What) -> Result<&[u8]> {
         if span.len == 0 {

@@ -40,7 +40,6 @@ const ROOMY: usize = 16 << 20;
 const MOST: usize = 1 << 30;
 
 /// What the page says about the file.
-#[derive(Default)]
 pub struct Source {
     pub len: u64,
     pub name: String,
@@ -49,6 +48,20 @@ pub struct Source {
     pub tolerant: bool,
     #[cfg(feature = "filo")]
     pub element: Option<Element>,
+}
+
+impl Source {
+    const fn new() -> Self {
+        Source {
+            len: 0,
+            name: String::new(),
+            directory: false,
+            sequential: false,
+            tolerant: false,
+            #[cfg(feature = "filo")]
+            element: None,
+        }
+    }
 }
 
 /// The file as it was opened.
@@ -83,6 +96,14 @@ macro_rules! each {
     };
 }
 
+impl Opened {
+    /// Puts rows on the tape; gives back how many.
+    #[inline(never)]
+    fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
+        each!(self, file => file.read(call, tape, scratch))
+    }
+}
+
 #[cfg(feature = "check")]
 mod check;
 
@@ -94,7 +115,6 @@ pub struct Progress {
 }
 
 /// One open file.
-#[derive(Default)]
 pub struct Session {
     pub source: Source,
     pub pieces: Pieces,
@@ -110,6 +130,21 @@ pub struct Session {
 }
 
 impl Session {
+    pub const fn new() -> Self {
+        Session {
+            source: Source::new(),
+            pieces: Pieces::new(),
+            reply: Json::new(),
+            tape: Tape::new(),
+            wanted: Vec::new(),
+            opened: None,
+            scratch: Vec::new(),
+            columns: Vec::new(),
+            fresh: false,
+            walk: 0,
+        }
+    }
+
     /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file. Whether there is
     /// memory to note it.
     pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) -> bool {
@@ -174,7 +209,7 @@ impl Session {
             let (pieces, tape) = (&self.pieces, &mut self.tape);
             let columns = self.columns.as_slice();
             let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
-            let done = each!(opened, file => file.read(&call, tape, scratch));
+            let done = opened.read(&call, tape, scratch);
             match done {
                 Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < ROOMY => grow(&mut self.scratch, e.need())?,
                 Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) && end.saturating_sub(rows.start) > 1 => {

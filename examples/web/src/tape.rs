@@ -20,7 +20,6 @@ use crate::heap::reserve;
 const CHILD_ROWS: u64 = 1 << 22;
 
 /// The words of one call.
-#[derive(Default)]
 pub struct Tape {
     pub words: Vec<u32>,
     children: u64,
@@ -45,6 +44,10 @@ fn numbers<T>(kind: u32, values: &[T]) -> Place {
 }
 
 impl Tape {
+    pub const fn new() -> Self {
+        Tape { words: Vec::new(), children: 0 }
+    }
+
     pub fn clear(&mut self) {
         self.words.clear();
         self.children = 0;

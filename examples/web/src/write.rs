@@ -62,7 +62,6 @@ pub struct Column {
 }
 
 /// What is made, and what of.
-#[derive(Default)]
 pub struct Writing {
     columns: Vec<Column>,
     /// The file.
@@ -72,6 +71,10 @@ pub struct Writing {
 }
 
 impl Writing {
+    pub const fn new() -> Self {
+        Writing { columns: Vec::new(), made: Vec::new(), about: Json::new() }
+    }
+
     /// The next column; its parts follow. Whether there is such a kind, and memory.
     pub fn column(&mut self, kind: u32, rows: usize) -> bool {
         let Some(of) = Of::number(kind) else { return false };

@@ -4,10 +4,10 @@ use alloc::vec::Vec;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::dataseries::Mode;
+use pilaster::dataseries::{Mode, ReadOptions};
 use pilaster::error::What;
 
-use super::{AHEAD, Series};
+use super::{AHEAD, Series, unknown};
 use crate::heap::{filled, push};
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
@@ -42,7 +42,9 @@ impl Series {
         }
         missing.end()?;
         for header in self.headers.get(first..end).unwrap_or_default() {
-            self.unpack(header, pieces, &mut scratch.scope())?;
+            let extent = self.extent(header, pieces)?;
+            let ty = self.types.find(extent.type_name()).ok_or_else(|| unknown(header))?;
+            extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch.scope())?;
         }
         *walk = end as u64;
         match self.headers.get(end) {
