@@ -111,7 +111,8 @@ pub struct Attribute<'a> {
 
 impl<'a> Attribute<'a> {
     /// What one is read over.
-    pub(crate) const NONE: Self = Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
+    pub(crate) const NONE: Self =
+        Attribute { name: Text::new(&[], Charset::Utf8, 0), value: Text::new(&[], Charset::Utf8, 0) };
 }
 
 /// The attributes of a tag.
