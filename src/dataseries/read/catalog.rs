@@ -121,12 +121,14 @@ impl<'a> Types<'a> {
         let entry = self.types.get(k)?;
         let fields = self.fields.get(entry.fields.at as usize..)?.get(..entry.fields.len as usize)?;
         let decoded = of(self.decoded, entry.decoded);
-        let (name, rest) = decoded.split_at_checked(entry.name as usize)?;
+        let names = Span { len: entry.name.saturating_add(entry.namespace), ..entry.decoded };
+        let (name, namespace) =
+            core::str::from_utf8(of(self.decoded, names)).ok()?.split_at_checked(entry.name as usize)?;
         Some(ExtentType {
             xml: of(self.documents, entry.document),
             decoded,
-            name: core::str::from_utf8(name).ok()?,
-            namespace: core::str::from_utf8(rest.get(..entry.namespace as usize)?).ok()?,
+            name,
+            namespace,
             version: (entry.version[0], entry.version[1]),
             options: options(entry.options),
             layout: entry.layout,
@@ -182,9 +184,9 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     let name = |entry: &Entry| entry.name(decoded);
     order(entries, decoded);
     let kept = distinct(entries, &|a, b| {
-        let same = part.slice(a.document)? == part.slice(b.document)?;
+        let document = |entry: &Entry| of(part.pool_bytes(), entry.document);
         match name(a) == name(b) {
-            true if !same => Err(Error::new(Kind::Invalid, What::DsType, 0)),
+            true if document(a) != document(b) => Err(Error::new(Kind::Invalid, What::DsType, 0)),
             named => Ok(named),
         }
     })?;

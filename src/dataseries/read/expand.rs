@@ -1,6 +1,7 @@
 //! Null compaction undone (section 8.6).
 
 use crate::bytes::{FAST, Scratch};
+use crate::dataseries::layout::Bit;
 use crate::dataseries::types::{ExtentType, FieldRecord};
 use crate::error::{Error, Kind, Result, What};
 
@@ -11,9 +12,12 @@ struct Step {
     at: u32,
     null_at: u32,
     /// 0: never null.
-    null_mask: u32,
+    null_mask: u8,
     /// Which bit the mask is.
-    null_shift: u32,
+    null_shift: u8,
+    /// Bytes of the cell.
+    size: u8,
+    zero: u8,
 }
 
 /// Scratch that [`expand`] takes for a type.
@@ -31,32 +35,29 @@ pub(super) fn expand(
     // In a group of the record the fields lie in their order; only the fours are two groups.
     let steps = scratch.take::<Step>(ty.records().len())?;
     let (mut count, mut ends) = (0usize, [0; 4]);
-    for (group, end) in (1..).zip(&mut ends) {
+    for ((group, cell), end) in (1..).zip([1, 4, 4, 8]).zip(&mut ends) {
         for field in ty.records().iter().filter(|field| field.ty().group() == group) {
             if let Some(step) = steps.get_mut(count) {
-                *step = Step::of(field);
+                *step = Step::of(field, cell);
             }
             count = count.wrapping_add(1);
         }
         *end = count;
     }
-    let [small, _, fours, eights] = ends;
-    let group = |from, to| steps.get(from..to).unwrap_or_default();
-    let (ones, fours, eights) = (group(0, small), group(small, fours), group(fours, eights));
+    let steps = steps.get(..count).unwrap_or_default();
 
     let prefix = ty.layout().compact_prefix() as usize;
     let mut from = Stream { bytes: compacted, at: 0 };
     records.fill(0);
     let size = ty.record_len().max(1);
-    let done = if FAST { from.records(records, size, prefix, [ones, fours, eights]) } else { 0 };
-    for record in records.chunks_exact_mut(size).skip(done) {
+    let done = if FAST { from.records(records, size, prefix, steps, ends) } else { 0 };
+    let records = records.get_mut(done.saturating_mul(size)..).unwrap_or_default();
+    for record in records.chunks_exact_mut(size) {
         let whole = from.bytes.get(from.at..).and_then(|rest| rest.get(..prefix));
         let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
         to.copy_from_slice(whole);
         from.at = from.at.saturating_add(prefix);
-        from.group(ones, 1, record)?;
-        from.group(fours, 4, record)?;
-        from.group(eights, 8, record)?;
+        from.record(steps, record)?;
     }
     match compacted.len().checked_sub(from.at) {
         Some(0) => Ok(()),
@@ -68,14 +69,11 @@ pub(super) fn expand(
 }
 
 impl Step {
-    fn of(field: &FieldRecord) -> Step {
-        let null = field.null();
-        Step {
-            at: field.slot().at,
-            null_at: null.map_or(0, |bit| bit.at),
-            null_mask: null.map_or(0, |bit| bit.mask.into()),
-            null_shift: null.map_or(0, |bit| bit.mask.trailing_zeros()),
-        }
+    #[allow(clippy::cast_possible_truncation, reason = "a mask has eight bits")]
+    fn of(field: &FieldRecord, size: u8) -> Step {
+        let null = field.null().unwrap_or(Bit { at: 0, mask: 0 });
+        let null_shift = null.mask.trailing_zeros() as u8;
+        Step { at: field.slot().at, null_at: null.at, null_mask: null.mask, null_shift, size, zero: 0 }
     }
 }
 
@@ -97,8 +95,10 @@ impl Stream<'_> {
     /// The records up to those near the end of the stream; gives back how many. Which cells are null nobody
     /// can foresee, and a branch on it would be wrong half of the time: here is none.
     #[inline(never)]
-    fn records(&mut self, records: &mut [u8], size: usize, prefix: usize, steps: [&[Step]; 3]) -> usize {
-        let [ones, fours, eights] = steps;
+    fn records(&mut self, records: &mut [u8], size: usize, prefix: usize, steps: &[Step], ends: [usize; 4]) -> usize {
+        let [small, _, fours, _] = ends;
+        let (rest, eights) = steps.split_at_checked(fours).unwrap_or_default();
+        let (ones, fours) = rest.split_at_checked(small).unwrap_or_default();
         let stream = Stream { bytes: self.bytes, at: 0 };
         let (mut at, mut done) = (self.at, 0usize);
         for record in records.chunks_exact_mut(size) {
@@ -124,7 +124,7 @@ impl Stream<'_> {
     fn cells<const N: usize>(&self, mut at: usize, steps: &[Step], record: &mut [u8]) -> Option<usize> {
         for step in steps {
             // 1 or 0, of which the compiler knows nothing: it would make a branch of it.
-            let null = (u32::from(*record.get(step.null_at as usize)?) & step.null_mask) >> (step.null_shift & 31);
+            let null = u32::from(record.get(step.null_at as usize)? & step.null_mask) >> (step.null_shift & 31);
             let there = (null as usize).wrapping_sub(1);
             let from = at.wrapping_add(N.wrapping_sub(1)) & !N.wrapping_sub(1);
             let mut cell = *self.bytes.get(from..)?.first_chunk::<N>()?;
@@ -138,15 +138,14 @@ impl Stream<'_> {
         Some(at)
     }
 
-    /// The cells of one group, of `n` bytes each, that are not null. Of cells that are there, each begins at a
-    /// multiple of its size: the first by padding, the others by themselves.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
-    fn group(&mut self, steps: &[Step], n: usize, record: &mut [u8]) -> Result<()> {
+    /// The cells that are not null. Of cells that are there, each begins at a multiple of its size: the first of
+    /// a group by padding, the others by themselves.
+    fn record(&mut self, steps: &[Step], record: &mut [u8]) -> Result<()> {
         for step in steps {
-            let null = record.get(step.null_at as usize).is_some_and(|byte| u32::from(*byte) & step.null_mask != 0);
-            if null {
+            if record.get(step.null_at as usize).is_some_and(|byte| byte & step.null_mask != 0) {
                 continue;
             }
+            let n = usize::from(step.size);
             let at = self.at.wrapping_add(n.wrapping_sub(1)) & !n.wrapping_sub(1);
             let from = self.bytes.get(at..).and_then(|rest| rest.get(..n));
             let to = record.get_mut(step.at as usize..).and_then(|rest| rest.get_mut(..n));

@@ -292,22 +292,28 @@ impl<'a> Iterator for Iter<'a> {
 /// Which element types a header may have (section 3), and how its payload is laid out.
 struct Rule {
     header: Header,
-    elements: &'static [Element],
+    /// A bit for each.
+    elements: u16,
     /// Of a FlatBuffer kind.
     shape: Option<Shape>,
 }
 
 impl Rule {
     fn allows(&self, header: Header, element: Element) -> bool {
-        self.header == header && self.elements.contains(&element)
+        self.header == header && self.elements >> element as u16 & 1 == 1
     }
 
-    const fn flat(header: Header, elements: &'static [Element], shape: Shape) -> Self {
-        Rule { header, elements, shape: Some(shape) }
+    const fn flat(header: Header, elements: &[Element], shape: Shape) -> Self {
+        Rule { shape: Some(shape), ..Rule::binary(header, elements) }
     }
 
-    const fn binary(header: Header, elements: &'static [Element]) -> Self {
-        Rule { header, elements, shape: None }
+    const fn binary(header: Header, mut elements: &[Element]) -> Self {
+        let mut bits = 0;
+        while let [element, rest @ ..] = elements {
+            bits |= 1 << *element as u16;
+            elements = rest;
+        }
+        Rule { header, elements: bits, shape: None }
     }
 }
 

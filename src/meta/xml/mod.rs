@@ -219,6 +219,7 @@ impl<'a> Xml<'a> {
     }
 
     /// The tag of the last [`Piece::Open`].
+    #[cfg(feature = "dataseries")]
     pub(crate) const fn tag(&self) -> &Tag<'a> {
         &self.tag
     }
