@@ -235,8 +235,7 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(self.node.file.limits(), 1);
         let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let (codes, values) = match node.form {
-            Form::Layout(LayoutId::Dict) => node.dict_layout()?,
-            Form::Array(Encoding::Dict) => node.dict_array()?,
+            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => node.dict()?,
             _ => return Ok(None),
         };
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
