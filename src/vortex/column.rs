@@ -74,7 +74,7 @@ impl<'f> Column<'f> {
 
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
-        let dtype = self.dtype().child(k)?.ty;
+        let dtype = self.node.file.child_type(&self.dtype, k)?;
         let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(&dtype) };
         if !matches!(node.form, Form::Nothing) {
             return Ok(Column::new(node));
@@ -180,7 +180,7 @@ impl<'f> column::Column for Column<'f> {
         if let Type::Struct(_) = self.ty() {
             return self.field(k);
         }
-        let dtype = self.dtype().child(k)?.ty;
+        let dtype = self.node.file.child_type(&self.dtype, k)?;
         match self.steps {
             0 => self.node.nested_child(k).map(Column::new),
             _ => Ok(Column::new(self.node.nothing(&dtype))),

@@ -202,7 +202,7 @@ impl<'f> Node<'f> {
 
     /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
     pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
-        let dtype = &self.dtype().child(k)?.ty;
+        let dtype = &self.file.child_type(&self.dtype, k)?;
         let place = || self.fields_from().map(|first| first.saturating_add(k));
         let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
         match self.form {
