@@ -74,7 +74,7 @@ impl<'f> Column<'f> {
 
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
-        let dtype = self.dtype().child(k)?.ty;
+        let dtype = self.node.file.child_type(&self.dtype, k)?;
         let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(&dtype) };
         if !matches!(node.form, Form::Nothing) {
             return Ok(Column::new(node));
@@ -180,7 +180,7 @@ impl<'f> column::Column for Column<'f> {
         if let Type::Struct(_) = self.ty() {
             return self.field(k);
         }
-        let dtype = self.dtype().child(k)?.ty;
+        let dtype = self.node.file.child_type(&self.dtype, k)?;
         match self.steps {
             0 => self.node.nested_child(k).map(Column::new),
             _ => Ok(Column::new(self.node.nothing(&dtype))),
@@ -236,8 +236,7 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(self.node.file.limits(), 1);
         let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let (codes, values) = match node.form {
-            Form::Layout(LayoutId::Dict) => node.dict_layout()?,
-            Form::Array(Encoding::Dict) => node.dict_array()?,
+            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => node.dict()?,
             _ => return Ok(None),
         };
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));

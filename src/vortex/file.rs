@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use super::dtype::DType;
+use super::dtype::{DType, Ty};
 use super::raw::{self, Encoding, LayoutId};
 use super::source::{Piece, Source};
 use crate::bytes::Span;
@@ -206,6 +206,12 @@ impl<'a> File<'a> {
     #[must_use]
     pub const fn dtype(&self) -> DType<'a> {
         self.dtype
+    }
+
+    /// The type of child `k` of a type that it holds.
+    #[inline(never)]
+    pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
+        Ok(self.dtype.with(*ty).child(k)?.ty)
     }
 
     /// How many rows.

@@ -38,7 +38,7 @@ impl<'f> Node<'f> {
         match self.form {
             Form::Layout(layout) => match layout {
                 LayoutId::Dict => {
-                    let parts = self.dict_layout();
+                    let parts = self.dict();
                     let (codes, values) = parts.as_ref()?;
                     dictionary(codes, values, n, width, run)
                 }
@@ -65,7 +65,7 @@ impl<'f> Node<'f> {
         let (mut own, mut rows) = (0, n);
         match encoding {
             Encoding::Dict => {
-                let parts = self.dict_array();
+                let parts = self.dict();
                 let (codes, values) = parts.as_ref()?;
                 return dictionary(codes, values, n, width, run);
             }

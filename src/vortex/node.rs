@@ -256,10 +256,9 @@ impl<'f> Node<'f> {
             Form::Layout(_) => flat::Layout::from(self.table).segments()?,
             _ => None,
         };
-        match [0, 1].map(|i| segments.and_then(|segments| segments.get(i))) {
-            [Some(segment), None] => Ok(segment),
-            _ => Err(self.error(Kind::Invalid, What::VtxLayout, segments.map_or(0, |s| s.len() as u64))),
-        }
+        let count = segments.map_or(0, |segments| segments.len());
+        let only = segments.filter(|_| count == 1).and_then(|segments| segments.get(0));
+        only.ok_or_else(|| self.error(Kind::Invalid, What::VtxLayout, count as u64))
     }
 
     /// Metadata of the encoding or layout.
@@ -343,7 +342,11 @@ impl<'f> Node<'f> {
 
     /// Child `k` of a layout that must have as many rows as this one.
     pub(super) fn equal_child(&self, k: usize, dtype: &Ty) -> Result<Node<'f>> {
-        let found = self.child(k, dtype, self.rows);
+        self.of_equal_rows(self.child(k, dtype, self.rows))
+    }
+
+    /// A child that must have as many rows as this node; those of an array have.
+    pub(super) fn of_equal_rows(&self, found: Result<Node<'f>>) -> Result<Node<'f>> {
         match &found {
             Ok(child) if child.rows != self.rows => Err(child.error(Kind::Invalid, What::VtxRows, child.rows)),
             _ => found,
@@ -369,8 +372,7 @@ impl<'f> Node<'f> {
     #[inline(never)]
     pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
         Ok(Some(match self.form {
-            Form::Layout(LayoutId::Dict) => self.dict_layout()?.1,
-            Form::Array(Encoding::Dict) => self.dict_array()?.1,
+            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => self.dict()?.1,
             Form::Array(Encoding::RunEnd) => self.run_ends()?.1,
             Form::Array(Encoding::Sparse) => self.child(1, &self.dtype, self.sparse_patches()?.len())?,
             _ => return Ok(None),

@@ -98,8 +98,14 @@ impl<'a> Scalar<'a> {
     /// # Errors
     /// [`Kind::Invalid`] if it is neither.
     pub fn bytes(&self) -> Result<Message<'a>> {
+        self.held(field::STRING, field::BYTES)
+    }
+
+    /// The bytes in one of these fields, nothing for null.
+    #[inline(never)]
+    fn held(&self, first: u32, last: u32) -> Result<Message<'a>> {
         match self.kind()? {
-            (field::STRING | field::BYTES, Value::Bytes(bytes)) => Ok(bytes),
+            (number, Value::Bytes(bytes)) if first <= number && number <= last => Ok(bytes),
             (field::NULL, _) => Ok(Message::new_at(&[], self.message.at())),
             _ => Err(self.bad()),
         }
@@ -107,11 +113,7 @@ impl<'a> Scalar<'a> {
 
     /// The items of a list, or fields of a struct.
     pub(super) fn items(&self) -> Result<Items<'a>> {
-        match self.kind()? {
-            (field::LIST, Value::Bytes(list)) => Ok(Items { list }),
-            (field::NULL, _) => Ok(Items { list: Message::new_at(&[], self.message.at()) }),
-            _ => Err(self.bad()),
-        }
+        Ok(Items { list: self.held(field::LIST, field::LIST)? })
     }
 
     pub(super) const fn message(&self) -> Message<'a> {

@@ -107,11 +107,7 @@ impl<'f> Node<'f> {
     ) -> Result<()> {
         match layout {
             LayoutId::Chunked => self.chunks(ask, at, out, run, s),
-            LayoutId::Dict => {
-                let parts = self.dict_layout();
-                let (codes, values) = parts.as_ref()?;
-                self.dictionary(codes, values, ask, at, out, run, s)
-            }
+            LayoutId::Dict => self.dictionary(ask, at, out, run, s),
             LayoutId::Struct => self.structure(ask, at, out, run, s),
             _ => Err(self.undecoded()),
         }
@@ -164,11 +160,7 @@ impl<'f> Node<'f> {
             Encoding::Constant => self.constant().as_ref()?.cells(ask, at, out, run, s),
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
-            Encoding::Dict => {
-                let parts = self.dict_array();
-                let (codes, values) = parts.as_ref()?;
-                self.dictionary(codes, values, ask, at, out, run, s)
-            }
+            Encoding::Dict => self.dictionary(ask, at, out, run, s),
             Encoding::RunEnd => self.runs(ask, at, out, run, s),
             Encoding::Sparse => self.sparse(ask, at, out, run, s),
             Encoding::Rle => self.rle(ask, at, out, run, s),

@@ -177,7 +177,7 @@ impl<'f> Walk<'_, 'f> {
                 }
                 (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
                 (Some(LayoutId::Dict), 0) => role = Role::Values,
-                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.dict_layout()?.0.dtype),
+                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.dict()?.0.dtype),
                 (Some(LayoutId::Zoned | LayoutId::Stats), 0) => role = Role::Data,
                 (Some(LayoutId::Zoned | LayoutId::Stats), _) => role = Role::Zones,
                 _ => {}
@@ -229,29 +229,29 @@ impl<'f> Node<'f> {
                     let chunk = self.child(k, &self.dtype, 0);
                     let chunk = chunk.as_ref()?;
                     let end = first.saturating_add(chunk.rows);
-                    let within = |row: u64| row.clamp(first, end).saturating_sub(first);
+                    let within = |row: u64| row.min(end).saturating_sub(first);
                     chunk.segments(path, within(rows.start)..within(rows.end), run, show)?;
                     first = end;
                 }
                 Ok(())
             }
             Some(LayoutId::Dict) => {
-                let parts = self.dict_layout();
+                let parts = self.dict();
                 let (codes, values) = parts.as_ref()?;
                 values.segments(path, 0..values.rows, run, show)?;
                 codes.segments(&[], rows, run, show)
             }
             Some(LayoutId::Struct) => {
-                let first = self.fields_from()?;
                 if let Some((k, rest)) = path.split_first() {
-                    let field =
-                        self.equal_child(first.saturating_add((*k).into()), &self.dtype().child((*k).into())?.ty);
-                    return field.as_ref()?.segments(rest, rows, run, show);
+                    return self.nested_child((*k).into()).as_ref()?.segments(rest, rows, run, show);
                 }
+                let first = self.fields_from()?;
                 for k in 0..self.children()? {
-                    let field = k.checked_sub(first);
-                    let dtype = field.map_or(Ok(Ty::BOOL), |field| self.dtype().child(field).map(|dtype| dtype.ty))?;
-                    self.equal_child(k, &dtype).as_ref()?.segments(&[], rows.clone(), run, show)?;
+                    let child = match k.checked_sub(first) {
+                        Some(field) => self.nested_child(field),
+                        None => self.equal_child(k, &Ty::BOOL),
+                    };
+                    child.as_ref()?.segments(&[], rows.clone(), run, show)?;
                 }
                 Ok(())
             }

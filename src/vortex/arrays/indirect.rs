@@ -13,18 +13,17 @@ use crate::vortex::tree::{Ask, Run, Text, take};
 pub(in crate::vortex) const SMALL: u64 = 64;
 
 impl<'f> Node<'f> {
-    /// Codes and values of a dict layout, whose children are values and codes.
-    pub(in crate::vortex) fn dict_layout(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let codes = Ty::prim(self.integer(1)?, self.codes_nullable(2)?);
-        let values = self.child(0, &self.dtype, 0)?;
-        Ok((self.equal_child(1, &codes)?, values))
-    }
-
-    /// Codes and values of a `vortex.dict` array, whose children are codes and values.
-    pub(in crate::vortex) fn dict_array(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let len = self.number32(1)?;
-        let codes = self.integers(0, 2, self.codes_nullable(3)?, self.rows)?;
-        Ok((codes, self.child(1, &self.dtype, len.into())?))
+    /// Codes and values of a dictionary: of a layout child 1 and child 0, of a `vortex.dict` array child 0 and
+    /// child 1, as many values as its metadata says.
+    pub(in crate::vortex) fn dict(&self) -> Result<(Node<'f>, Node<'f>)> {
+        let (codes, integer, len) = match self.layout() {
+            Some(_) => (1, 1u32, 0),
+            None => (0, 2, self.number32(1)?),
+        };
+        let nullable = self.codes_nullable(integer.saturating_add(1))?;
+        let found = self.integers(codes, integer, nullable, self.rows);
+        let found = self.of_equal_rows(found)?;
+        Ok((found, self.child(1 ^ codes, &self.dtype, len.into())?))
     }
 
     /// Whether codes may be null: as field `number` says, or as the type does.
@@ -33,17 +32,16 @@ impl<'f> Node<'f> {
     }
 
     /// Row `i` is value `codes[i]`, and null where either is.
-    #[allow(clippy::too_many_arguments, reason = "the walk, and two children")]
     pub(in crate::vortex) fn dictionary(
         &self,
-        codes: &Node<'f>,
-        values: &Node<'f>,
         ask: Ask,
         at: u64,
         out: &mut Cells<'_>,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
+        let parts = self.dict();
+        let (codes, values) = parts.as_ref()?;
         let mut t = s.scope();
         let numbers = t.take::<u32>(out.len())?;
         codes.indices32(at, numbers, run, &mut t)?;

@@ -202,11 +202,11 @@ impl<'f> Node<'f> {
 
     /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
     pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
-        let dtype = &self.dtype().child(k)?.ty;
+        let dtype = &self.file.child_type(&self.dtype, k)?;
         let place = || self.fields_from().map(|first| first.saturating_add(k));
+        let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
         match self.form {
-            Form::Layout(LayoutId::Struct) => self.equal_child(place()?, dtype),
-            Form::Array(Encoding::Struct) => self.child(place()?, dtype, self.rows),
+            Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct) => self.equal_child(place()?, dtype),
             Form::Array(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
             Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
                 Shape::FixedList(size) => {
@@ -216,14 +216,11 @@ impl<'f> Node<'f> {
                 }
                 _ => Err(self.mistyped()),
             },
-            Form::Scalar(scalar) => match self.dtype.shape {
-                Shape::Struct(_) | Shape::Entry => self.item(scalar, k as u64, dtype),
-                _ => self.items(scalar, Some(Steps::ITEMS), dtype),
+            Form::Scalar(scalar) => match field {
+                Some(k) => self.item(scalar, k as u64, dtype),
+                None => self.items(scalar, Some(Steps::ITEMS), dtype),
             },
-            Form::Items(scalar, steps) => match self.dtype.shape {
-                Shape::Struct(_) | Shape::Entry => self.items(scalar, steps.then(Some(k)), dtype),
-                _ => self.items(scalar, steps.then(None), dtype),
-            },
+            Form::Items(scalar, steps) => self.items(scalar, steps.then(field), dtype),
             _ => Ok(self.nothing(dtype)),
         }
     }
