@@ -217,7 +217,7 @@ impl Series {
         let mut scratch = scratch.scope();
         let extent = self.extent(header, call.pieces)?;
         let ty = self.types.get(call.table).filter(|ty| ty.name().as_bytes() == extent.type_name());
-        let ty = ty.ok_or_else(|| unknown(header))?;
+        let ty = ty.ok_or_else(|| header.unknown_type())?;
         let part = extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch)?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
@@ -231,12 +231,6 @@ impl Series {
     fn extent<'p>(&self, header: &Header, pieces: &'p Pieces) -> Result<AnyExtent<'p>> {
         self.order.extent(pieces.get(header.span(), What::DsExtent)?, header.at)
     }
-}
-
-/// No type has the name of the extent.
-#[cold]
-fn unknown(header: &Header) -> Error {
-    Error::new(Kind::Invalid, What::DsTypeName, header.name_span().at)
 }
 
 /// The logical type of a field.

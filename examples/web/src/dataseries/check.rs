@@ -7,7 +7,7 @@ use pilaster::bytes::Scratch;
 use pilaster::dataseries::{Mode, ReadOptions};
 use pilaster::error::What;
 
-use super::{AHEAD, Series, unknown};
+use super::{AHEAD, Series};
 use crate::heap::{filled, push};
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
@@ -43,7 +43,7 @@ impl Series {
         missing.end()?;
         for header in self.headers.get(first..end).unwrap_or_default() {
             let extent = self.extent(header, pieces)?;
-            let ty = self.types.find(extent.type_name()).ok_or_else(|| unknown(header))?;
+            let ty = self.types.find(extent.type_name()).ok_or_else(|| header.unknown_type())?;
             extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch.scope())?;
         }
         *walk = end as u64;
