@@ -177,7 +177,7 @@ impl<'a> Table<'a> {
                 &literal[..]
             } else {
                 let symbol = self.symbol(*code).and_then(|(symbol, len)| symbol.get(..len));
-                symbol.ok_or(Error::new(Kind::Invalid, What::Fsst, at as u64).with_need((*code).into()))?
+                symbol.ok_or_else(|| Error::new(Kind::Invalid, What::Fsst, at as u64).with_need((*code).into()))?
             };
             let end = written.saturating_add(bytes.len());
             let no_room = || Error::new(Kind::NoRoom, What::Fsst, at as u64).with_need(end as u64);

@@ -120,7 +120,8 @@ impl<'a> Tokens<'a> {
         let mut written = written;
         for (i, code) in codes.iter().enumerate().skip(taken) {
             let token = self.bounds(*code).and_then(|(at, len)| self.bytes.get(at..at.saturating_add(len)));
-            let token = token.ok_or(Error::new(Kind::Invalid, What::OnPair, i as u64).with_need((*code).into()))?;
+            let token =
+                token.ok_or_else(|| Error::new(Kind::Invalid, What::OnPair, i as u64).with_need((*code).into()))?;
             let end = written.saturating_add(token.len());
             let no_room = || Error::new(Kind::NoRoom, What::OnPair, i as u64).with_need(end as u64);
             for (to, byte) in out.get_mut(written..end).ok_or_else(no_room)?.iter_mut().zip(token) {

@@ -49,7 +49,7 @@ impl Mode<'_> {
                 for latent in primary {
                     let at = usize::try_from(*latent).ok().and_then(|index| index.checked_mul(size));
                     let value = at.and_then(|at| values.get(at..at.checked_add(size)?));
-                    let value = value.ok_or(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*latent))?;
+                    let value = value.ok_or_else(|| Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*latent))?;
                     *latent = number.of_order(value.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
                 }
             }
