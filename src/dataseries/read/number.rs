@@ -68,21 +68,27 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
     let (radix, mark) = if hex { (16, b'p') } else { (10, b'e') };
     let mut number = Big { limbs: [0; LIMBS], len: 0 };
     // Digits behind the point.
-    let (mut behind, mut any, mut point, mut exponent) = (0i32, false, false, 0i32);
+    let (mut behind, mut any, mut point, mut exponent, mut left) = (0i32, false, false, 0i32, false);
     let mut rest = text;
     while let [byte, more @ ..] = rest {
         rest = more;
         if byte.to_ascii_lowercase() == mark {
             let (negative, size) = whole(rest)?;
-            let size = size.min(100_000).cast_signed();
+            let size = size.min(1 << 29).cast_signed();
             exponent = if negative { size.wrapping_neg() } else { size };
             break;
         }
         match char::from(*byte).to_digit(radix) {
             Some(digit) => {
-                number.times(radix, digit);
                 any = true;
-                behind = behind.wrapping_add(point.into());
+                if number.len < DIGITS {
+                    number.times(radix, digit);
+                    behind = behind.saturating_add(point.into());
+                } else {
+                    // Of more digits than count it matters whether they are all zero.
+                    left |= digit != 0;
+                    behind = behind.saturating_sub((!point).into());
+                }
             }
             None if *byte == b'.' && !point => point = true,
             None => return None,
@@ -92,11 +98,10 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
         return None;
     }
     // As whole numbers have no point: ten is five times two, and the twos are for the exponent.
-    let mut twos = exponent.wrapping_sub(behind.wrapping_mul(4));
-    let mut left = false;
+    let mut twos = exponent.saturating_sub(behind.saturating_mul(4));
     if !hex {
-        // Below and above these, up to 64 digits make no difference to 0 and infinity.
-        let power = exponent.wrapping_sub(behind).clamp(-400, 310);
+        // Below and above these, the digits that count make no difference to 0 and infinity.
+        let power = exponent.saturating_sub(behind).clamp(-400, 310);
         twos = power;
         let mut fives = power.unsigned_abs();
         if power < 0 {
@@ -118,7 +123,7 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
     Some(nearest(mantissa | u64::from(left), twos.saturating_add(place)))
 }
 
-/// A whole number of up to 1,216 bits, the lowest first: 64 digits times 5^310, or times 2^1008.
+/// A whole number of up to 1,248 bits, the lowest first: the digits times 5^310, or times 2^1008.
 struct Big {
     limbs: [u16; LIMBS],
     /// Limbs from here on are zero.
@@ -129,6 +134,8 @@ const LIMBS: usize = 78;
 /// How far [`Big::up`] shifts: behind a division by 5^400 more than 64 bits of 1 are left.
 const UP: usize = 63;
 const UP_BITS: i32 = 1008;
+/// Limbs of the digits that count, at least 67 decimal ones.
+const DIGITS: usize = LIMBS - UP;
 
 #[allow(clippy::cast_possible_truncation, reason = "limbs are the low bits")]
 impl Big {
@@ -227,6 +234,30 @@ mod tests {
             let text = std::format!("{front}.{back}e{power}");
             prop_assert_eq!(strtod(&text).map(f64::to_bits), text.parse().ok().map(f64::to_bits), "{}", text);
         }
+    }
+
+    proptest! {
+        #[test]
+        fn numbers_of_any_length(digits in "0{0,9}[0-9]{60,400}0{0,30}", point in 0..400usize, power in -800..800i32) {
+            let (front, back) = digits.split_at(point.min(digits.len()));
+            let text = std::format!("{front}.{back}e{power}");
+            prop_assert_eq!(strtod(&text).map(f64::to_bits), text.parse().ok().map(f64::to_bits), "{}", text);
+        }
+    }
+
+    /// Halfway between two numbers, but for a digit far behind.
+    #[test]
+    fn the_last_digit_of_many_counts() {
+        for text in ["9007199254740993", "9007199254740993.", "2.4703282292062327208"] {
+            let (zeros, point) = ("0".repeat(300), if text.contains('.') { "" } else { "." });
+            for last in ["", "1"] {
+                let text = std::format!("{text}{point}{zeros}{last}");
+                assert_eq!(strtod(&text).map(f64::to_bits), text.parse().ok().map(f64::to_bits), "{text}");
+            }
+        }
+        let hex = std::format!("0x1{}8{}1p-1200", "0".repeat(13), "0".repeat(400));
+        assert_eq!(strtod(&hex), Some(f64::from_bits((1023 + 4 * 415 - 1200) << 52 | 1)), "{hex}");
+        assert_eq!(strtod(&std::format!(".{}1e200001", "0".repeat(200_000))), Some(1.0));
     }
 
     #[test]
