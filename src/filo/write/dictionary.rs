@@ -8,8 +8,8 @@ use super::rows::{Rows, Strings};
 use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
+use crate::bytes::Scratch;
 use crate::bytes::short::{ends, same};
-use crate::bytes::{FAST, Scratch};
 use crate::encoding::bitpack::Packing;
 use crate::encoding::low32;
 use crate::encoding::range::Range;
@@ -381,16 +381,10 @@ fn hash(text: &[u8]) -> u32 {
     low32(hash ^ hash >> 32)
 }
 
-/// Both halves of a product, each bit of which has seen all lower bits of the factors or all upper. Where 128 bits are
-/// a call, something like it of the lower half.
+/// Both halves of a product, each bit of which has seen all lower bits of the factors or all upper.
 #[inline]
 #[allow(clippy::cast_possible_truncation, reason = "the two halves")]
 const fn fold(a: u64, b: u64) -> u64 {
-    if !FAST {
-        let sum =
-            a.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(b.rotate_left(32).wrapping_mul(0xff51_afd7_ed55_8ccd));
-        return sum ^ sum >> 32;
-    }
     let product = (a as u128).wrapping_mul(b as u128);
     product as u64 ^ (product >> 64) as u64
 }
