@@ -97,11 +97,13 @@ impl<'f> Node<'f> {
                 let values = page.uint(field::VALUES)?.unwrap_or(0);
                 let mut skip = first.saturating_add(done as u64).saturating_sub(start);
                 if values > skip && done < out.len() {
-                    if opened.is_none() {
-                        let chunk = self.pco_chunk(k, number)?;
-                        opened = Some((chunk.tables(&mut t)?, chunk));
-                    }
-                    let Some((tables, chunk)) = &opened else { break };
+                    let (tables, chunk) = match &mut opened {
+                        Some(opened) => opened,
+                        none => {
+                            let chunk = self.pco_chunk(k, number)?;
+                            none.insert((chunk.tables(&mut t)?, chunk))
+                        }
+                    };
                     let bytes = self.buffer(buffer)?;
                     let page = Page::new(chunk, tables, bytes.bytes, values, &mut t.scope());
                     let mut page = page.map_err(|e| e.moved(bytes.at))?;
