@@ -36,7 +36,7 @@
 // What formats share, not every one of them uses.
 #![cfg_attr(
     not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex", feature = "check")),
-    allow(dead_code, clippy::large_enum_variant)
+    allow(dead_code, unused_imports, unused_variables, clippy::forget_non_drop, clippy::large_enum_variant)
 )]
 
 extern crate alloc;
