@@ -179,9 +179,10 @@ export function open(source: FileSource | DirectorySource, options?: OpenOptions
 type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
 
 /**
- * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Not needed where
- * `pilaster.wasm`, `pilaster-check.wasm` and `pilaster-write.wasm` lie beside the package. The second one can do all that the
- * first one does, and is loaded for `verify` and `info` unless it was given as the reader, too; the third one for who writes.
+ * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Not needed where all of them
+ * lie beside the package: a file is then read by the module of its format alone, `pilaster-jay.wasm` or so. A reader that is
+ * given here reads all files: `pilaster.wasm` all five formats, and `pilaster-check.wasm`, which is loaded for `verify` and
+ * `info` otherwise, can do both. `pilaster-write.wasm` is loaded for who writes.
  */
 export function init(reader?: ModuleSource, writer?: ModuleSource, checker?: ModuleSource): Promise<void>
 

@@ -15,24 +15,24 @@ async function open(from, options = {}) {
   if (type !== undefined && element === 0) throw sourceError(`there is no element type ${type}`)
   const directory = isDirectory(from) ? from : null
   const source = directory ? { byteLength: 0, name: '' } : await sourceOf(from, options)
-  const module = await Module.create(source, directory, options)
   const flags = (directory ? 1 : 0) | (sequential ? 2 : 0) | (tolerant ? 4 : 0)
-  module.file(source.byteLength, name ?? source.name ?? '', flags, element)
-  const facts = await module.open(options)
-  return new File(module, facts, name ?? source.name ?? '')
+  const said = { length: source.byteLength, name: name ?? source.name ?? '', flags, element }
+  const module = await Module.open(source, directory, said, options)
+  return new File(module, said.name)
 }
 
 /** An open file. */
 class File {
   #module
 
-  constructor(module, facts, name) {
+  constructor(module, name) {
+    const { format, size, tables } = module.facts
     this.#module = module
     this.name = name
-    this.format = facts.format
-    this.byteLength = facts.size
+    this.format = format
+    this.byteLength = size
     const live = () => this.#live()
-    this.tables = facts.tables.map((table, number) => new Table(live, number, table))
+    this.tables = tables.map((table, number) => new Table(live, number, table))
   }
 
   /** The table by its name, or the only one. */

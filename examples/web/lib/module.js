@@ -13,18 +13,48 @@ const GAP = 16 << 10
 const AT_ONCE = 8
 
 const text = new TextDecoder()
+
+/** The modules beside this package: one for each format, and those for who verifies or writes. Bundlers look for such words. */
+const PLACES = {
+  filo: () => new URL('../pilaster-filo.wasm', import.meta.url),
+  dataseries: () => new URL('../pilaster-dataseries.wasm', import.meta.url),
+  jay: () => new URL('../pilaster-jay.wasm', import.meta.url),
+  bcolz: () => new URL('../pilaster-bcolz.wasm', import.meta.url),
+  vortex: () => new URL('../pilaster-vortex.wasm', import.meta.url),
+  checker: () => new URL('../pilaster-check.wasm', import.meta.url),
+  writer: () => new URL('../pilaster-write.wasm', import.meta.url),
+}
+/** What files of these formats begin with. */
+const MAGIC = { DSv1: 'dataseries', JAY1: 'jay', VTXF: 'vortex', blpk: 'bcolz' }
+/** How a module of other formats names one of these. */
+const NAMED = {
+  'Filo vector': 'filo', 'DataSeries file': 'dataseries', 'Jay file': 'jay', 'bcolz chunk': 'bcolz', 'Vortex file': 'vortex',
+}
+/** Promises of what was loaded. */
 const compiled = {}
 
 /**
  * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Without this call they
- * are `pilaster.wasm`, for who verifies `pilaster-check.wasm`, and for who writes `pilaster-write.wasm`, beside this
- * package.
+ * are those beside this package: for each format the one that reads it, `pilaster-check.wasm` for who verifies, and
+ * `pilaster-write.wasm` for who writes.
  */
 export async function init(reader, writer, checker) {
   if (reader !== undefined) compiled.reader = compile(reader)
   if (writer !== undefined) compiled.writer = compile(writer)
   if (checker !== undefined) compiled.checker = compile(checker)
   await Promise.all([compiled.reader, compiled.writer, compiled.checker])
+}
+
+/** A new instance of a module, which is loaded when the first one is wanted. */
+async function instance(which) {
+  compiled[which] ??= compile(PLACES[which]())
+  try {
+    return await WebAssembly.instantiate(await compiled[which])
+  } catch (error) {
+    // Whoever comes next tries again.
+    delete compiled[which]
+    throw error
+  }
 }
 
 async function compile(module) {
@@ -56,22 +86,37 @@ function noted(done) {
 
 /** One instance: one open file. Dropping it frees all its memory. */
 export class Module {
-  static async create(source, directory, options) {
-    compiled.reader ??= compile(new URL('../pilaster.wasm', import.meta.url))
-    return new Module(await WebAssembly.instantiate(await compiled.reader), source, directory, options)
+  /**
+   * Opens a file in the module of its format; `said` is what there is to say of it. Filo vectors begin with anything: what
+   * begins as no other format does is opened in their module, the smallest, which names the format if it is another one.
+   */
+  static async open(source, directory, said, options) {
+    if (compiled.reader) return new Module('reader', source, directory, said, options).#opened(options)
+    const format = directory ? 'bcolz' : await begun(source, options.signal)
+    const first = new Module(format, source, directory, said, options)
+    try {
+      return await first.#opened(options)
+    } catch (error) {
+      const other = error.kind === 'Unsupported' ? NAMED[error.field] : undefined
+      if (other === undefined || other === format) throw error
+      return first.#again(other, options)
+    }
   }
 
   /** An instance over the same source that can verify and describe: this one if it can, else one of a larger module. */
   async checker(signal) {
-    if (this.#exports.verify) return this
-    compiled.checker ??= compile(new URL('../pilaster-check.wasm', import.meta.url))
-    const instance = await WebAssembly.instantiate(await compiled.checker)
-    const module = new Module(instance, remembering(this.#source, this.#opening), this.#directory, this.#options)
-    module.file(...this.#said)
-    await module.open({ signal })
-    return module
+    return this.#exports.verify ? this : this.#again('checker', { signal })
   }
 
+  /** The file opened once more in another module, without fetching again what opened it here. */
+  #again(which, options) {
+    const source = remembering(this.#source, this.#opening)
+    return new Module(which, source, this.#directory, this.#said, this.#options).#opened(options)
+  }
+
+  /** What the file was found to be. */
+  facts = null
+  #which
   #exports
   #source
   #directory
@@ -79,14 +124,24 @@ export class Module {
   #said
   /** What was fetched to open the file: whoever verifies opens it again. */
   #opening = []
-  #opened = false
   #queue = Promise.resolve()
 
-  constructor(instance, source, directory, options) {
-    this.#exports = instance.exports
+  constructor(which, source, directory, said, options) {
+    this.#which = which
     this.#source = source
     this.#directory = directory
+    this.#said = said
     this.#options = options
+  }
+
+  /** Says what the file is, and opens it. */
+  async #opened(options) {
+    this.#exports = (await instance(this.#which)).exports
+    const { length, name, flags, element } = this.#said
+    this.input(new TextEncoder().encode(name))
+    this.#exports.file(BigInt(length), flags, element)
+    this.facts = await this.call((exports) => exports.open(), (reply) => reply, options)
+    return this
   }
 
   /** How many bytes of memory the module holds. */
@@ -97,20 +152,6 @@ export class Module {
   /** Hands over bytes. */
   input(bytes) {
     put(this.#exports, bytes)
-  }
-
-  /** Says what the file is. */
-  file(length, name, flags, element) {
-    this.#said = [length, name, flags, element]
-    this.input(new TextEncoder().encode(name))
-    this.#exports.file(BigInt(length), flags, element)
-  }
-
-  /** Opens the file. */
-  async open(options) {
-    const facts = await this.call((exports) => exports.open(), (reply) => reply, options)
-    this.#opened = true
-    return facts
   }
 
   /**
@@ -165,7 +206,7 @@ export class Module {
         if (!this.#directory && bytes.length !== one.len) {
           throw sourceError(`the source gave ${bytes.length} bytes instead of ${one.len} at ${one.at}`)
         }
-        if (!this.#opened && this.#source.far) this.#opening.push({ at: one.at, bytes })
+        if (this.facts === null && this.#source.far) this.#opening.push({ at: one.at, bytes })
         this.input(bytes)
         noted(this.#exports.give(one.number, BigInt(one.at)))
       }
@@ -212,10 +253,15 @@ class Writer {
   }
 }
 
-/** A new instance of the module that writes, which is loaded when the first one is wanted. */
+/** A new instance of the module that writes. */
 export async function writer() {
-  compiled.writer ??= compile(new URL('../pilaster-write.wasm', import.meta.url))
-  return new Writer(await WebAssembly.instantiate(await compiled.writer))
+  return new Writer(await instance('writer'))
+}
+
+/** The format by what a file begins with. */
+async function begun(source, signal) {
+  const bytes = await source.slice(0, Math.min(4, source.byteLength), signal)
+  return MAGIC[text.decode(bytes)] ?? 'filo'
 }
 
 /** The same source, of which some ranges are there already. */

@@ -152,6 +152,16 @@ test('dark, and on a phone', async () => {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth), 360, 'nothing hangs over')
 })
 
+test('a page that reads one file loads the module of its format alone', async () => {
+  const { rows, modules } = await page.evaluate(async () => {
+    const { open } = await import('/lib/index.js')
+    const { rows } = await open(new URL('/far.jay', location))
+    return { rows, modules: performance.getEntriesByType('resource').map(({ name }) => name.split('/').pop()) }
+  })
+  assert.equal(rows, 7)
+  assert.deepEqual(modules.filter((name) => name.endsWith('.wasm')), ['pilaster-jay.wasm'])
+})
+
 test('every control has a name', async () => {
   const nameless = await page.evaluate(() => [...document.querySelectorAll('button, input, select, [role=img], [role=region]')]
     .filter((one) => !(one.getAttribute('aria-label') || one.labels?.[0]?.textContent.trim() || one.textContent.trim()))
