@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Builds the modules: one for each format, pilaster.wasm, which reads all five, pilaster-check.wasm, which also verifies and
-# describes, and pilaster-write.wasm, which writes. With rustup's target where it is installed, else with Debian's compiler.
-# Where wasm-opt (binaryen) is there, from `npm ci` or in the path, it takes another tenth off.
+# Builds the modules: one for each format, which reads, verifies and describes, pilaster.wasm, which reads all five, and
+# pilaster-write.wasm, which writes. With rustup's target where it is installed, else with Debian's compiler. Where wasm-opt
+# (binaryen) is there, from `npm ci` or in the path, it takes another tenth off.
 # `build.sh NAME FEATURES` builds NAME.wasm with these features alone.
 set -euo pipefail
 cd "$(dirname "$0")"
@@ -53,12 +53,11 @@ build() { # name, features
 if [ $# -eq 2 ]; then
   build "$1" "$2"
 else
-  build pilaster-filo filo
-  build pilaster-dataseries dataseries,codecs
-  build pilaster-jay jay
-  build pilaster-bcolz bcolz,codecs,zstd
-  build pilaster-vortex vortex,codecs,zstd
+  build pilaster-filo filo,check
+  build pilaster-dataseries dataseries,codecs,check
+  build pilaster-jay jay,check
+  build pilaster-bcolz bcolz,codecs,zstd,check
+  build pilaster-vortex vortex,codecs,zstd,check
   build pilaster default
-  build pilaster-check default,check
   build pilaster-write write,codecs
 fi

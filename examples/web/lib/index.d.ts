@@ -178,13 +178,19 @@ export function open(source: FileSource | DirectorySource, options?: OpenOptions
 
 type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
 
+/** The modules beside the package: `pilaster-jay.wasm` and so on, one for each format, and `pilaster-write.wasm`. */
+export type ModuleName = Format | 'writer'
+
 /**
- * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Not needed where all of them
- * lie beside the package: a file is then read by the module of its format alone, `pilaster-jay.wasm` or so. A reader that is
- * given here reads all files: `pilaster.wasm` all five formats, and `pilaster-check.wasm`, which is loaded for `verify` and
- * `info` otherwise, can do both. `pilaster-write.wasm` is loaded for who writes.
+ * Says which WebAssembly modules are used instead of those beside the package: compiled ones, their bytes, Responses, or
+ * their URLs. Not needed where all lie beside it: a file is read by the module of its format, which is loaded when the first
+ * such file is opened, and the one that writes when something is written. A `reader` reads files of all formats:
+ * `pilaster.wasm`, which leaves `verify` and `info` to the module of the format.
  */
-export function init(reader?: ModuleSource, writer?: ModuleSource, checker?: ModuleSource): Promise<void>
+export function init(modules: { readonly [name in ModuleName | 'reader']?: ModuleSource }): Promise<void>
+
+/** Loads modules before they are needed, one after the other: all where none is named. From then on they need no network. */
+export function preload(...modules: ModuleName[]): Promise<void>
 
 /**
  * Values to be written: a typed array, an array with null where there is none (of booleans, numbers as doubles, bigints,

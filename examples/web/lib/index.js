@@ -1,11 +1,11 @@
 import { ELEMENTS } from './elements.js'
 import { PilasterError, sourceError } from './error.js'
-import { Module, init } from './module.js'
+import { Module, init, preload } from './module.js'
 import { isDirectory, sourceOf } from './source.js'
 import { Builder, Vector } from './vector.js'
 import { recover, writeDataSeries, writeFilo } from './write.js'
 
-export { PilasterError, Vector, init, open, recover, writeDataSeries, writeFilo }
+export { PilasterError, Vector, init, open, preload, recover, writeDataSeries, writeFilo }
 
 /** Opens a file. See `index.d.ts`. */
 async function open(from, options = {}) {

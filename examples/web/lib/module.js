@@ -14,14 +14,13 @@ const AT_ONCE = 8
 
 const text = new TextDecoder()
 
-/** The modules beside this package: one for each format, and those for who verifies or writes. Bundlers look for such words. */
+/** The modules beside this package: one for each format, and one that writes. Bundlers look for these very words. */
 const PLACES = {
   filo: () => new URL('../pilaster-filo.wasm', import.meta.url),
   dataseries: () => new URL('../pilaster-dataseries.wasm', import.meta.url),
   jay: () => new URL('../pilaster-jay.wasm', import.meta.url),
   bcolz: () => new URL('../pilaster-bcolz.wasm', import.meta.url),
   vortex: () => new URL('../pilaster-vortex.wasm', import.meta.url),
-  checker: () => new URL('../pilaster-check.wasm', import.meta.url),
   writer: () => new URL('../pilaster-write.wasm', import.meta.url),
 }
 /** What files of these formats begin with. */
@@ -30,29 +29,41 @@ const MAGIC = { DSv1: 'dataseries', JAY1: 'jay', VTXF: 'vortex', blpk: 'bcolz' }
 const NAMED = {
   'Filo vector': 'filo', 'DataSeries file': 'dataseries', 'Jay file': 'jay', 'bcolz chunk': 'bcolz', 'Vortex file': 'vortex',
 }
-/** Promises of what was loaded. */
-const compiled = {}
+/** Promises of compiled modules: those that the caller named, and those that were loaded from beside this package. */
+const named = {}
+const loaded = {}
 
 /**
- * Says which WebAssembly modules are used: compiled ones, their bytes, Responses, or their URLs. Without this call they
- * are those beside this package: for each format the one that reads it, `pilaster-check.wasm` for who verifies, and
- * `pilaster-write.wasm` for who writes.
+ * Says which WebAssembly modules are used instead of those beside this package: compiled ones, their bytes, Responses, or
+ * their URLs.
  */
-export async function init(reader, writer, checker) {
-  if (reader !== undefined) compiled.reader = compile(reader)
-  if (writer !== undefined) compiled.writer = compile(writer)
-  if (checker !== undefined) compiled.checker = compile(checker)
-  await Promise.all([compiled.reader, compiled.writer, compiled.checker])
+export async function init(modules = {}) {
+  for (const [which, module] of Object.entries(modules)) {
+    if (which !== 'reader') known(which)
+    named[which] = compile(module)
+  }
+  await Promise.all(Object.values(named))
 }
 
-/** A new instance of a module, which is loaded when the first one is wanted. */
-async function instance(which) {
-  compiled[which] ??= compile(PLACES[which]())
+/** Loads modules before they are needed, one after the other: all where none is named. */
+export async function preload(...modules) {
+  for (const which of modules.length ? modules : Object.keys(PLACES)) await moduleOf(which)
+}
+
+function known(which) {
+  if (!Object.hasOwn(PLACES, which)) throw sourceError(`there is no module ${which}`)
+}
+
+/** A module, which is loaded when it is wanted first. */
+async function moduleOf(which) {
+  if (named[which]) return named[which]
+  known(which)
+  loaded[which] ??= compile(PLACES[which]())
   try {
-    return await WebAssembly.instantiate(await compiled[which])
+    return await loaded[which]
   } catch (error) {
     // Whoever comes next tries again.
-    delete compiled[which]
+    delete loaded[which]
     throw error
   }
 }
@@ -91,7 +102,7 @@ export class Module {
    * begins as no other format does is opened in their module, the smallest, which names the format if it is another one.
    */
   static async open(source, directory, said, options) {
-    if (compiled.reader) return new Module('reader', source, directory, said, options).#opened(options)
+    if (named.reader) return new Module('reader', source, directory, said, options).#opened(options)
     const format = directory ? 'bcolz' : await begun(source, options.signal)
     const first = new Module(format, source, directory, said, options)
     try {
@@ -103,9 +114,9 @@ export class Module {
     }
   }
 
-  /** An instance over the same source that can verify and describe: this one if it can, else one of a larger module. */
+  /** An instance over the same source that can verify and describe: this one, unless the caller named a module that cannot. */
   async checker(signal) {
-    return this.#exports.verify ? this : this.#again('checker', { signal })
+    return this.#exports.verify ? this : this.#again(this.facts.format, { signal })
   }
 
   /** The file opened once more in another module, without fetching again what opened it here. */
@@ -136,7 +147,7 @@ export class Module {
 
   /** Says what the file is, and opens it. */
   async #opened(options) {
-    this.#exports = (await instance(this.#which)).exports
+    this.#exports = (await WebAssembly.instantiate(await moduleOf(this.#which))).exports
     const { length, name, flags, element } = this.#said
     this.input(new TextEncoder().encode(name))
     this.#exports.file(BigInt(length), flags, element)
@@ -255,7 +266,7 @@ class Writer {
 
 /** A new instance of the module that writes. */
 export async function writer() {
-  return new Writer(await instance('writer'))
+  return new Writer(await WebAssembly.instantiate(await moduleOf('writer')))
 }
 
 /** The format by what a file begins with. */

@@ -6,8 +6,7 @@ import { test } from 'node:test'
 import { PilasterError, init, open, recover, writeDataSeries, writeFilo } from '../lib/index.js'
 
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
-const modules = Object.fromEntries(['pilaster', 'pilaster-check', 'pilaster-write'].map((name) =>
-  [name, new Uint8Array(readFileSync(new URL(`../${name}.wasm`, import.meta.url)))]))
+const module = (name) => new Uint8Array(readFileSync(new URL(`../pilaster-${name}.wasm`, import.meta.url)))
 
 /** The number at `at` of a module, and where it ends. */
 function leb(bytes, at) {
@@ -58,9 +57,10 @@ test('reading, verifying and describing with little memory', async () => {
   ]
   let failed = 0
   for (const [name, options] of files) {
+    const format = name.split('/')[0]
     let whole = 0
     for (const pages of [0, 1, 2, 3, 4, 5, 6, 8, 12, 16, 24, 40, 80, 200, 600]) {
-      await init(limited(modules['pilaster-check'], pages))
+      await init({ [format]: limited(module(format), pages) })
       const all = await done(async () => {
         const file = await open(golden(name), options)
         await file.info()
@@ -73,7 +73,6 @@ test('reading, verifying and describing with little memory', async () => {
     failed += 15 - whole
   }
   assert.ok(failed > 15, `only ${failed} times there was too little`)
-  await init(modules.pilaster)
 })
 
 test('writing and recovering with little memory', async () => {
@@ -82,7 +81,7 @@ test('writing and recovering with little memory', async () => {
     { name: 'i', values: BigInt64Array.from({ length: n }, (_, i) => BigInt(i)) },
     { name: 's', values: Array.from({ length: n }, (_, i) => `text ${i}`) },
   ]
-  await init(undefined, modules['pilaster-write'])
+  await init({ writer: module('write') })
   const file = await writeDataSeries({ columns })
   const tries = [
     () => writeDataSeries({ columns }), () => writeFilo(columns[1].values), () => recover(file.subarray(0, file.length - 9)),
@@ -90,10 +89,10 @@ test('writing and recovering with little memory', async () => {
   for (const [k, write] of tries.entries()) {
     let whole = 0
     for (const pages of [0, 1, 2, 3, 5, 8, 12, 16, 24, 40, 80, 200]) {
-      await init(undefined, limited(modules['pilaster-write'], pages))
+      await init({ writer: limited(module('write'), pages) })
       whole += await done(write)
     }
     assert.ok(whole > 0 && whole < 12, `${k}: ${whole}`)
   }
-  await init(undefined, modules['pilaster-write'])
+  await init({ writer: module('write') })
 })

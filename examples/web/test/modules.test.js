@@ -3,10 +3,10 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 
-import { open, writeFilo } from '../lib/index.js'
+import { init, open, preload, writeFilo } from '../lib/index.js'
 
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
-const lengths = new Map(['filo', 'dataseries', 'jay', 'bcolz', 'vortex', 'check', 'write'].map((name) =>
+const lengths = new Map(['filo', 'dataseries', 'jay', 'bcolz', 'vortex', 'write'].map((name) =>
   [readFileSync(new URL(`../pilaster-${name}.wasm`, import.meta.url)).length, name]))
 
 let loaded = []
@@ -57,9 +57,17 @@ test('a file that begins as none is asked what it is, and fetched once', async (
   await assert.rejects(open(new Uint8Array(64)), { kind: 'Unsupported', field: 'magic number' })
 })
 
-test('who verifies and who writes takes one more', async () => {
+test('who verifies takes no more, who writes one', async () => {
   const file = await open(golden('jay/stats_n7.jay'))
-  assert.deepEqual(await cost(() => file.verify()), ['check'])
+  assert.deepEqual(await cost(() => file.verify()), [])
   assert.deepEqual(await cost(() => file.info()), [])
   assert.deepEqual(await cost(() => writeFilo(Int32Array.of(1))), ['write'])
+})
+
+test('a reader of all formats leaves to verify to the module of the format', async () => {
+  await init({ reader: new URL('../pilaster.wasm', import.meta.url) })
+  const file = await open(golden('dataseries/tiny.ds'))
+  assert.deepEqual(await cost(() => file.verify()), [])
+  await assert.rejects(init({ parquet: new Uint8Array() }), { kind: 'Source' })
+  await assert.rejects(preload('parquet'), { kind: 'Source' })
 })

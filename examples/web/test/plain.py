@@ -42,6 +42,6 @@ for golden in ["jay/stats_n7.jay", *sys.argv[1:]]:
     put((0).to_bytes(4, "little"))
     rows = finished("read", 0, 0, table["rows"])
     assert rows == table["rows"] > 0, (golden, rows)
-    finished, put, facts = opened("pilaster-check.wasm", golden)
+    finished, put, facts = opened(f"pilaster-{facts['format']}.wasm", golden)
     assert finished("verify") is True
     print(f"{golden}: {facts['format']}, {rows} rows")

@@ -1,10 +1,11 @@
 // What a user of the package writes compiles; what would be wrong does not. `npm run types` only compiles it.
 import {
-  init, open, PilasterError, recover, writeDataSeries, writeFilo, type Column, type Value, type Vector,
+  init, open, PilasterError, preload, recover, writeDataSeries, writeFilo, type Column, type Value, type Vector,
 } from 'pilaster'
 
 export async function use(blob: Blob): Promise<Value> {
-  await init(new URL('https://example.org/pilaster.wasm'))
+  await init({ reader: new URL('https://example.org/pilaster.wasm'), writer: new Uint8Array() })
+  await preload('jay', 'writer')
   const file = await open(blob, { type: 'long', signal: AbortSignal.timeout(1000), onProgress: ({ done, of }) => done / of })
   const [times, prices]: Vector[] = await file.table().read({ columns: ['time', 1], start: 10, end: 20 })
   if (times?.values instanceof BigInt64Array) times.values[0]

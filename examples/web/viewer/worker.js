@@ -1,5 +1,5 @@
 // All work on files, so that the page never waits. A message is a call by name; its answer has the same number.
-import { PilasterError, init, open, recover, writeDataSeries, writeFilo } from '../lib/index.js'
+import { PilasterError, open, preload, recover, writeDataSeries, writeFilo } from '../lib/index.js'
 import { described } from './fields.js'
 import { profile, rangeOf } from './profile.js'
 import { csv, json, text } from './text.js'
@@ -9,8 +9,8 @@ const BATCH = 1 << 14
 /** Values that a new file is made of at once. */
 const MOST = 50_000_000
 
-// The one module that does all: each file is described and verified. Where it is missing, the first file says so.
-init(new URL('../pilaster-check.wasm', import.meta.url)).catch(() => {})
+// So that the network may be gone when a file comes. Whoever needs a module that is missing says so.
+preload().catch(() => {})
 
 let file = null
 let given = null

@@ -94,6 +94,26 @@ test('an export, offline', async () => {
   await page.context().setOffline(false)
 })
 
+test('a page that was loaded opens every format without a network', async () => {
+  const asked = []
+  const fresh = await launch({}, ({ url }) => {
+    asked.push(url)
+    return false
+  })
+  try {
+    // They are loaded one after the other; this is the last.
+    while (!asked.includes('/pilaster-write.wasm')) await fresh.page.waitForTimeout(20)
+    await fresh.page.context().setOffline(true)
+    for (const name of ['jay/stats_n7.jay', 'vortex/enc_alp_a.vortex', 'bcolz/chunks/pyblosc_lz4.blosc']) {
+      await fresh.page.setInputFiles('#files', golden(name))
+      await fresh.page.waitForFunction((name) => document.querySelector('#name').textContent === name, name.split('/').pop())
+    }
+    assert.deepEqual(asked.filter((url) => url.endsWith('.wasm')).length, 6)
+  } finally {
+    await fresh.close()
+  }
+})
+
 test('a URL, by ranges', async () => {
   const url = `${origin}/pilaster.wasm`
   await page.locator('#url').fill(url)
