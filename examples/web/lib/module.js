@@ -271,7 +271,8 @@ export async function writer() {
 
 /** The format by what a file begins with. */
 async function begun(source, signal) {
-  const bytes = await source.slice(0, Math.min(4, source.byteLength), signal)
+  if (source.byteLength < 4) return 'filo'
+  const bytes = await source.slice(0, 4, signal)
   return MAGIC[text.decode(bytes)] ?? 'filo'
 }
 
