@@ -9,20 +9,16 @@ use crate::codec::lz::no_room;
 use crate::error::Result;
 
 /// So many positions are planned at once; no match goes beyond them.
-const PLANNED: usize = 1 << 16;
+const PLANNED: usize = 1 << 14;
 /// Distances fit two bytes.
 const WINDOW: usize = 1 << 16;
 const HASH_BITS: u32 = 16;
-/// A match as long as this is not searched for a better one, nor are the positions inside it. That
-/// bounds the work on long runs.
-const ENOUGH: u32 = 32;
-/// The shortest match, as plans count.
-#[allow(clippy::cast_possible_truncation, reason = "it is 4")]
-const SHORTEST: u32 = MIN as u32;
-/// Shorter forms of a match are tried up to this length.
-const FORMS: u32 = 24;
+/// Where fewer bytes of a match are left, a better one is looked for.
+const SEARCHED: usize = 4;
+/// So far a better one may begin before the place where it was found.
+const WIDER: usize = 32;
 
-/// Encodes a block as small as it gets, with memory from the heap (some 1.5 MB).
+/// Encodes a block as small as it gets, with memory from the heap (512 KB at most).
 ///
 /// `level` is 1 to 12 and doubles the search with each step. The result is an ordinary block.
 ///
@@ -50,7 +46,7 @@ pub fn encode_hc(src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
 }
 
 fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
-    let mut chains = Chains { heads: vec![0; 1 << HASH_BITS], back: vec![0; WINDOW] };
+    let mut chains = Chains::new(src.len());
     let mut plan = Vec::new();
     let (mut first, mut literals) = (0usize, 0usize);
     while first < src.len() {
@@ -61,7 +57,7 @@ fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
         choose(&mut plan)?;
         let mut at = 0usize;
         while let Some(node) = plan.get(at).filter(|_| at < len) {
-            if node.len < SHORTEST {
+            if node.len == 0 {
                 at = at.wrapping_add(1);
                 continue;
             }
@@ -75,61 +71,82 @@ fn blocks(src: &[u8], depth: u32, wire: &mut Block<'_>) -> Option<()> {
     wire.end(src, literals)
 }
 
-/// A position of the plan: first the longest match that begins here, then the chosen one (0: a
-/// literal), what it costs from here to the end of the plan, and how many literals begin here.
+/// A position of the plan: the longest match that begins here (length 0: none), or what is chosen to begin here, and what
+/// it costs from here to the end of the plan.
 #[derive(Clone, Copy, Default)]
 struct Node {
-    len: u32,
-    distance: u32,
+    len: u16,
+    distance: u16,
     cost: u32,
-    run: u32,
+}
+
+impl Node {
+    /// A match that was found.
+    fn of(len: usize, distance: usize) -> Option<Self> {
+        Some(Node { len: u16::try_from(len).ok()?, distance: u16::try_from(distance).ok()?, cost: 0 })
+    }
 }
 
 /// Positions by hash. Heads are positions + 1, links are distances; 0 is none.
 struct Chains {
     heads: Vec<u32>,
     back: Vec<u16>,
+    /// By how much a product is shifted to be a hash.
+    shift: u32,
 }
 
 impl Chains {
+    /// For so many positions: what is short needs small tables.
+    fn new(len: usize) -> Self {
+        let bits = len.max(1).next_power_of_two().ilog2().min(HASH_BITS);
+        let places = WINDOW.min(len.next_power_of_two());
+        Chains { heads: vec![0; 1 << bits], back: vec![0; places], shift: 32u32.wrapping_sub(bits) }
+    }
+
     /// Puts the position in; gives back the distance of the one before it in its chain.
     fn insert(&mut self, src: &[u8], at: usize) -> Option<usize> {
-        let word = u32::from_le_bytes(*src.get(at..)?.first_chunk()?);
-        let head = self.heads.get_mut((word.wrapping_mul(0x9e37_79b1) >> (32 - HASH_BITS)) as usize)?;
+        let head = self.heads.get_mut((word(src, at)?.wrapping_mul(0x9e37_79b1) >> self.shift) as usize)?;
         let now = u32::try_from(at).ok()?.wrapping_add(1);
         let distance = match core::mem::replace(head, now) {
             0 => 0,
             before => u16::try_from(now.wrapping_sub(before)).unwrap_or(0),
         };
-        *self.back.get_mut(at & (WINDOW - 1))? = distance;
+        let places = self.back.len().wrapping_sub(1);
+        *self.back.get_mut(at & places)? = distance;
         Some(distance.into())
     }
 
     /// The longest match at `at`, which ends before `end`: length and distance.
-    fn longest(&self, src: &[u8], at: usize, mut distance: usize, end: usize, depth: u32) -> (usize, usize) {
-        let mut best = (MIN.wrapping_sub(1), 0);
-        let mut total = distance;
+    fn longest(&self, src: &[u8], at: usize, mut distance: usize, end: usize, depth: u32) -> Option<(usize, usize)> {
+        let places = self.back.len().wrapping_sub(1);
+        let (mut best, mut total) = ((MIN.wrapping_sub(1), 0), distance);
+        // Only a candidate that agrees at the end of the best so far and behind it can be better.
+        let mut last = word(src, at)?;
         for _ in 0..depth {
             if distance == 0 || total >= WINDOW || total > at {
                 break;
             }
             let from = at.wrapping_sub(total);
-            // Only a candidate that agrees at the end of the best so far and behind it can be better.
-            let end_of = |at: usize| src.get(at.wrapping_add(best.0).wrapping_sub(3)..)?.first_chunk::<4>();
-            if end_of(from) == end_of(at) {
+            if word(src, from.wrapping_add(best.0).wrapping_sub(3)) == Some(last) {
                 let len = common(src, at, total, end);
                 if len > best.0 {
                     best = (len, total);
                     if at.wrapping_add(len) >= end {
                         break;
                     }
+                    last = word(src, at.wrapping_add(len).wrapping_sub(3))?;
                 }
             }
-            distance = self.back.get(from & (WINDOW - 1)).copied().unwrap_or(0).into();
+            distance = (*self.back.get(from & places)?).into();
             total = total.wrapping_add(distance);
         }
-        best
+        (best.1 > 0).then_some(best)
     }
+}
+
+/// Four bytes at `at`.
+fn word(src: &[u8], at: usize) -> Option<u32> {
+    Some(u32::from_le_bytes(*src.get(at..)?.first_chunk()?))
 }
 
 /// Fills in the longest match of every position.
@@ -138,59 +155,76 @@ fn find(src: &[u8], first: usize, depth: u32, chains: &mut Chains, plan: &mut [N
     let starts = src.len().saturating_sub(LAST_START);
     let end = src.len().saturating_sub(LAST_END).min(first.wrapping_add(len));
     // What is left of the last match.
-    let mut left = Node::default();
-    for (node, at) in plan.iter_mut().zip(first..starts.min(first.wrapping_add(len))) {
+    let (mut left, mut distance) = (0usize, 0usize);
+    for at in first..starts.min(first.wrapping_add(len)) {
         let before = chains.insert(src, at)?;
-        left.len = left.len.saturating_sub(1);
-        if left.len < ENOUGH {
-            // Inside of a match, a better one is less likely the longer it is.
-            let depth = depth >> (left.len >> 2).min(6);
-            let (len, distance) = chains.longest(src, at, before, end, depth);
-            let len = u32::try_from(len).ok()?;
-            if distance != 0 && len > left.len {
-                left = Node { len, distance: u32::try_from(distance).ok()?, ..left };
-            }
+        left = left.saturating_sub(1);
+        // Inside of a match a better one is looked for where it ends.
+        if left < SEARCHED
+            && let Some(found) = chains.longest(src, at, before, end, depth)
+            && found.0 > left
+        {
+            (left, distance) = found;
+            widen(src, first, at, found, plan)?;
         }
-        if left.len >= SHORTEST {
-            *node = left;
+        if left >= MIN {
+            *plan.get_mut(at.wrapping_sub(first))? = Node::of(left, distance)?;
         }
     }
     Some(())
 }
 
-/// Turns matches found into the choice that costs the fewest bytes, from the end on.
+/// A match may begin earlier, where a shorter one was found.
+fn widen(
+    src: &[u8],
+    first: usize,
+    mut at: usize,
+    (mut len, distance): (usize, usize),
+    plan: &mut [Node],
+) -> Option<()> {
+    for _ in 0..WIDER {
+        let Some(before) = at.checked_sub(1).filter(|before| *before >= first.max(distance)) else { break };
+        len = len.wrapping_add(1);
+        let node = plan.get_mut(before.wrapping_sub(first))?;
+        if src.get(before) != src.get(before.wrapping_sub(distance)) || usize::from(node.len) >= len {
+            break;
+        }
+        *node = Node::of(len, distance)?;
+        at = before;
+    }
+    Some(())
+}
+
+/// Turns matches found into the choice that costs the fewest bytes, from the end on. A match is taken whole or not at all:
+/// what follows its end costs no more than what follows an earlier byte.
 fn choose(plan: &mut [Node]) -> Option<()> {
     let last = plan.len().wrapping_sub(1);
+    // How many literals begin at the position, and what all from it on costs.
+    let (mut run, mut rest) = (0u32, 0u32);
     for at in (0..last).rev() {
-        let (head, tail) = plan.split_at_mut_checked(at.wrapping_add(1))?;
-        let (node, next) = (head.last_mut()?, tail.first()?);
-        let found = *node;
-        let run = next.run.wrapping_add(1);
+        let Node { len, distance, .. } = *plan.get(at)?;
+        run = run.wrapping_add(1);
         // A run of literals takes a byte more at 15, and then at every 255.
         let more = u32::from(run >= 15 && run.wrapping_sub(15).is_multiple_of(255));
-        *node = Node { len: 0, distance: 0, cost: next.cost.wrapping_add(1).wrapping_add(more), run };
-        let mut consider = |len: u32| {
-            let rest = tail.get((len as usize).wrapping_sub(1))?;
-            let cost = rest.cost.wrapping_add(3).wrapping_add(length_bytes(len));
-            if cost < node.cost {
-                *node = Node { len, distance: found.distance, cost, run: 0 };
-            }
-            Some(())
-        };
-        if found.len >= SHORTEST {
-            consider(found.len)?;
-            for len in SHORTEST..found.len.min(FORMS) {
-                consider(len)?;
+        rest = rest.wrapping_add(1).wrapping_add(more);
+        let mut node = Node { cost: rest, ..Node::default() };
+        if len > 0 {
+            let behind = plan.get(at.wrapping_add(len.into()))?.cost;
+            let cost = behind.wrapping_add(3).wrapping_add(length_bytes(len));
+            if cost < rest {
+                node = Node { len, distance, cost };
+                (run, rest) = (0, cost);
             }
         }
+        *plan.get_mut(at)? = node;
     }
     Some(())
 }
 
 /// How many bytes the length of a match takes besides the token.
-const fn length_bytes(len: u32) -> u32 {
-    match len.checked_sub(SHORTEST.wrapping_add(15)) {
-        Some(rest) => 1u32.wrapping_add(rest / 255),
+fn length_bytes(len: u16) -> u32 {
+    match usize::from(len).checked_sub(MIN + 15) {
+        Some(rest) => u32::try_from(rest / 255).unwrap_or(0).wrapping_add(1),
         None => 0,
     }
 }
