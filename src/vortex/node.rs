@@ -199,14 +199,14 @@ impl<'f> Node<'f> {
     }
 
     /// Every row the item `i` of this scalar.
-    pub(super) fn item(&self, scalar: Scalar<'f>, i: u64, dtype: &Ty) -> Result<Self> {
+    pub(super) fn item(&self, scalar: &Scalar<'f>, i: u64, dtype: &Ty) -> Result<Self> {
         self.with(Form::Scalar(scalar.field(i)?), dtype, self.rows)
     }
 
     /// The rows that lie in this scalar, at the end of `steps`, where those lead so far.
-    pub(super) fn items(&self, scalar: Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
+    pub(super) fn items(&self, scalar: &Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MaxDepth, 4))?;
-        self.with(Form::Items(scalar, steps), dtype, scalar.count(steps)?)
+        self.with(Form::Items(*scalar, steps), dtype, scalar.count(steps)?)
     }
 
     /// A constant array: every row its scalar.
@@ -273,19 +273,20 @@ impl<'f> Node<'f> {
     /// Field `number` of the metadata, 0 where it is left out.
     #[inline(never)]
     pub(super) fn number(&self, number: u32) -> Result<u64> {
-        Ok(self.metadata()?.uint(number)?.unwrap_or(0))
+        Ok(self.metadata().as_ref()?.uint(number)?.unwrap_or(0))
     }
 
     /// The same of a number that has 32 bits.
     #[inline(never)]
     pub(super) fn number32(&self, number: u32) -> Result<u32> {
-        Ok(self.metadata()?.uint32(number)?.unwrap_or(0))
+        Ok(self.metadata().as_ref()?.uint32(number)?.unwrap_or(0))
     }
 
     /// The integer type in field `number` of the metadata.
     #[inline(never)]
     pub(super) fn integer(&self, number: u32) -> Result<Prim> {
-        let metadata = self.metadata()?;
+        let metadata = self.metadata();
+        let metadata = metadata.as_ref()?;
         integer(metadata.uint(number)?, metadata.at())
     }
 

@@ -37,7 +37,7 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) 
 }
 
 /// The span of a scalar's text.
-pub(super) fn of_scalar(blob: &Blob<'_>, scalar: Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
+pub(super) fn of_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
     let bytes = scalar.bytes()?;
     // Scalars lie in the buffer of a blob.
     let start = usize::try_from(bytes.at().saturating_sub(blob.at)).unwrap_or(usize::MAX);
@@ -151,6 +151,6 @@ impl<'f> Node<'f> {
 
     /// Bytes of the text that every row of a constant is, or those of a sparse array without patches.
     fn fill_len(&self) -> Result<u64> {
-        Ok(self.fill()?.bytes()?.bytes().len() as u64)
+        Ok(self.fill().as_ref()?.bytes()?.bytes().len() as u64)
     }
 }

@@ -86,11 +86,11 @@ impl<'f> Node<'f> {
         if !own && let Some(child) = self.wrapped().as_ref()? {
             return child.cells(ask, at, out, run, s);
         }
-        match self.form {
-            Form::Layout(layout) => self.of_layout(layout, ask, at, out, run, s),
-            Form::Array(encoding) => self.of_array(encoding, ask, at, out, run, s),
+        match &self.form {
+            Form::Layout(layout) => self.of_layout(*layout, ask, at, out, run, s),
+            Form::Array(encoding) => self.of_array(*encoding, ask, at, out, run, s),
             Form::Scalar(scalar) => self.scalar(scalar, ask, at, out, run),
-            Form::Items(scalar, steps) => self.of_items((scalar, steps), ask, at, out, run),
+            Form::Items(scalar, steps) => self.of_items((scalar, *steps), ask, at, out, run),
             Form::Nothing => Ok(()),
         }
     }
@@ -237,7 +237,7 @@ impl<'f> Node<'f> {
     }
 
     /// Every row the same scalar.
-    fn scalar(&self, scalar: Scalar<'f>, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
+    fn scalar(&self, scalar: &Scalar<'f>, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
         match ask {
             Ask::Values => out.fill(&scalar.cell(self.dtype.shape)?),
             Ask::Valid => out.fill(if scalar.is_null()? { &[0; 32] } else { &ONE }),
@@ -253,7 +253,7 @@ impl<'f> Node<'f> {
     /// Rows that lie in a scalar.
     fn of_items(
         &self,
-        (scalar, steps): (Scalar<'f>, Steps),
+        (scalar, steps): (&Scalar<'f>, Steps),
         ask: Ask,
         at: u64,
         out: &mut Cells<'_>,

@@ -74,7 +74,7 @@ impl<'f> Column<'f> {
             return Err(table.error(Kind::Invalid, What::VtxZones, count));
         }
         let child = |k: usize, dtype: Ty| match constant.map(|node| (node, node.form)) {
-            Some((node, Form::Scalar(scalar))) => node.item(scalar, k as u64, &dtype),
+            Some((node, Form::Scalar(scalar))) => node.item(&scalar, k as u64, &dtype),
             _ => table.child(k, &dtype, zones),
         };
         let mut dtype = self.dtype().ty;

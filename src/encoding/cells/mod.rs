@@ -254,9 +254,31 @@ impl<'o> Cells<'o> {
         }
     }
 
+    /// Every cell becomes the lowest bits of what `next` makes of it; nothing happens to cells of more than 8 bytes.
+    #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
+    #[inline]
+    pub(crate) fn words(&mut self, mut next: impl FnMut(u64) -> u64) {
+        if !FAST {
+            let size = self.width();
+            return small::words(self.bytes_mut(), size, &mut next);
+        }
+        match self {
+            Cells::W1(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u8),
+            Cells::W2(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u16),
+            Cells::W4(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u32),
+            Cells::W8(cells) => cells.iter_mut().for_each(|cell| *cell = next(*cell)),
+            Cells::W16(_) | Cells::W32(_) => {}
+        }
+    }
+
     /// Sets the cells from `first` on to the lowest bits of `words`, as far as there are cells of 1 to 8 bytes.
     #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
     pub fn put(&mut self, first: usize, words: &[u64]) {
+        if !FAST {
+            let mut words = words.iter();
+            let mut part = self.part(first, words.len());
+            return part.words(|word| words.next().copied().unwrap_or(word));
+        }
         match self.part(first, words.len()) {
             Cells::W1(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u8),
             Cells::W2(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u16),

@@ -28,7 +28,7 @@ impl<'f> Node<'f> {
 
     /// Whether codes may be null: as field `number` says, or as the type does.
     fn codes_nullable(&self, number: u32) -> Result<bool> {
-        Ok(self.metadata()?.uint(number)?.map_or(self.dtype.nullable, |nullable| nullable != 0))
+        Ok(self.metadata().as_ref()?.uint(number)?.map_or(self.dtype.nullable, |nullable| nullable != 0))
     }
 
     /// Row `i` is value `codes[i]`, and null where either is.

@@ -60,7 +60,7 @@ impl<'f> Node<'f> {
     }
 
     /// The ranges of a scalar list, whose items are rows of their own.
-    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: &mut Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: &Scalar<'f>, at: u64, out: &mut Cells<'_>) -> Result<()> {
         if matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry) {
             return self.strides(1, at, out);
         }
@@ -71,8 +71,8 @@ impl<'f> Node<'f> {
     }
 
     /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
-    pub(in crate::vortex) fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
-        let len = scalar.items()?.len()?;
+    pub(in crate::vortex) fn scalar_len(&self, scalar: &Scalar<'f>) -> Result<u64> {
+        let len = scalar.items().as_ref()?.len()?;
         match self.dtype.shape {
             Shape::FixedList(size) if !scalar.is_null()? && len != u64::from(size) => {
                 Err(self.error(Kind::Invalid, What::VtxScalar, len))
@@ -160,7 +160,7 @@ impl<'f> Node<'f> {
                 *self = *child;
                 continue;
             }
-            if self.encoding() == Some(Encoding::Sparse) && !self.fill()?.is_null()? {
+            if self.encoding() == Some(Encoding::Sparse) && !self.fill().as_ref()?.is_null()? {
                 // Not below what repeats rows: they would be of both parts.
                 let mut part = Rows { node: *self, at: row.ok_or_else(|| self.undecoded())?, left: len };
                 part.enter_sparse(run, s)?;
@@ -205,7 +205,7 @@ impl<'f> Node<'f> {
         let dtype = &self.file.child_type(&self.dtype, k)?;
         let place = || self.fields_from().map(|first| first.saturating_add(k));
         let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
-        match self.form {
+        match &self.form {
             Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct) => self.equal_child(place()?, dtype),
             Form::Array(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
             Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {

@@ -14,7 +14,8 @@ impl<'f> Node<'f> {
     /// `vortex.sequence`: base plus row times multiplier, wrapping.
     pub(in crate::vortex) fn sequence(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
         self.integer_cells(out)?;
-        let metadata = self.metadata()?;
+        let metadata = self.metadata();
+        let metadata = metadata.as_ref()?;
         let part = |number: u32| -> Result<Scalar<'f>> {
             let missing = || self.error(Kind::Invalid, What::VtxMetadata, number.into());
             Ok(Scalar::new(metadata.message(number)?.ok_or_else(missing)?))
@@ -88,7 +89,7 @@ impl<'f> Node<'f> {
         let lefts = lefts.as_ref()?;
         let width = self.number32(1)?;
         let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
-        self.metadata()?.uints(3, |left| {
+        self.metadata().as_ref()?.uints(3, |left| {
             let entry = dictionary.get_mut(len).ok_or_else(|| bad(left))?;
             *entry = u16::try_from(left).map_err(|_| bad(left))?;
             len = len.saturating_add(1);

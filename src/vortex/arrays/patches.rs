@@ -34,7 +34,8 @@ impl<'f> Node<'f> {
     /// The patches in field `number` of the metadata.
     #[inline(never)]
     pub(in crate::vortex) fn patches(&self, number: u32) -> Result<Option<Patches>> {
-        let Some(message) = self.metadata()?.message(number)? else { return Ok(None) };
+        let message = self.metadata().as_ref()?.message(number);
+        let Some(message) = message.as_ref()? else { return Ok(None) };
         let len = message.uint(field::LEN)?.unwrap_or(0);
         let prim = integer(message.uint(field::INDICES)?, message.at())?;
         Ok(Some(Patches {
@@ -134,7 +135,8 @@ impl<'f> Node<'f> {
     ) -> Result<()> {
         let patches = self.sparse_patches();
         let patches = patches.as_ref()?;
-        let fill = self.fill()?;
+        let fill = self.fill();
+        let fill = fill.as_ref()?;
         match ask {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),

@@ -48,7 +48,7 @@ fn count(chunk: Message<'_>, run: &mut Run<'_>) -> Result<(usize, u64, u64)> {
 impl<'f> Node<'f> {
     /// Chunk `k`, whose metadata is buffer `k`.
     fn pco_chunk(&self, k: usize, number: Number) -> Result<Chunk<'f>> {
-        let header = self.metadata()?.message(field::HEADER)?;
+        let header = self.metadata().as_ref()?.message(field::HEADER)?;
         let version = Version::new(header.map_or(&[], |header| header.bytes()));
         let meta = self.buffer(k)?;
         let chunk = version.and_then(|version| Chunk::new(version, meta.bytes, number));

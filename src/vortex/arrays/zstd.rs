@@ -85,7 +85,8 @@ impl<'f> Frames<'_, 'f> {
 
 impl<'f> Node<'f> {
     fn zstd_frames(&self, width: Option<u64>) -> Result<Frames<'_, 'f>> {
-        let metadata = self.metadata()?;
+        let metadata = self.metadata();
+        let metadata = metadata.as_ref()?;
         let size = metadata.uint(field::DICTIONARY_SIZE)?.unwrap_or(0);
         let dictionary = match size {
             0 => Buffer::EMPTY,
