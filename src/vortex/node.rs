@@ -186,33 +186,33 @@ impl<'f> Node<'f> {
         Error::new(kind, what, self.at()).with_need(need)
     }
 
-    /// A node below this one, in its blob.
-    fn with(&self, form: Form<'f>, dtype: &Ty, rows: u64) -> Result<Self> {
-        let mut node = Node { form, dtype: *dtype, rows, ..*self };
-        node.depth.enter(self.at())?;
-        Ok(node)
+    /// Becomes what lies in a scalar, in the same blob.
+    fn enter_scalar(&mut self, form: Form<'f>, rows: u64) -> Result<()> {
+        let at = self.at();
+        (self.form, self.rows) = (form, rows);
+        self.depth.enter(at)
     }
 
-    /// A node of this type without rows.
-    pub(super) fn nothing(&self, dtype: &Ty) -> Self {
-        Node { form: Form::Nothing, dtype: *dtype, rows: 0, ..*self }
+    /// Becomes a node without rows.
+    pub(super) const fn enter_nothing(&mut self) {
+        (self.form, self.rows) = (Form::Nothing, 0);
     }
 
-    /// Every row the item `i` of this scalar.
-    pub(super) fn item(&self, scalar: &Scalar<'f>, i: u64, dtype: &Ty) -> Result<Self> {
-        self.with(Form::Scalar(scalar.field(i)?), dtype, self.rows)
+    /// Every row becomes the item `i` of this scalar.
+    pub(super) fn enter_item(&mut self, scalar: &Scalar<'f>, i: u64) -> Result<()> {
+        self.enter_scalar(Form::Scalar(scalar.field(i)?), self.rows)
     }
 
-    /// The rows that lie in this scalar, at the end of `steps`, where those lead so far.
-    pub(super) fn items(&self, scalar: &Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
+    /// Goes on to the rows that lie in this scalar, at the end of `steps`, where those lead so far.
+    pub(super) fn enter_items(&mut self, scalar: &Scalar<'f>, steps: Option<Steps>) -> Result<()> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MaxDepth, 4))?;
-        self.with(Form::Items(*scalar, steps), dtype, scalar.count(steps)?)
+        self.enter_scalar(Form::Items(*scalar, steps), scalar.count(steps)?)
     }
 
-    /// A constant array: every row its scalar.
+    /// Goes on from a constant array to its scalar, which every row is.
     #[inline(never)]
-    pub(super) fn constant(&self) -> Result<Self> {
-        self.with(Form::Scalar(self.fill()?), &self.dtype, self.rows)
+    pub(super) fn enter_constant(&mut self) -> Result<()> {
+        self.enter_scalar(Form::Scalar(self.fill()?), self.rows)
     }
 
     /// The scalar of a constant array, and that of a sparse one where it has no patches.
@@ -231,15 +231,14 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The blob of a flat layout, as a node.
-    pub(super) fn flat(&self) -> Result<Self> {
-        let Some(span) = self.segment()? else { return Ok(*self) };
+    /// Goes on from a flat layout to its blob.
+    pub(super) fn enter_flat(&mut self) -> Result<()> {
+        let Some(span) = self.segment()? else { return Ok(()) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
-        let mut array = Node { form: Form::Array(Encoding::Unknown), ..*self };
-        array.depth.enter(self.at())?;
-        (array.blob, array.table) = Blob::open(bytes, span.at, array.depth)?;
-        array.identify()?;
-        Ok(array)
+        self.depth.enter(self.at())?;
+        (self.blob, self.table) = Blob::open(bytes, span.at, self.depth)?;
+        self.form = Form::Array(Encoding::Unknown);
+        self.identify()
     }
 
     /// Where the segment of a flat layout lies.
@@ -329,55 +328,59 @@ impl<'f> Node<'f> {
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
     #[inline(never)]
     pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Node<'f>> {
-        let mut child = Node { dtype: *dtype, rows, ..*self };
-        if !self.links().map_or(Ok(false), |links| child.table.enter_element(links, k))? {
-            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
-        }
-        if self.layout().is_some() {
-            child.rows = child.table.scalar(flat::Layout::ROW_COUNT, 0)?;
-        }
-        child.depth.enter(self.at())?;
-        child.identify()?;
+        let mut child = Node { dtype: *dtype, ..*self };
+        child.enter(k, rows)?;
         Ok(child)
     }
 
-    /// Child `k` of a layout that must have as many rows as this one.
-    pub(super) fn equal_child(&self, k: usize, dtype: &Ty) -> Result<Node<'f>> {
-        self.of_equal_rows(self.child(k, dtype, self.rows))
-    }
-
-    /// A child that must have as many rows as this node; those of an array have.
-    pub(super) fn of_equal_rows(&self, found: Result<Node<'f>>) -> Result<Node<'f>> {
-        match &found {
-            Ok(child) if child.rows != self.rows => Err(child.error(Kind::Invalid, What::VtxRows, child.rows)),
-            _ => found,
+    /// Goes on to child `k`, as `rows` rows of the same type; those of a layout know their rows. Who takes such steps
+    /// moves no nodes about.
+    #[inline(never)]
+    pub(super) fn enter(&mut self, k: usize, rows: u64) -> Result<()> {
+        let at = self.at();
+        if !self.links().map_or(Ok(false), |links| self.table.enter_element(links, k))? {
+            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
         }
+        self.rows = rows;
+        if self.layout().is_some() {
+            self.rows = self.table.scalar(flat::Layout::ROW_COUNT, 0)?;
+        }
+        self.depth.enter(at)?;
+        self.identify()
     }
 
-    /// The child with the same rows, of a node that only wraps it. Of arrays those whose validity is their own
-    /// are among them.
+    /// Goes on to child `k`, which must have `rows` rows; those of an array have.
+    pub(super) fn enter_exactly(&mut self, k: usize, rows: u64) -> Result<()> {
+        self.enter(k, rows)?;
+        if self.rows == rows { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxRows, self.rows)) }
+    }
+
+    /// Goes on to the child with the same rows, of a node that only wraps it; whether it did. Of arrays those whose
+    /// validity is their own are among them.
     #[inline(never)]
-    pub(super) fn wrapped(&self) -> Result<Option<Node<'f>>> {
-        let child = match self.form {
-            Form::Layout(LayoutId::Flat) => self.flat(),
-            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, &self.dtype),
-            Form::Array(Encoding::Ext) => self.child(0, &self.dtype().storage()?.ty, self.rows),
-            Form::Array(Encoding::Map) => self.child(0, self.dtype.entries().as_ref()?, self.rows),
-            Form::Array(Encoding::Masked) => self.child(0, &self.dtype.required(), self.rows),
-            _ => return Ok(None),
+    pub(super) fn enter_wrapped(&mut self) -> Result<bool> {
+        match self.form {
+            Form::Layout(LayoutId::Flat) => return self.enter_flat().map(|()| true),
+            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => {}
+            Form::Array(Encoding::Ext) => self.dtype = self.dtype().storage()?.ty,
+            Form::Array(Encoding::Map) => self.dtype = self.dtype.entries()?,
+            Form::Array(Encoding::Masked) => self.dtype.nullable = false,
+            _ => return Ok(false),
+        }
+        self.enter_exactly(0, self.rows).map(|()| true)
+    }
+
+    /// Goes on to the values that rows repeat or pick from; whether the node is of that kind.
+    #[inline(never)]
+    pub(super) fn enter_values(&mut self) -> Result<bool> {
+        let (k, rows) = match self.form {
+            Form::Layout(LayoutId::Dict) => (0, 0),
+            Form::Array(Encoding::Dict) => (1, self.number32(1)?.into()),
+            Form::Array(Encoding::RunEnd) => (1, self.number(2)?),
+            Form::Array(Encoding::Sparse) => (1, self.sparse_patches()?.len()),
+            _ => return Ok(false),
         };
-        child.map(Some)
-    }
-
-    /// The values that rows repeat or pick from, of a node of that kind.
-    #[inline(never)]
-    pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
-        Ok(Some(match self.form {
-            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => self.dict()?.1,
-            Form::Array(Encoding::RunEnd) => self.run_ends()?.1,
-            Form::Array(Encoding::Sparse) => self.child(1, &self.dtype, self.sparse_patches()?.len())?,
-            _ => return Ok(None),
-        }))
+        self.enter(k, rows).map(|()| true)
     }
 
     // Arrays.

@@ -48,11 +48,12 @@ impl<'f> Node<'f> {
     /// How the texts of `len` rows from `at` on will be read.
     pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         run.fuel.spend(self.at())?;
-        if let Some(child) = self.wrapped().as_ref()? {
-            return child.plan(at, len, run, s);
+        let mut below = *self;
+        if below.enter_wrapped()? {
+            return below.plan(at, len, run, s);
         }
-        if let Some(values) = self.repeated().as_ref()? {
-            let plan = values.plan(0, usize::try_from(values.rows).unwrap_or(usize::MAX), run, s)?;
+        if below.enter_values()? {
+            let plan = below.plan(0, usize::try_from(below.rows).unwrap_or(usize::MAX), run, s)?;
             return match (plan, self.encoding()) {
                 (Plan::Copied(bound), Some(Encoding::Sparse)) => {
                     Ok(Plan::Copied(bound.saturating_add(self.fill_len()?)))
@@ -126,7 +127,11 @@ impl<'f> Node<'f> {
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
         match self.form {
-            Form::Layout(LayoutId::Flat) => self.flat().as_ref()?.lengths(at, len, run, s),
+            Form::Layout(LayoutId::Flat) => {
+                let mut array = *self;
+                array.enter_flat()?;
+                array.lengths(at, len, run, s)
+            }
             Form::Array(Encoding::VarBin) => {
                 let offsets = self.var_bin_offsets();
                 let offsets = offsets.as_ref()?;

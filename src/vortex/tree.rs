@@ -83,7 +83,8 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         let own = ask == Ask::Valid && self.encoding() == Some(Encoding::Masked);
-        if !own && let Some(child) = self.wrapped().as_ref()? {
+        let mut child = *self;
+        if !own && child.enter_wrapped()? {
             return child.cells(ask, at, out, run, s);
         }
         match &self.form {
@@ -157,7 +158,11 @@ impl<'f> Node<'f> {
             Encoding::Bool => self.bools(at, out),
             Encoding::ByteBool => self.byte_bools(at, out),
             Encoding::Decimal => self.decimals(at, out, run, s),
-            Encoding::Constant => self.constant().as_ref()?.cells(ask, at, out, run, s),
+            Encoding::Constant => {
+                let mut scalar = *self;
+                scalar.enter_constant()?;
+                scalar.cells(ask, at, out, run, s)
+            }
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
             Encoding::Dict => self.dictionary(ask, at, out, run, s),
@@ -408,11 +413,9 @@ impl Rows<'_> {
             }
             (usize::try_from(k).map_err(|_| bad(k))?, first, end)
         };
-        let chunk = node.child(k, &node.dtype, end.saturating_sub(first));
-        let chunk = chunk.as_ref()?;
+        self.node.enter(k, end.saturating_sub(first))?;
         self.at = row.saturating_sub(first);
-        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
-        self.node = *chunk;
+        self.left = self.left.min(self.node.rows.saturating_sub(self.at));
         Ok(())
     }
 }

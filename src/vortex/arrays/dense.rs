@@ -55,7 +55,11 @@ impl<'f> Node<'f> {
                 return Ok(validity.bits(0, rows)?.count_ones() as u64);
             }
             Some(Encoding::Constant) => {
-                return Ok(if validity.fill().as_ref()?.cell(validity.dtype.shape)?.first() == Some(&1) { row } else { 0 });
+                return Ok(if validity.fill().as_ref()?.cell(validity.dtype.shape)?.first() == Some(&1) {
+                    row
+                } else {
+                    0
+                });
             }
             _ => {}
         }

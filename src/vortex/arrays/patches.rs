@@ -141,7 +141,11 @@ impl<'f> Node<'f> {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
             // Of rows that are all patched, or none of them: see `sparse_part`.
-            Ask::Values | Ask::Spans | Ask::Ranges => self.constant().as_ref()?.cells(ask, at, out, run, s)?,
+            Ask::Values | Ask::Spans | Ask::Ranges => {
+                let mut scalar = *self;
+                scalar.enter_constant()?;
+                scalar.cells(ask, at, out, run, s)?;
+            }
         }
         self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
@@ -165,18 +169,17 @@ impl Rows<'_> {
         indices.indices(first, next, run, s)?;
         let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
         let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
-        let (part, at, left) = if count > 0 {
-            (node.child(1, &node.dtype, patches.len), first, count as u64)
-        } else {
-            let left = match next.first() {
-                Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
-                None => node.rows.saturating_sub(row),
-            };
-            (node.constant(), row, left)
+        if count > 0 {
+            self.node.enter_values()?;
+            (self.at, self.left) = (first, self.left.min(count as u64));
+            return Ok(());
+        }
+        let left = match next.first() {
+            Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
+            None => node.rows.saturating_sub(row),
         };
-        let node = *part.as_ref()?;
-        *self = Rows { node, at, left: self.left.min(left) };
-        Ok(())
+        self.left = self.left.min(left);
+        self.node.enter_constant()
     }
 }
 
