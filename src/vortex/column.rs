@@ -75,7 +75,7 @@ impl<'f> Column<'f> {
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
         let mut deeper = *self;
-        deeper.dtype = self.node.file.child_type(&self.dtype, k)?;
+        self.node.file.enter_type(&mut deeper.dtype, k)?;
         if self.steps == 0 && deeper.node.enter_nested(k)? {
             return Ok(deeper);
         }
@@ -185,7 +185,8 @@ impl<'f> column::Column for Column<'f> {
             return self.field(k);
         }
         let mut child = Column::new(&self.node);
-        child.dtype = self.node.file.child_type(&self.dtype, k)?;
+        child.dtype = self.dtype;
+        self.node.file.enter_type(&mut child.dtype, k)?;
         if !(self.steps == 0 && child.node.enter_nested(k)?) {
             child.node.enter_nothing();
             child.node.dtype = child.dtype;

@@ -208,10 +208,13 @@ impl<'a> File<'a> {
         self.dtype
     }
 
-    /// The type of child `k` of a type that it holds.
+    /// Goes on from a type that it holds to that of child `k`.
     #[inline(never)]
-    pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
-        Ok(self.dtype.with(*ty).child(k)?.ty)
+    pub(super) fn enter_type(&self, ty: &mut Ty, k: usize) -> Result<()> {
+        let mut dtype = self.dtype.with(*ty);
+        dtype.enter(k)?;
+        *ty = dtype.ty;
+        Ok(())
     }
 
     /// How many rows.

@@ -81,19 +81,6 @@ impl<'f> Blob<'f> {
     /// That of a layout, which has its segments elsewhere.
     const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: None };
 
-    /// The segment in `bytes`, and the root of its array.
-    fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, Table<'f>)> {
-        let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
-        let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
-        let len = u32::from_le_bytes(*len);
-        let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
-        let tree = rest.get(start..).unwrap_or_default();
-        let flat = Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(depth);
-        let array: flat::Array<'f> = flat.root()?;
-        let root = array.root()?.ok_or(Error::new(Kind::Invalid, What::VtxArray, array.at()))?;
-        Ok((Blob { bytes, at, buffers: array.buffers()? }, root.into()))
-    }
-
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
         let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
@@ -132,12 +119,17 @@ impl<'f> Node<'f> {
     /// The root of a file.
     pub(super) fn root(file: &'f File<'f>) -> Result<Self> {
         let depth = Depth::new(file.limits());
-        let ((blob, table), form, rows) = match file.root() {
-            Root::Layout(layout) => ((Blob::NONE, layout.into()), Form::Layout(LayoutId::Unknown), layout.row_count()?),
-            Root::Blob(bytes, rows) => (Blob::open(bytes, 0, depth)?, Form::Array(Encoding::Unknown), rows),
+        let (form, table) = match file.root() {
+            Root::Layout(layout) => (Form::Layout(LayoutId::Unknown), layout.into()),
+            // Nobody looks at this table: that of the array lies in the blob.
+            Root::Blob(bytes, _) => (Form::Nothing, Flat::new(bytes).again((0, depth))),
         };
-        let mut root = Node { file, form, dtype: file.dtype().ty, rows, depth, table, blob };
-        root.identify()?;
+        let (dtype, rows) = (file.dtype().ty, file.rows()?);
+        let mut root = Node { file, form, dtype, rows, depth, table, blob: Blob::NONE };
+        match file.root() {
+            Root::Layout(_) => root.identify()?,
+            Root::Blob(bytes, _) => root.enter_blob(bytes, 0)?,
+        }
         Ok(root)
     }
 
@@ -236,7 +228,22 @@ impl<'f> Node<'f> {
         let Some(span) = self.segment()? else { return Ok(()) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
         self.depth.enter(self.at())?;
-        (self.blob, self.table) = Blob::open(bytes, span.at, self.depth)?;
+        self.enter_blob(bytes, span.at)
+    }
+
+    /// Goes on to the root of the array in the segment `bytes`.
+    fn enter_blob(&mut self, bytes: &'f [u8], at: u64) -> Result<()> {
+        let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
+        let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
+        let len = u32::from_le_bytes(*len);
+        let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
+        let tree = rest.get(start..).unwrap_or_default();
+        self.table = Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(self.depth).root()?;
+        let array = flat::Array::from(self.table);
+        if !self.table.enter(flat::Array::ROOT)? {
+            return Err(Error::new(Kind::Invalid, What::VtxArray, array.at()));
+        }
+        self.blob = Blob { bytes, at, buffers: array.buffers()? };
         self.form = Form::Array(Encoding::Unknown);
         self.identify()
     }
@@ -362,7 +369,11 @@ impl<'f> Node<'f> {
         match self.form {
             Form::Layout(LayoutId::Flat) => return self.enter_flat().map(|()| true),
             Form::Layout(LayoutId::Zoned | LayoutId::Stats) => {}
-            Form::Array(Encoding::Ext) => self.dtype = self.dtype().storage()?.ty,
+            Form::Array(Encoding::Ext) => {
+                let mut dtype = self.dtype();
+                dtype.enter_storage()?;
+                self.dtype = dtype.ty;
+            }
             Form::Array(Encoding::Map) => self.dtype = self.dtype.entries()?,
             Form::Array(Encoding::Masked) => self.dtype.nullable = false,
             _ => return Ok(false),

@@ -139,8 +139,9 @@ impl Steps {
             None => Steps::INTO,
             Some(k) => u32::try_from(k).ok()?.checked_add(1).filter(|step| *step < Steps::INTO)?,
         };
-        let place = [0, 8, 16, 24].into_iter().find(|place| self.0 >> place & 0xff == 0)?;
-        Some(Steps(self.0 | step << place))
+        // Behind the last step.
+        let place = u32::BITS.saturating_sub(self.0.leading_zeros()).next_multiple_of(8);
+        Some(Steps(self.0 | step.checked_shl(place)?))
     }
 }
 

@@ -149,38 +149,30 @@ impl<'f> Node<'f> {
 
     /// Goes on to child `k` of a concrete nested node, or of one whose rows are not looked at; whether it is one.
     pub(in crate::vortex) fn enter_nested(&mut self, k: usize) -> Result<bool> {
-        let (shape, dtype) = (self.dtype.shape, self.file.child_type(&self.dtype, k)?);
-        let field = matches!(shape, Shape::Struct(_) | Shape::Entry).then_some(k);
-        let (place, rows) = match (&self.form, shape) {
-            (Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct), _) => {
-                (self.fields_from()?.saturating_add(k), self.rows)
+        let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
+        match self.form {
+            Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct) => {
+                self.enter_exactly(self.fields_from()?.saturating_add(k), self.rows)?;
             }
-            (Form::Array(Encoding::List | Encoding::ListView), _) => (0, self.number(1)?),
-            (Form::Array(Encoding::FixedSizeList), Shape::FixedList(size)) => {
-                let rows = checked_product(self.rows, size.into());
-                (0, rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?)
-            }
-            (Form::Array(Encoding::FixedSizeList), _) => return Err(self.mistyped()),
-            (Form::Scalar(scalar), _) => {
-                let scalar = *scalar;
-                self.dtype = dtype;
-                return match field {
-                    Some(k) => self.enter_item(&scalar, k as u64),
-                    None => self.enter_items(&scalar, Some(Steps::ITEMS)),
+            Form::Array(Encoding::List | Encoding::ListView) => self.enter(0, self.number(1)?)?,
+            Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
+                Shape::FixedList(size) => {
+                    let rows = checked_product(self.rows, size.into());
+                    self.enter(0, rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?)?;
                 }
-                .map(|()| true);
-            }
-            (Form::Items(scalar, steps), _) => {
-                let (scalar, steps) = (*scalar, *steps);
-                self.dtype = dtype;
-                return self.enter_items(&scalar, steps.then(field)).map(|()| true);
-            }
+                _ => return Err(self.mistyped()),
+            },
+            Form::Scalar(scalar) => match field {
+                Some(k) => self.enter_item(&scalar, k as u64)?,
+                None => self.enter_items(&scalar, Some(Steps::ITEMS))?,
+            },
+            Form::Items(scalar, steps) => self.enter_items(&scalar, steps.then(field))?,
             _ => return Ok(false),
-        };
-        self.dtype = dtype;
-        self.enter_exactly(place, rows).map(|()| true)
+        }
+        self.file.enter_type(&mut self.dtype, k).map(|()| true)
     }
 }
+
 
 impl Rows<'_> {
     /// Into the node whose children the ranges of the rows count: behind dictionaries, runs and whatever else repeats
