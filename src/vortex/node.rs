@@ -121,8 +121,7 @@ impl<'f> Node<'f> {
         let depth = Depth::new(file.limits());
         let (form, table) = match file.root() {
             Root::Layout(layout) => (Form::Layout(LayoutId::Unknown), layout.into()),
-            // Nobody looks at this table: that of the array lies in the blob.
-            Root::Blob(bytes, _) => (Form::Nothing, Flat::new(bytes).again((0, depth))),
+            Root::Blob(..) => (Form::Nothing, Table::EMPTY),
         };
         let (dtype, rows) = (file.dtype().ty, file.rows()?);
         let mut root = Node { file, form, dtype, rows, depth, table, blob: Blob::NONE };
@@ -238,7 +237,7 @@ impl<'f> Node<'f> {
         let len = u32::from_le_bytes(*len);
         let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
         let tree = rest.get(start..).unwrap_or_default();
-        self.table = Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(self.depth).root()?;
+        self.table.enter_root(Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(self.depth))?;
         let array = flat::Array::from(self.table);
         if !self.table.enter(flat::Array::ROOT)? {
             return Err(Error::new(Kind::Invalid, What::VtxArray, array.at()));

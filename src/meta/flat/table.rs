@@ -30,6 +30,10 @@ impl<'a> Table<'a> {
         Table { flat, pos }
     }
 
+    /// No table, for who goes on to others.
+    #[cfg(feature = "vortex")]
+    pub(crate) const EMPTY: Table<'static> = Table::new(Flat::new(&[]), Pos(0));
+
     /// Offset in the file.
     #[must_use]
     #[inline]
@@ -171,6 +175,14 @@ impl<'a> Table<'a> {
     pub(crate) fn enter_member(&mut self, field: u8) -> Result<u8> {
         let tag = self.scalar::<u8>(field, 0)?;
         Ok(if tag != 0 && self.enter(field.saturating_add(1))? { tag } else { 0 })
+    }
+
+    /// Goes on to the root of another buffer.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn enter_root(&mut self, flat: Flat<'a>) -> Result<()> {
+        self.flat = flat;
+        self.go(flat.follow(0)?)
     }
 
     #[cfg(feature = "vortex")]
