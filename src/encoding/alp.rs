@@ -11,7 +11,6 @@
 //! ```
 
 use super::cells::Cells;
-use super::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// Powers of a tenth, the nearest double to each.
@@ -82,22 +81,16 @@ pub fn lefts(dictionary: &[u16], codes: &mut [u16]) -> Option<usize> {
 /// # Errors
 /// [`Kind::Invalid`] if the right parts leave no place for the left ones, [`Kind::WrongType`] for cells of
 /// other widths than 4 and 8.
-pub fn join(lefts: &[u16], width: u32, cells: Cells<'_>) -> Result<()> {
-    let bad = Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into());
-    match cells {
-        Cells::W8(words) if width < 64 => {
-            for (word, left) in words.iter_mut().zip(lefts) {
-                *word |= u64::from(*left) << width;
-            }
-        }
-        Cells::W4(words) if width < 32 => {
-            for (word, left) in words.iter_mut().zip(lefts) {
-                *word |= low32(u64::from(*left) << width);
-            }
-        }
-        Cells::W8(_) | Cells::W4(_) => return Err(bad),
+pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
+    let bits = match cells.width() {
+        4 => 32,
+        8 => 64,
         _ => return Err(Error::new(Kind::WrongType, What::AlpRd, 0)),
+    };
+    if width >= bits {
+        return Err(Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into()));
     }
+    cells.words_with(lefts, |word, left| word | u64::from(left) << width);
     Ok(())
 }
 

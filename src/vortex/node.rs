@@ -304,7 +304,16 @@ impl<'f> Node<'f> {
     /// Child `k` as offsets: where each row begins, and where the last one ends.
     #[inline(never)]
     pub(super) fn offsets(&self, k: usize, number: u32) -> Result<Node<'f>> {
-        self.integers(k, number, false, self.rows.saturating_add(1))
+        let mut offsets = *self;
+        offsets.enter_offsets(k, number)?;
+        Ok(offsets)
+    }
+
+    /// Goes on to child `k`, which are offsets.
+    #[inline(never)]
+    pub(super) fn enter_offsets(&mut self, k: usize, number: u32) -> Result<()> {
+        self.dtype = Ty::prim(self.integer(number)?, false);
+        self.enter(k, self.rows.saturating_add(1))
     }
 
     /// Child `k` as `rows` numbers of a type.

@@ -69,12 +69,11 @@ impl<'f> Node<'f> {
             }
             Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.plan_chunks(at, len, run, s),
             Form::Array(Encoding::Fsst) => {
-                let codes = self.fsst_codes();
-                let codes = codes.as_ref()?;
-                let codes = match self.fsst_range(codes, at, len, run, s) {
+                let bytes = below.enter_fsst_codes()?.bytes;
+                let codes = match below.fsst_range(bytes, at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
                     // Offsets that take more memory than there is here.
-                    Err(e) if e.kind() == Kind::NoRoom => codes.1.bytes.len(),
+                    Err(e) if e.kind() == Kind::NoRoom => bytes.len(),
                     Err(e) => return Err(e),
                 };
                 Ok(Plan::Copied((codes as u64).saturating_mul(8)))

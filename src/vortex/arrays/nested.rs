@@ -173,7 +173,6 @@ impl<'f> Node<'f> {
     }
 }
 
-
 impl Rows<'_> {
     /// Into the node whose children the ranges of the rows count: behind dictionaries, runs and whatever else repeats
     /// nested rows.

@@ -16,13 +16,13 @@ impl<'f> Node<'f> {
         self.integer_cells(out)?;
         let metadata = self.metadata();
         let metadata = metadata.as_ref()?;
-        let part = |number: u32| -> Result<Scalar<'f>> {
+        let part = |number: u32, prim| -> Result<u64> {
             let missing = || self.error(Kind::Invalid, What::VtxMetadata, number.into());
-            Ok(Scalar::new(metadata.message(number)?.ok_or_else(missing)?))
+            Scalar::new(metadata.message(number)?.ok_or_else(missing)?).integer(prim)
         };
-        let (base, step) = (part(1)?.integer(self.prim()?)?, part(2)?);
+        let base = part(1, self.prim()?)?;
         // The step may be negative whatever the type is.
-        let step = step.integer(Prim::I64).or_else(|_| step.integer(Prim::U64))?;
+        let step = part(2, Prim::I64).or_else(|_| part(2, Prim::U64))?;
         integers::sequence(base, step, at, out.again());
         Ok(())
     }

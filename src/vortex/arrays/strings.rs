@@ -59,34 +59,35 @@ impl<'f> Node<'f> {
         Ok(self.buffers()? == 2)
     }
 
-    /// The codes of a `vortex.fsst`: their offsets, and the bytes.
-    pub(in crate::vortex) fn fsst_codes(&self) -> Result<(Node<'f>, Buffer<'f>)> {
+    /// Goes on from a `vortex.fsst` to the offsets of its codes; the bytes of those.
+    pub(in crate::vortex) fn enter_fsst_codes(&mut self) -> Result<Buffer<'f>> {
         if !self.fsst_is_old()? {
-            let offsets = self.offsets(1, 2);
-            return Ok((offsets?, self.buffer(2)?));
+            let codes = self.buffer(2)?;
+            return self.enter_offsets(1, 2).map(|()| codes);
         }
-        let codes = self.child(0, &Ty::binary(self.dtype.nullable), self.rows);
-        let codes = codes.as_ref()?;
-        if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
-            return Err(codes.undecoded());
+        self.dtype = Ty::binary(self.dtype.nullable);
+        self.enter(0, self.rows)?;
+        if self.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
+            return Err(self.undecoded());
         }
-        Ok((codes.var_bin_offsets()?, codes.buffer(0)?))
+        let codes = self.buffer(0)?;
+        self.enter_offsets(0, 1).map(|()| codes)
     }
 
-    /// Which bytes of codes `len` rows from `at` on have.
+    /// Which bytes of `codes` the `len` rows from `at` on have, by these offsets.
     pub(in crate::vortex) fn fsst_range(
         &self,
-        (offsets, codes): &(Node<'f>, Buffer<'f>),
+        codes: &[u8],
         at: u64,
         len: usize,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(usize, usize)> {
-        let ends = offsets.ends(at, len as u64, run, s)?;
-        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.bytes.len()));
+        let ends = self.ends(at, len as u64, run, s)?;
+        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.len()));
         match inside {
             [Some(from), Some(to)] if from <= to => Ok((from, to)),
-            [_, _] => Err(offsets.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
+            [_, _] => Err(self.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
         }
     }
 
@@ -99,17 +100,17 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let codes = self.fsst_codes();
-        let codes = codes.as_ref()?;
-        let (from, to) = self.fsst_range(codes, at, out.len(), run, s)?;
+        let mut offsets = *self;
+        let codes = offsets.enter_fsst_codes()?;
+        let (from, to) = offsets.fsst_range(codes.bytes, at, out.len(), run, s)?;
         let table = fsst::Table::new(self.buffer(0)?.bytes, self.buffer(1)?.bytes).map_err(|e| e.moved(self.at()))?;
         // The lengths are the first child, behind the codes where those are one.
         let lengths = self.integers(self.fsst_is_old()?.into(), 1, false, self.rows);
         lengths.as_ref()?.indices(at, out, run, s)?;
         let total = self.cut(out, run)?;
         let start = self.room(total, run)?;
-        let bytes = codes.1.bytes.get(from..to).unwrap_or_default();
-        let done = table.decode(bytes, run.arena(start, total)).map_err(|e| self.decoded(e, codes.1.at))?;
+        let bytes = codes.bytes.get(from..to).unwrap_or_default();
+        let done = table.decode(bytes, run.arena(start, total)).map_err(|e| self.decoded(e, codes.at))?;
         self.all_of(done, total)
     }
 
