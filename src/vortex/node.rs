@@ -212,6 +212,12 @@ impl<'f> Node<'f> {
         Ok(Scalar::new(Message::new_at(buffer.bytes, buffer.at)))
     }
 
+    /// Whether a constant array of bools is one of true ones.
+    #[inline(never)]
+    pub(super) fn is_filled(&self) -> Result<bool> {
+        Ok(self.fill().as_ref()?.cell(Shape::Bool)?.first() == Some(&1))
+    }
+
     // Layouts.
 
     /// Which layout; `None` for other nodes.

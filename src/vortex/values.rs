@@ -193,8 +193,7 @@ impl<'f> Node<'f> {
             match child.encoding() {
                 Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
-                    let valid = child.fill().as_ref()?.cell(Shape::Bool)?;
-                    return Ok(if valid.first() == Some(&1) { Validity::All } else { Validity::None });
+                    return Ok(if child.is_filled()? { Validity::All } else { Validity::None });
                 }
                 _ => {}
             }

@@ -52,15 +52,9 @@ impl<'f> Node<'f> {
             Some(Encoding::Bool) => {
                 run.fuel.spend_many(u32::try_from(row / ROWS_PER_NODE).unwrap_or(u32::MAX), self.at())?;
                 let rows = usize::try_from(row).unwrap_or(usize::MAX);
-                return Ok(validity.bits(0, rows)?.count_ones() as u64);
+                return Ok(validity.bits(0, rows).as_ref()?.count_ones() as u64);
             }
-            Some(Encoding::Constant) => {
-                return Ok(if validity.fill().as_ref()?.cell(validity.dtype.shape)?.first() == Some(&1) {
-                    row
-                } else {
-                    0
-                });
-            }
+            Some(Encoding::Constant) => return Ok(if validity.is_filled()? { row } else { 0 }),
             _ => {}
         }
         let (mut from, mut count) = (0u64, 0u64);

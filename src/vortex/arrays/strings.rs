@@ -61,17 +61,18 @@ impl<'f> Node<'f> {
 
     /// Goes on from a `vortex.fsst` to the offsets of its codes; the bytes of those.
     pub(in crate::vortex) fn enter_fsst_codes(&mut self) -> Result<Buffer<'f>> {
-        if !self.fsst_is_old()? {
-            let codes = self.buffer(2)?;
-            return self.enter_offsets(1, 2).map(|()| codes);
+        let (mut k, mut number, mut buffer) = (1, 2, 2);
+        if self.fsst_is_old()? {
+            self.dtype = Ty::binary(self.dtype.nullable);
+            self.enter(0, self.rows)?;
+            if self.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
+                return Err(self.undecoded());
+            }
+            (k, number, buffer) = (0, 1, 0);
         }
-        self.dtype = Ty::binary(self.dtype.nullable);
-        self.enter(0, self.rows)?;
-        if self.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
-            return Err(self.undecoded());
-        }
-        let codes = self.buffer(0)?;
-        self.enter_offsets(0, 1).map(|()| codes)
+        let codes = *self;
+        self.enter_offsets(k, number)?;
+        codes.buffer(buffer)
     }
 
     /// Which bytes of `codes` the `len` rows from `at` on have, by these offsets.
