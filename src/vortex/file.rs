@@ -12,7 +12,7 @@ use crate::limits::{Depth, Limits};
 use crate::meta::flat::{Flat, Inline, Table};
 
 /// Array encodings whose ids are looked up once.
-const CACHED: usize = 64;
+const CACHED: u16 = 64;
 
 /// An open file: views of its metadata, and where its bytes are.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct File<'a> {
     postscript: Option<Table<'a>>,
     segments: Option<Inline<'a, SegmentSpec>>,
     ids: Ids<'a>,
-    cached: [Encoding; CACHED],
+    cached: [Encoding; CACHED as usize],
 }
 
 /// What the rows come from.
@@ -180,7 +180,7 @@ impl<'a> File<'a> {
             postscript: Some(postscript),
             segments: Some(segments),
             ids: Ids::Footer(footer),
-            cached: [Encoding::Unknown; CACHED],
+            cached: [Encoding::Unknown; CACHED as usize],
         };
         file.cache();
         Ok(file)
@@ -204,19 +204,17 @@ impl<'a> File<'a> {
             postscript: None,
             segments: None,
             ids: Ids::Arrays(ids),
-            cached: [Encoding::Unknown; CACHED],
+            cached: [Encoding::Unknown; CACHED as usize],
         };
         file.cache();
         Ok(file)
     }
 
     fn cache(&mut self) {
-        let mut cached = self.cached;
-        for (i, encoding) in cached.iter_mut().enumerate() {
-            let id = u16::try_from(i).ok().and_then(|i| self.array_id(i).ok());
-            *encoding = id.map_or(Encoding::Unknown, |(id, _)| Encoding::of(id));
+        for i in 0..CACHED {
+            let encoding = self.array_id(i).map_or(Encoding::Unknown, |(id, _)| Encoding::of(id));
+            self.cached.get_mut(usize::from(i)).into_iter().for_each(|cached| *cached = encoding);
         }
-        self.cached = cached;
     }
 
     /// The type of the rows: a struct of the columns, or that of the one column.

@@ -71,8 +71,15 @@ impl<'a> Table<'a> {
     /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn inline<T: Fixed>(&self, field: u8) -> Result<Option<T>> {
-        // The load cannot fail: the field is inside the table, and that inside the buffer.
-        Ok(self.slot(field, stride::<T>())?.and_then(|pos| self.flat.load(pos.get())))
+        Ok(T::load(self.stored(field, stride::<T>())?))
+    }
+
+    /// The `size` bytes of a field; none if it is absent.
+    #[inline(never)]
+    fn stored(&self, field: u8, size: u32) -> Result<&'a [u8]> {
+        let pos = self.slot(field, size)?;
+        // There are as many: the field is inside the table, and that inside the buffer.
+        Ok(pos.and_then(|pos| self.flat.from(pos.get()).get(..size as usize)).unwrap_or_default())
     }
 
     /// A table, as a [`Table`] or as a generated view; `None` if it is absent.
