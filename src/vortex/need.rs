@@ -4,7 +4,7 @@ use super::arrays::SMALL;
 use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
-use crate::bytes::FAST;
+use crate::bytes::{FAST, saturated};
 #[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
@@ -84,7 +84,7 @@ impl<'f> Node<'f> {
             #[cfg(feature = "zstd")]
             Encoding::Zstd => {
                 let frame = self.zstd_largest(run)?;
-                let workspace = Codec::Zstd.workspace_len(usize::try_from(frame).unwrap_or(usize::MAX)) as u64;
+                let workspace = Codec::Zstd.workspace_len(saturated(frame)) as u64;
                 own = piece(n, 1).saturating_add(workspace).saturating_add(SLACK);
                 // Texts are unpacked where they stay, and counted there.
                 if !matches!(run.text, Text::Copied { .. }) {

@@ -5,7 +5,7 @@ use super::node::{Blob, Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::Scalar;
 use super::tree::{NOWHERE, Run, Text, span};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
 use crate::encoding::onpair;
 use crate::error::{Kind, Result, What};
@@ -40,7 +40,7 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) 
 pub(super) fn of_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
     let bytes = scalar.bytes()?;
     // Scalars lie in the buffer of a blob.
-    let start = usize::try_from(bytes.at().saturating_sub(blob.at)).unwrap_or(usize::MAX);
+    let start = saturated(bytes.at().saturating_sub(blob.at));
     put(blob, start, bytes.bytes().len(), run)
 }
 
@@ -53,7 +53,7 @@ impl<'f> Node<'f> {
             return below.plan(at, len, run, s);
         }
         if below.enter_values()? {
-            let plan = below.plan(0, usize::try_from(below.rows).unwrap_or(usize::MAX), run, s)?;
+            let plan = below.plan(0, saturated(below.rows), run, s)?;
             return match (plan, self.encoding()) {
                 (Plan::Copied(bound), Some(Encoding::Sparse)) => {
                     Ok(Plan::Copied(bound.saturating_add(self.fill_len()?)))
@@ -99,7 +99,7 @@ impl<'f> Node<'f> {
             let left = len.saturating_sub(done) as u64;
             let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
             rows.enter_chunk(run, s)?;
-            let part = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let part = saturated(rows.left);
             let plan = rows.node.plan(rows.at, part, run, s)?;
             if part == len {
                 return Ok(plan);

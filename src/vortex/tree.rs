@@ -9,7 +9,7 @@ use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
 use super::text;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
 use crate::encoding::cells::{Cells, widen4, widen8};
 use crate::error::{Kind, Result, What};
@@ -301,7 +301,7 @@ impl<'f> Node<'f> {
             let left = out.len().saturating_sub(done) as u64;
             let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
             rows.enter_chunk(run, s)?;
-            let len = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let len = saturated(rows.left);
             rows.node.cells(ask, rows.at, &mut out.part(done, len), run, s)?;
             done = done.saturating_add(len);
         }

@@ -1,6 +1,6 @@
 //! Values found by numbers: dictionaries, run ends, run-length blocks.
 
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, saturated};
 use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{BLOCK, block_of};
@@ -196,7 +196,7 @@ fn lookup<'f>(
         return Ok(());
     }
     let mut t = s.scope();
-    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let len = saturated(len);
     let mut table = take(&mut t, out.width(), len);
     let table = table.as_mut()?;
     values.cells(ask, first.saturating_add(low.into()), table, run, &mut t)?;

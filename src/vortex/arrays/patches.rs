@@ -1,6 +1,6 @@
 //! Patches: rows whose values lie apart (section 8), and sparse arrays, which are nothing else.
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{Ty, integer};
@@ -164,7 +164,7 @@ impl Rows<'_> {
         let place = row.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
         let first = indices.below(place, run, s)?;
         let mut next = [0; PATCHED];
-        let len = usize::try_from(patches.len.saturating_sub(first)).unwrap_or(PATCHED).min(PATCHED);
+        let len = saturated(patches.len.saturating_sub(first)).min(PATCHED);
         let next = next.get_mut(..len).unwrap_or_default();
         indices.indices(first, next, run, s)?;
         let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);

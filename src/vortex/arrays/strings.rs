@@ -1,6 +1,6 @@
 //! Texts: views, offsets, FSST, OnPair.
 
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, saturated};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::{fsst, onpair};
@@ -142,14 +142,14 @@ impl<'f> Node<'f> {
         let total = self.cut(out, run)?;
         let codes = self.integers(1, 6, false, codes_len);
         let codes = codes.as_ref()?;
-        let count = usize::try_from(range.1.saturating_sub(range.0)).unwrap_or(usize::MAX);
+        let count = saturated(range.1.saturating_sub(range.0));
         let narrow = codes.prim()?.size() == 2;
         let piece = if narrow { BLOCK } else { CODES };
         let numbers = t.take::<u16>(count.min(piece))?;
         let start = self.room(total, run)?;
         // Rows of tokens pay where there are more codes than tokens, if memory for them is left.
         let spread = FAST && count > tokens_len && {
-            let others = usize::try_from(codes.temporaries(piece as u64, 8, run)?).unwrap_or(usize::MAX);
+            let others = saturated(codes.temporaries(piece as u64, 8, run)?);
             t.room() >= size_of::<onpair::Room>().saturating_add(others)
         };
         let rows = match spread {
@@ -158,7 +158,7 @@ impl<'f> Node<'f> {
         };
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
-            let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
+            let len = saturated(range.1.saturating_sub(first)).min(piece);
             let numbers = numbers.get_mut(..len).unwrap_or_default();
             if narrow {
                 codes.cells(Ask::Values, first, &mut Cells::W2(numbers), run, &mut t)?;
@@ -267,7 +267,7 @@ impl<'f, 'n> Data<'f, 'n> {
         if views.bytes.len() as u64 != need {
             return Err(Error::new(Kind::Truncated, What::VtxBuffer, views.at).with_need(need));
         }
-        let from = usize::try_from(at.saturating_mul(16)).unwrap_or(usize::MAX);
+        let from = saturated(at.saturating_mul(16));
         let to = from.saturating_add(len.saturating_mul(16));
         let bytes = views.bytes.get(from..to);
         let bytes = bytes.ok_or_else(|| self.node.error(Kind::OutOfRange, What::VtxRows, self.node.rows))?;

@@ -2,7 +2,7 @@
 
 use core::ops::Range;
 
-use crate::bytes::{Scratch, product};
+use crate::bytes::{Scratch, product, saturated};
 use crate::codec::zstd;
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
@@ -136,13 +136,13 @@ impl<'f> Node<'f> {
             let value = first.saturating_add(done as u64);
             frames.find(value, run)?;
             let mut t = s.scope();
-            let bytes = t.take::<u8>(usize::try_from(frames.size).unwrap_or(usize::MAX))?;
+            let bytes = t.take::<u8>(saturated(frames.size))?;
             frames.unpack(bytes, &mut t)?;
             if product(frames.values.end.saturating_sub(frames.values.start), width as u64) != frames.size {
                 return Err(self.error(Kind::Invalid, What::VtxMetadata, frames.size));
             }
-            let skip = usize::try_from(value.saturating_sub(frames.values.start)).unwrap_or(usize::MAX);
-            let left = usize::try_from(frames.values.end.saturating_sub(value)).unwrap_or(usize::MAX);
+            let skip = saturated(value.saturating_sub(frames.values.start));
+            let left = saturated(frames.values.end.saturating_sub(value));
             let len = left.min(out.len().saturating_sub(done));
             out.part(done, len).load(bytes.get(skip.saturating_mul(width)..).unwrap_or_default())?;
             done = done.saturating_add(len);
@@ -159,7 +159,7 @@ impl<'f> Node<'f> {
         while done < out.len() {
             let wanted = first.saturating_add(done as u64);
             frames.find(wanted, run)?;
-            let size = usize::try_from(frames.size).unwrap_or(usize::MAX);
+            let size = saturated(frames.size);
             let start = self.room(size, run)?;
             let bytes = run.arena(start, size);
             frames.unpack(bytes, s)?;
