@@ -272,7 +272,7 @@ impl<'f> Node<'f> {
             return self.strides(1, at, out);
         }
         let (mut before, mut start, mut i) = (at, 0u64, 0usize);
-        scalar.each(steps, &mut |item| {
+        scalar.each(steps, &mut move |item| {
             // Items of items follow each other.
             let len = if ranges { self.scalar_len(item)? } else { 0 };
             match before.checked_sub(1) {
