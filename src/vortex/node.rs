@@ -6,7 +6,7 @@ use super::dtype::{DType, Shape, Ty, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
-use crate::bytes::Span;
+use crate::bytes::{Span, saturated};
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
@@ -85,25 +85,20 @@ impl<'f> Blob<'f> {
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
         let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
         let buffers = self.buffers.ok_or_else(none)?;
-        let mut end = 0u64;
+        let (mut start, mut end, mut compression) = (0, 0u64, flat::Compression::None);
         for k in 0..=usize::from(i) {
             let spec = buffers.get(k).ok_or_else(|| none().with_need(buffers.len() as u64))?;
-            let start = end.saturating_add(spec.padding.into());
+            start = end.saturating_add(spec.padding.into());
             end = start.saturating_add(spec.length.into());
-            if k < usize::from(i) {
-                continue;
-            }
-            let at = self.at.saturating_add(start);
-            if spec.compression != flat::Compression::None {
-                return Err(Error::new(Kind::Unsupported, What::VtxBuffer, at).with_need(i.into()));
-            }
-            let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-            let bytes = range.and_then(|(start, end)| Some((start, self.bytes.get(start..end)?)));
-            let cut = Error::new(Kind::Truncated, What::VtxBuffer, at).with_need(spec.length.into());
-            let (start, bytes) = bytes.ok_or(cut)?;
-            return Ok(Buffer { bytes, start, at });
+            compression = spec.compression;
         }
-        Err(none())
+        let at = self.at.saturating_add(start);
+        if compression != flat::Compression::None {
+            return Err(Error::new(Kind::Unsupported, What::VtxBuffer, at).with_need(i.into()));
+        }
+        let bytes = self.bytes.get(saturated(start)..saturated(end));
+        let cut = || Error::new(Kind::Truncated, What::VtxBuffer, at).with_need(end.saturating_sub(start));
+        Ok(Buffer { bytes: bytes.ok_or_else(cut)?, start: saturated(start), at })
     }
 }
 

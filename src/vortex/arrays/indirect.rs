@@ -119,7 +119,7 @@ impl<'f> Node<'f> {
             let row = first.saturating_add(done as u64);
             let (block, skip) = block_of(row);
             let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
-            let bound = |k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>| -> Result<u64> {
+            let bound = move |k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>| -> Result<u64> {
                 if k == starts_len {
                     return Ok(values_len);
                 }
