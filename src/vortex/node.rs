@@ -59,7 +59,7 @@ pub(super) struct Blob<'f> {
     pub(super) bytes: &'f [u8],
     /// Where it lies in the file.
     pub(super) at: u64,
-    buffers: Option<Inline<'f, flat::Buffer>>,
+    buffers: Inline<'f, flat::Buffer>,
 }
 
 /// A buffer: its bytes, and where they begin in the blob.
@@ -79,15 +79,14 @@ impl Buffer<'_> {
 
 impl<'f> Blob<'f> {
     /// That of a layout, which has its segments elsewhere.
-    const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: None };
+    const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: Inline::EMPTY };
 
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
-        let buffers = self.buffers.ok_or_else(none)?;
+        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into()).with_need(self.buffers.len() as u64);
         let (mut start, mut end, mut compression) = (0, 0u64, flat::Compression::None);
         for k in 0..=usize::from(i) {
-            let spec = buffers.get(k).ok_or_else(|| none().with_need(buffers.len() as u64))?;
+            let spec = self.buffers.get(k).ok_or_else(none)?;
             start = end.saturating_add(spec.padding.into());
             end = start.saturating_add(spec.length.into());
             compression = spec.compression;
@@ -243,7 +242,8 @@ impl<'f> Node<'f> {
         if !self.table.enter(flat::Array::ROOT)? {
             return Err(Error::new(Kind::Invalid, What::VtxArray, array.at()));
         }
-        self.blob = Blob { bytes, at, buffers: array.buffers()? };
+        let buffers = Table::from(array).elements(flat::Array::BUFFERS)?;
+        self.blob = Blob { bytes, at, buffers };
         self.form = Form::Array(Encoding::Unknown);
         self.identify()
     }
@@ -269,11 +269,13 @@ impl<'f> Node<'f> {
 
     /// Metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
-        let bytes = match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
-            Some(field) => self.table.vector::<u8>(field)?,
-            None => None,
-        };
-        Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
+        match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
+            Some(field) => {
+                let bytes = self.table.elements::<u8>(field)?;
+                Ok(Message::new_at(bytes.bytes(), bytes.at()))
+            }
+            None => Ok(Message::new_at(&[], self.at())),
+        }
     }
 
     /// Field `number` of the metadata, 0 where it is left out.
@@ -438,20 +440,20 @@ impl<'f> Node<'f> {
 
     /// Buffer `k` of an array node.
     pub(super) fn buffer(&self, k: usize) -> Result<Buffer<'f>> {
-        let buffer = self.buffer_numbers()?.and_then(|numbers| numbers.get(k));
-        self.blob.buffer(buffer.ok_or_else(|| self.error(Kind::Invalid, What::VtxBuffer, k as u64))?)
+        let numbers = self.buffer_numbers();
+        self.blob.buffer(numbers.as_ref()?.get(k).ok_or_else(|| self.error(Kind::Invalid, What::VtxBuffer, k as u64))?)
     }
 
     /// How many buffers an array node has.
     pub(super) fn buffers(&self) -> Result<usize> {
-        Ok(self.buffer_numbers()?.map_or(0, |numbers| numbers.len()))
+        Ok(self.buffer_numbers().as_ref()?.len())
     }
 
     /// The numbers of the buffers of an array node in its blob.
-    fn buffer_numbers(&self) -> Result<Option<Inline<'f, u16>>> {
+    fn buffer_numbers(&self) -> Result<Inline<'f, u16>> {
         match self.form {
-            Form::Array(_) => flat::ArrayNode::from(self.table).buffers(),
-            _ => Ok(None),
+            Form::Array(_) => self.table.elements(flat::ArrayNode::BUFFERS),
+            _ => Ok(Inline::EMPTY),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use core::num::NonZero;
 
-use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, stride};
+use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, halves, stride};
 use crate::error::{Kind, Result, What};
 #[cfg(feature = "vortex")]
 use crate::limits::Depth;
@@ -213,6 +213,22 @@ impl<'a> Table<'a> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
         let run = self.flat.run(pos, 4, What::FlatVector)?;
         Ok(Some(Linked::new(self.flat, pos, run)))
+    }
+
+    /// A vector of scalars or structs; an empty one if it is absent.
+    #[cfg(feature = "vortex")]
+    #[inline]
+    pub(crate) fn elements<T: Fixed>(&self, field: u8) -> Result<Inline<'a, T>> {
+        Ok(Inline::from(self.run_or_none(field, stride::<T>())?))
+    }
+
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    fn run_or_none(&self, field: u8, stride: u32) -> Result<Run<'a>> {
+        match self.reach(field)? {
+            Some(pos) => self.flat.run(pos, stride, What::FlatVector),
+            None => Ok(Run { bytes: &[], at: halves(self.at()) }),
+        }
     }
 
     #[inline(never)]
