@@ -4,7 +4,9 @@ use super::arrays::SMALL;
 use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
-use crate::bytes::{FAST, saturated};
+use crate::bytes::FAST;
+#[cfg(feature = "zstd")]
+use crate::bytes::saturated;
 #[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;

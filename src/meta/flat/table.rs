@@ -2,7 +2,7 @@
 
 use core::num::NonZero;
 
-use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, halves, stride};
+use super::{Fixed, Flat, Inline, Linked, Pos, Run, Str, Target, stride};
 use crate::error::{Kind, Result, What};
 #[cfg(feature = "vortex")]
 use crate::limits::Depth;
@@ -227,7 +227,7 @@ impl<'a> Table<'a> {
     fn run_or_none(&self, field: u8, stride: u32) -> Result<Run<'a>> {
         match self.reach(field)? {
             Some(pos) => self.flat.run(pos, stride, What::FlatVector),
-            None => Ok(Run { bytes: &[], at: halves(self.at()) }),
+            None => Ok(Run { bytes: &[], at: super::halves(self.at()) }),
         }
     }
 
