@@ -48,6 +48,8 @@ pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
 pub(crate) use product::decimal;
+#[cfg(feature = "vortex")]
+pub(crate) use product::saturated;
 pub use product::{checked_product, product};
 pub use reader::Reader;
 pub use scratch::Scratch;

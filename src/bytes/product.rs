@@ -1,4 +1,4 @@
-//! Products of 64 bits that may not fit.
+//! Numbers of 64 bits that may not fit.
 
 use super::FAST;
 
@@ -36,6 +36,15 @@ pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
     }
 }
 
+/// `n` as a length in memory, or `usize::MAX` where it is more: no memory has as much, so whoever takes it fails.
+///
+/// One function for all places, too, where registers have 32 bits.
+#[cfg(feature = "vortex")]
+#[cfg_attr(not(target_pointer_width = "64"), inline(never))]
+pub(crate) fn saturated(n: u64) -> usize {
+    usize::try_from(n).unwrap_or(usize::MAX)
+}
+
 /// The number that decimal digits spell, nothing but digits.
 pub(crate) fn decimal(digits: &str) -> Option<u64> {
     if digits.is_empty() {
@@ -68,6 +77,12 @@ mod tests {
                 assert_eq!(by_halves(*a, *b), a.saturating_mul(*b), "{a} * {b}");
             }
         }
+    }
+
+    #[cfg(feature = "vortex")]
+    #[test]
+    fn lengths_beyond_memory_are_the_longest() {
+        assert_eq!([7, u64::MAX].map(super::saturated), [7, usize::MAX]);
     }
 
     proptest::proptest! {

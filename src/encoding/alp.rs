@@ -11,37 +11,40 @@
 //! ```
 
 use super::cells::Cells;
-use super::low32;
 use crate::error::{Error, Kind, Result, What};
 
-/// Powers of ten, the nearest double to each.
-const TENS: [f64; 24] = [
-    1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20,
-    1e21, 1e22, 1e23,
-];
+/// Powers of a tenth, the nearest double to each.
 const TENTHS: [f64; 24] = [
     1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17,
     1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23,
 ];
-const TENS32: [f32; 11] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10];
-const TENTHS32: [f32; 11] = [1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10];
+
+/// Powers that singles have.
+const POWERS32: usize = 11;
+
+/// 10^`f` and 10^-`e`, the nearest double to each, if both exponents are below `count`.
+fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
+    let down = TENTHS.get(..count)?.get(e as usize).filter(|_| (f as usize) < count)?;
+    // All of these products are exact but for the last, which is rounded once.
+    Some(((0..f).fold(1.0, |up, _| up * 10.0), *down))
+}
 
 /// Turns integers into the bits of floats, in place: value = integer * 10^`f` * 10^-`e`, each product
 /// rounded. Cells of 8 bytes are doubles, of 4 bytes singles.
 ///
 /// # Errors
 /// [`Kind::Invalid`] if an exponent has no power, [`Kind::WrongType`] for cells of other widths.
+#[allow(clippy::cast_possible_truncation, reason = "the nearest singles, as the test below sees")]
 pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
     let bad = || Error::new(Kind::Invalid, What::Alp, 0).with_need(e.max(f).into());
     match cells {
         Cells::W8(words) => {
-            let up = *TENS.get(f as usize).ok_or_else(bad)?;
-            let down = *TENTHS.get(e as usize).ok_or_else(bad)?;
+            let (up, down) = powers(e, f, TENTHS.len()).ok_or_else(bad)?;
             doubles(up, down, words);
         }
         Cells::W4(words) => {
-            let up = *TENS32.get(f as usize).ok_or_else(bad)?;
-            let down = *TENTHS32.get(e as usize).ok_or_else(bad)?;
+            let (up, down) = powers(e, f, POWERS32).ok_or_else(bad)?;
+            let (up, down) = (up as f32, down as f32);
             for word in words {
                 *word = (word.cast_signed() as f32 * up * down).to_bits();
             }
@@ -78,34 +81,29 @@ pub fn lefts(dictionary: &[u16], codes: &mut [u16]) -> Option<usize> {
 /// # Errors
 /// [`Kind::Invalid`] if the right parts leave no place for the left ones, [`Kind::WrongType`] for cells of
 /// other widths than 4 and 8.
-pub fn join(lefts: &[u16], width: u32, cells: Cells<'_>) -> Result<()> {
-    let bad = Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into());
-    match cells {
-        Cells::W8(words) if width < 64 => {
-            for (word, left) in words.iter_mut().zip(lefts) {
-                *word |= u64::from(*left) << width;
-            }
-        }
-        Cells::W4(words) if width < 32 => {
-            for (word, left) in words.iter_mut().zip(lefts) {
-                *word |= low32(u64::from(*left) << width);
-            }
-        }
-        Cells::W8(_) | Cells::W4(_) => return Err(bad),
+pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
+    let bits = match cells.width() {
+        4 => 32,
+        8 => 64,
         _ => return Err(Error::new(Kind::WrongType, What::AlpRd, 0)),
+    };
+    if width >= bits {
+        return Err(Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into()));
     }
+    cells.words_with(lefts, |word, left| word | u64::from(left) << width);
     Ok(())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::format;
 
     /// Encodes as the paper does; `None` if the value is an exception.
-    fn encode(value: f64, e: usize, f: usize) -> Option<i64> {
+    fn encode(value: f64, e: u32, f: u32) -> Option<i64> {
         let sweet = f64::from_bits(0x4338_0000_0000_0000);
-        let q = ((value * TENS[e] * TENTHS[f]) + sweet - sweet) as i64;
-        (((q as f64) * TENS[f] * TENTHS[e]).to_bits() == value.to_bits()).then_some(q)
+        let q = ((value * powers(0, e, 24)?.0 * TENTHS[f as usize]) + sweet - sweet) as i64;
+        (((q as f64) * powers(e, f, 24)?.0 * TENTHS[e as usize]).to_bits() == value.to_bits()).then_some(q)
     }
 
     #[test]
@@ -116,7 +114,7 @@ mod tests {
             for (e, f) in [(14, 12), (16, 14), (3, 1), (2, 0), (17, 15)] {
                 let Some(q) = encode(value, e, f) else { continue };
                 let mut words = [q as u64];
-                decode(e as u32, f as u32, Cells::W8(&mut words)).unwrap();
+                decode(e, f, Cells::W8(&mut words)).unwrap();
                 assert_eq!(words[0], value.to_bits(), "{value} {e} {f}");
                 seen += 1;
             }
@@ -125,6 +123,16 @@ mod tests {
         let mut words = [15u32];
         decode(1, 0, Cells::W4(&mut words)).unwrap();
         assert_eq!(f32::from_bits(words[0]), 1.5);
+    }
+
+    #[test]
+    fn powers_are_the_nearest_floats() {
+        for i in 0..24u32 {
+            let (up, down) = powers(i, i, 24).unwrap();
+            let (ten, tenth) = (format!("1e{i}"), format!("1e-{i}"));
+            assert_eq!((Ok(up), Ok(down)), (ten.parse(), tenth.parse()));
+            assert!(i >= 11 || (Ok(up as f32), Ok(down as f32)) == (ten.parse(), tenth.parse()));
+        }
     }
 
     #[test]

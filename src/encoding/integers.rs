@@ -10,49 +10,23 @@
 
 use super::cells::Cells;
 
-/// The same loop for words of 8 to 64 bits; nothing happens to wider cells, which no caller has.
-macro_rules! words {
-    ($cells:expr, $words:ident : $word:ident => $body:expr) => {
-        match $cells {
-            Cells::W1($words) => {
-                type $word = u8;
-                $body
-            }
-            Cells::W2($words) => {
-                type $word = u16;
-                $body
-            }
-            Cells::W4($words) => {
-                type $word = u32;
-                $body
-            }
-            Cells::W8($words) => {
-                type $word = u64;
-                $body
-            }
-            Cells::W16(_) | Cells::W32(_) => {}
-        }
-    };
-}
-
 /// Adds `reference` to every word; sums wrap.
-#[allow(clippy::cast_possible_truncation, reason = "the low bits, as sums wrap")]
-pub fn add(reference: u64, cells: Cells<'_>) {
-    words!(cells, words: Word => words.iter_mut().for_each(|word| *word = word.wrapping_add(reference as Word)));
+pub fn add(reference: u64, mut cells: Cells<'_>) {
+    cells.words(|word| word.wrapping_add(reference));
 }
 
 /// Unsigned zigzag words become signed ones.
-pub fn unzigzag(cells: Cells<'_>) {
-    words!(cells, words: Word => words.iter_mut().for_each(|word| *word = *word >> 1 ^ (*word & 1 as Word).wrapping_neg()));
+pub fn unzigzag(mut cells: Cells<'_>) {
+    cells.words(|word| word >> 1 ^ (word & 1).wrapping_neg());
 }
 
 /// Words `first`, `first + 1` and so on of the sequence `base + i * step`, all wrapping.
-#[allow(clippy::cast_possible_truncation, reason = "the low bits, as sums and products wrap")]
-pub fn sequence(base: u64, step: u64, first: u64, cells: Cells<'_>) {
+pub fn sequence(base: u64, step: u64, first: u64, mut cells: Cells<'_>) {
     let mut next = base.wrapping_add(first.wrapping_mul(step));
-    words!(cells, words: Word => for word in words {
-        *word = next as Word;
+    cells.words(|_| {
+        let word = next;
         next = next.wrapping_add(step);
+        word
     });
 }
 

@@ -193,30 +193,25 @@ impl<'a> Fields<'a> {
         if number == 0 {
             return Err(Error::new(Kind::Invalid, What::Proto, at).with_need(key));
         }
-        let value = match key & 7 {
-            0 => Value::Varint(self.varint()?),
-            1 => Value::Fixed64(u64::from_le_bytes(*self.chunk()?)),
-            2 => {
-                let len = self.varint()?;
-                let at = self.at();
-                let bytes = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
-                let (bytes, rest) = bytes.ok_or(Error::new(Kind::Truncated, What::Proto, at).with_need(len))?;
-                self.rest = rest;
-                Value::Bytes(Message { bytes, at })
-            }
-            5 => Value::Fixed32(u32::from_le_bytes(*self.chunk()?)),
+        let wire = key & 7;
+        let len = match wire {
+            0 => return Ok(Some((number, Value::Varint(self.varint()?)))),
+            1 => 8,
+            2 => self.varint()?,
+            5 => 4,
             other => return Err(Error::new(Kind::Unsupported, What::Proto, at).with_need(other)),
         };
-        Ok(Some((number, value)))
-    }
-
-    fn chunk<const N: usize>(&mut self) -> Result<&'a [u8; N]> {
-        let (chunk, rest) = self
-            .rest
-            .split_first_chunk::<N>()
-            .ok_or(Error::new(Kind::Truncated, What::Proto, self.at()).with_need(N as u64))?;
+        let at = self.at();
+        let parts = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
+        let short = || Error::new(Kind::Truncated, What::Proto, at).with_need(len);
+        let (bytes, rest) = parts.ok_or_else(short)?;
         self.rest = rest;
-        Ok(chunk)
+        let value = match (wire, bytes.first_chunk(), bytes.first_chunk()) {
+            (1, Some(word), _) => Value::Fixed64(u64::from_le_bytes(*word)),
+            (5, _, Some(word)) => Value::Fixed32(u32::from_le_bytes(*word)),
+            _ => Value::Bytes(Message { bytes, at }),
+        };
+        Ok(Some((number, value)))
     }
 
     /// Takes a bare varint.

@@ -27,8 +27,8 @@ pub struct Column<'f> {
 }
 
 impl<'f> Column<'f> {
-    pub(super) const fn new(node: Node<'f>) -> Self {
-        Column { node, path: [0; PATH], steps: 0, dtype: node.dtype }
+    pub(super) const fn new(node: &Node<'f>) -> Self {
+        Column { node: *node, path: [0; PATH], steps: 0, dtype: node.dtype }
     }
 
     pub(super) const fn node(&self) -> &Node<'f> {
@@ -74,13 +74,12 @@ impl<'f> Column<'f> {
 
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
-        let dtype = self.node.file.child_type(&self.dtype, k)?;
-        let node = if self.steps == 0 { self.node.nested_child(k)? } else { self.node.nothing(&dtype) };
-        if !matches!(node.form, Form::Nothing) {
-            return Ok(Column::new(node));
+        let mut deeper = *self;
+        self.node.file.enter_type(&mut deeper.dtype, k)?;
+        if self.steps == 0 && deeper.node.enter_nested(k)? {
+            return Ok(deeper);
         }
         // The struct is behind chunks or codes: which one is known when a row is asked for.
-        let mut deeper = Column { dtype, ..*self };
         let step = deeper.path.get_mut(usize::from(self.steps));
         match (step, u16::try_from(k)) {
             (Some(step), Ok(k)) => *step = k,
@@ -90,20 +89,29 @@ impl<'f> Column<'f> {
         Ok(deeper)
     }
 
-    /// The rows from `row` on, as far as one node holds them.
-    fn resolve(&self, row: u64, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Rows<'f>> {
-        let path = self.path.get(..self.steps.into()).unwrap_or_default();
-        let mut rows = Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) };
-        rows.enter(path, run, s)?;
-        Ok(rows)
+    /// All rows from `row` on.
+    const fn rows_from(&self, row: u64) -> Rows<'f> {
+        Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) }
     }
 
-    /// The rows of `rows` that are read at once, and how many: those of one chunk, and of many no part of a block.
-    fn window(&self, rows: &Range<u64>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<(Rows<'f>, usize)> {
+    /// Into the node that holds the first of these rows.
+    fn enter(&self, rows: &mut Rows<'f>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        rows.enter(self.path.get(..self.steps.into()).unwrap_or_default(), run, s)
+    }
+
+    /// Takes a window of those rows of `rows`, from the first on, that are read at once: rows of one chunk, and of many
+    /// no part of a block. How many they are.
+    fn narrow(
+        &self,
+        window: &mut Rows<'f>,
+        rows: &Range<u64>,
+        run: &mut Run<'_>,
+        s: &mut Scratch<'_>,
+    ) -> Result<usize> {
         if rows.start > rows.end || rows.end > self.node.rows {
             return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
         }
-        let mut window = self.resolve(rows.start, run, s)?;
+        self.enter(window, run, s)?;
         if self.dtype.children() > 0 {
             window.left = window.unbroken(run, s)?;
         }
@@ -112,8 +120,9 @@ impl<'f> Column<'f> {
         if len >= block.saturating_mul(4) {
             len = len.saturating_sub(window.at.saturating_add(len) & block.wrapping_sub(1));
         }
+        window.left = len;
         let bad = |_| self.node.error(Kind::OutOfRange, What::Row, self.node.rows);
-        Ok((window, usize::try_from(len).map_err(bad)?))
+        usize::try_from(len).map_err(bad)
     }
 }
 
@@ -122,10 +131,8 @@ impl Rows<'_> {
     fn enter(&mut self, mut path: &[u16], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
         loop {
             run.fuel.spend(self.node.at())?;
-            if (self.node.layout().is_some() || !path.is_empty() && self.left > 0)
-                && let Some(child) = self.node.wrapped().as_ref()?
-            {
-                self.node = *child;
+            let down = self.node.layout().is_some() || !path.is_empty() && self.left > 0;
+            if down && self.node.enter_wrapped()? {
                 continue;
             }
             if self.left == 0 {
@@ -133,17 +140,14 @@ impl Rows<'_> {
             }
             match self.node.form {
                 Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.enter_chunk(run, s)?,
-                Form::Array(Encoding::Constant) if !path.is_empty() => self.node = *self.node.constant().as_ref()?,
+                Form::Array(Encoding::Constant) if !path.is_empty() => self.node.enter_constant()?,
                 Form::Array(Encoding::Sparse) if !path.is_empty() => self.enter_sparse(run, s)?,
                 _ => {
                     let Some((k, rest)) = path.split_first() else { return Ok(()) };
                     path = rest;
-                    let field = self.node.nested_child((*k).into());
-                    let field = field.as_ref()?;
-                    if matches!(field.form, Form::Nothing) {
+                    if !self.node.enter_nested((*k).into())? {
                         return Err(self.node.undecoded());
                     }
-                    self.node = *field;
                 }
             }
         }
@@ -180,11 +184,14 @@ impl<'f> column::Column for Column<'f> {
         if let Type::Struct(_) = self.ty() {
             return self.field(k);
         }
-        let dtype = self.node.file.child_type(&self.dtype, k)?;
-        match self.steps {
-            0 => self.node.nested_child(k).map(Column::new),
-            _ => Ok(Column::new(self.node.nothing(&dtype))),
+        let mut child = Column::new(&self.node);
+        child.dtype = self.dtype;
+        self.node.file.enter_type(&mut child.dtype, k)?;
+        if !(self.steps == 0 && child.node.enter_nested(k)?) {
+            child.node.enter_nothing();
+            child.node.dtype = child.dtype;
         }
+        Ok(child)
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
@@ -196,10 +203,10 @@ impl<'f> column::Column for Column<'f> {
         let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
         let mut aside = [0; ASIDE];
         let s = &mut Scratch::new(&mut aside);
-        let window = self.window(&rows, &mut run, s);
-        let (Rows { node, at, .. }, len) = window.as_ref()?;
-        let (at, len) = (*at, *len);
-        let n = len as u64;
+        let mut window = self.rows_from(rows.start);
+        let len = self.narrow(&mut window, &rows, &mut run, s)?;
+        let Rows { node, at, left: n } = &window;
+        let (at, n) = (*at, *n);
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
             None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
@@ -220,26 +227,28 @@ impl<'f> column::Column for Column<'f> {
     {
         let limits = self.node.file.limits();
         let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
-        let window = self.window(&rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]));
-        let (Rows { node, at, .. }, len) = window.as_ref()?;
-        let (at, len) = (*at, *len);
-        let mut of = Column::new(*node);
-        let values = node.values(self.dtype.shape, at, len, &mut of, &mut run, s)?;
+        let mut window = self.rows_from(rows.start);
+        let len = self.narrow(&mut window, &rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
+        let (node, at, mut concrete) = (&window.node, window.at, window);
+        let values = node.values(self.dtype.shape, at, len, &mut concrete, &mut run, s)?;
         let validity = match values {
             Values::Null => Validity::None,
             _ => node.valid_rows(at, len, &mut run, s)?,
         };
-        Ok(Batch { first: rows.start, len, values, validity, of })
+        Ok(Batch { first: rows.start, len, values, validity, of: Column::new(&concrete.node) })
     }
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
         let mut run = Run::new(self.node.file.limits(), 1);
-        let Rows { node, at, left } = self.resolve(row, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
-        let (codes, values) = match node.form {
-            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => node.dict()?,
-            _ => return Ok(None),
-        };
+        let mut rows = self.rows_from(row);
+        self.enter(&mut rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
+        let Rows { mut node, at, left } = rows;
+        if !matches!(node.form, Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict)) {
+            return Ok(None);
+        }
+        let codes = Column::new(&node.codes()?);
+        node.enter_values()?;
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
-        Ok(Some(Dictionary { first, len, codes: Column::new(codes), values: Column::new(values) }))
+        Ok(Some(Dictionary { first, len, codes, values: Column::new(&node) }))
     }
 }

@@ -127,8 +127,16 @@ impl<'a> DType<'a> {
     }
 
     /// The type in a table.
-    pub(super) fn of(mut table: Table<'a>) -> Result<Self> {
-        let (flat, place) = table.place();
+    pub(super) fn of(table: Table<'a>) -> Result<Self> {
+        let mut dtype = DType { flat: table.place().0, ty: Ty::BOOL };
+        dtype.read(table)?;
+        Ok(dtype)
+    }
+
+    /// Becomes the type in a table of the same buffer.
+    #[inline(never)]
+    fn read(&mut self, mut table: Table<'a>) -> Result<()> {
+        let place = Some(table.place().1);
         let (tag, at) = loop {
             let at = table.at();
             match table.enter_member(flat::DType::TYPE)? {
@@ -138,7 +146,10 @@ impl<'a> DType<'a> {
         };
         let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, at).with_need(need);
         let (shape, nullable) = match tag {
-            Tag::NULL => return Ok(DType { flat, ty: Ty { shape: Shape::Null, nullable: true, place: Some(place) } }),
+            Tag::NULL => {
+                self.ty = Ty { shape: Shape::Null, nullable: true, place };
+                return Ok(());
+            }
             Tag::BOOL => (Shape::Bool, flat::Bool::NULLABLE),
             Tag::PRIMITIVE => {
                 let number = table.scalar::<u8>(flat::Primitive::PTYPE, 0)?;
@@ -180,7 +191,8 @@ impl<'a> DType<'a> {
             _ => return Err(bad(tag.into())),
         };
         let nullable = table.scalar::<bool>(nullable, false)?;
-        Ok(DType { flat, ty: Ty { shape, nullable, place: Some(place) } })
+        self.ty = Ty { shape, nullable, place };
+        Ok(())
     }
 
     /// A type of the same buffer, or none of it.
@@ -202,13 +214,19 @@ impl<'a> DType<'a> {
     /// The type that values are stored as: that of an extension, of an extension of one, and so on.
     pub(super) fn storage(&self) -> Result<Self> {
         let mut storage = *self;
-        while let Some(mut table) = storage.table()
+        storage.enter_storage()?;
+        Ok(storage)
+    }
+
+    /// Becomes the type that values are stored as.
+    pub(super) fn enter_storage(&mut self) -> Result<()> {
+        while let Some(mut table) = self.table()
             && table.enter_member(flat::DType::TYPE)? == Tag::EXTENSION
         {
             enter_required(&mut table, flat::Extension::STORAGE_DTYPE)?;
-            storage.ty.place = Some(table.place().1);
+            self.ty.place = Some(table.place().1);
         }
-        Ok(storage)
+        Ok(())
     }
 
     /// The id and metadata of an extension type.
@@ -320,16 +338,25 @@ impl<'a> DType<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
     pub fn child(&self, k: usize) -> Result<Self> {
-        let none = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64);
-        if k >= self.children() {
+        let mut child = *self;
+        child.enter(k)?;
+        Ok(child)
+    }
+
+    /// Becomes the type of child `k`.
+    pub(super) fn enter(&mut self, k: usize) -> Result<()> {
+        let children = self.children();
+        let none = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(children as u64);
+        if k >= children {
             return Err(none());
         }
-        let storage = self.storage()?;
-        let mut table = storage.table().ok_or_else(none)?;
+        self.enter_storage()?;
+        let mut table = self.table().ok_or_else(none)?;
         table.enter_member(flat::DType::TYPE)?;
         match self.ty.shape {
             Shape::Map | Shape::Entries => {
-                return Ok(storage.with(Ty { shape: Shape::Entry, nullable: false, ..storage.ty }));
+                (self.ty.shape, self.ty.nullable) = (Shape::Entry, false);
+                return Ok(());
             }
             Shape::Entry => {
                 enter_required(&mut table, if k == 0 { flat::Map::KEY_TYPE } else { flat::Map::VALUE_TYPE })?;
@@ -338,7 +365,7 @@ impl<'a> DType<'a> {
             Shape::List | Shape::FixedList(_) if table.enter(ELEMENT_TYPE)? => {}
             _ => return Err(none()),
         }
-        DType::of(table)
+        self.read(table)
     }
 
     /// The name of field `k`.

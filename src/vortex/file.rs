@@ -12,7 +12,7 @@ use crate::limits::{Depth, Limits};
 use crate::meta::flat::{Flat, Inline, Table};
 
 /// Array encodings whose ids are looked up once.
-const CACHED: usize = 64;
+const CACHED: u16 = 64;
 
 /// An open file: views of its metadata, and where its bytes are.
 #[derive(Clone, Copy)]
@@ -25,7 +25,7 @@ pub struct File<'a> {
     postscript: Option<Table<'a>>,
     segments: Option<Inline<'a, SegmentSpec>>,
     ids: Ids<'a>,
-    cached: [Encoding; CACHED],
+    cached: [Encoding; CACHED as usize],
 }
 
 /// What the rows come from.
@@ -106,8 +106,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        let source = Source::pieces(pieces, len);
-        Self::open_source(source, None, limits).map_err(|e| missing_parts(e, &source, limits))
+        Self::open_parts(Source::pieces(pieces, len), None, limits, true)
     }
 
     /// Opens a file in any way; parts that are missing are asked for one by one.
@@ -115,31 +114,49 @@ impl<'a> File<'a> {
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
     pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
+        Self::open_parts(source, dtype, limits, false)
+    }
+
+    /// Opens a file in any way; where parts are missing, all of them are asked for `together`, or the first one.
+    fn open_parts(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
         let end = End::of(&source)?;
         let depth = Depth::new(limits);
-        let postscript = table(&source, end.postscript, depth, What::VtxPostscript)?;
-        // The root of the part in a field of the postscript.
-        let part = |field, what| -> Result<Option<Table<'a>>> {
-            let mut segment = postscript;
-            if !segment.enter(field)? {
-                return Ok(None);
+        let enter_root = |table: &mut Table<'a>, span: Span, what| {
+            table.enter_root(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth))
+        };
+        let mut postscript = Table::EMPTY;
+        enter_root(&mut postscript, end.postscript, What::VtxPostscript)?;
+        // Goes on from the postscript to the root of the part in one of its fields; whether there is one.
+        let enter = |part: &mut Table<'a>, field, what| -> Result<bool> {
+            if !part.enter(field)? {
+                return Ok(false);
             }
-            let mut spec = segment;
-            if spec.enter(flat::PostscriptSegment::COMPRESSION)? || spec.enter(flat::PostscriptSegment::ENCRYPTION)? {
-                return Err(Error::new(Kind::Unsupported, what, segment.at()));
+            let at = part.at();
+            let span = span_in(*part);
+            if part.enter(flat::PostscriptSegment::COMPRESSION)? || part.enter(flat::PostscriptSegment::ENCRYPTION)? {
+                return Err(Error::new(Kind::Unsupported, what, at));
             }
-            table(&source, span_in(segment)?, depth, what).map(Some)
+            match enter_root(part, span?, what) {
+                Err(e) if together => Err(missing_parts(e, postscript, &source)),
+                entered => entered.map(|()| true),
+            }
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
-        let required = |field, what| part(field, what)?.ok_or_else(|| missing(what));
 
-        let footer = required(flat::Postscript::FOOTER, What::VtxFooter)?;
-        let layout = flat::Layout::from(required(flat::Postscript::LAYOUT, What::VtxLayout)?);
-        let dtype = match part(flat::Postscript::DTYPE, What::VtxDType)? {
-            Some(own) => DType::of(own)?,
-            None => dtype.ok_or_else(|| missing(What::VtxDType))?,
+        let (mut footer, mut layout, mut own, mut statistics) = (postscript, postscript, postscript, postscript);
+        if !enter(&mut footer, flat::Postscript::FOOTER, What::VtxFooter)? {
+            return Err(missing(What::VtxFooter));
+        }
+        if !enter(&mut layout, flat::Postscript::LAYOUT, What::VtxLayout)? {
+            return Err(missing(What::VtxLayout));
+        }
+        let layout = flat::Layout::from(layout);
+        let dtype = match enter(&mut own, flat::Postscript::DTYPE, What::VtxDType)? {
+            true => DType::of(own)?,
+            false => dtype.ok_or_else(|| missing(What::VtxDType))?,
         };
-        let statistics = part(flat::Postscript::STATISTICS, What::VtxStatistics)?.map(Into::into);
+        let has_statistics = enter(&mut statistics, flat::Postscript::STATISTICS, What::VtxStatistics)?;
+        let statistics = has_statistics.then_some(statistics.into());
 
         let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
         let segments = segments.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
@@ -163,7 +180,7 @@ impl<'a> File<'a> {
             postscript: Some(postscript),
             segments: Some(segments),
             ids: Ids::Footer(footer),
-            cached: [Encoding::Unknown; CACHED],
+            cached: [Encoding::Unknown; CACHED as usize],
         };
         file.cache();
         Ok(file)
@@ -187,19 +204,17 @@ impl<'a> File<'a> {
             postscript: None,
             segments: None,
             ids: Ids::Arrays(ids),
-            cached: [Encoding::Unknown; CACHED],
+            cached: [Encoding::Unknown; CACHED as usize],
         };
         file.cache();
         Ok(file)
     }
 
     fn cache(&mut self) {
-        let mut cached = self.cached;
-        for (i, encoding) in cached.iter_mut().enumerate() {
-            let id = u16::try_from(i).ok().and_then(|i| self.array_id(i).ok());
-            *encoding = id.map_or(Encoding::Unknown, |(id, _)| Encoding::of(id));
+        for i in 0..CACHED {
+            let encoding = self.array_id(i).map_or(Encoding::Unknown, |(id, _)| Encoding::of(id));
+            self.cached.get_mut(usize::from(i)).into_iter().for_each(|cached| *cached = encoding);
         }
-        self.cached = cached;
     }
 
     /// The type of the rows: a struct of the columns, or that of the one column.
@@ -208,10 +223,13 @@ impl<'a> File<'a> {
         self.dtype
     }
 
-    /// The type of child `k` of a type that it holds.
+    /// Goes on from a type that it holds to that of child `k`.
     #[inline(never)]
-    pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
-        Ok(self.dtype.with(*ty).child(k)?.ty)
+    pub(super) fn enter_type(&self, ty: &mut Ty, k: usize) -> Result<()> {
+        let mut dtype = self.dtype.with(*ty);
+        dtype.enter(k)?;
+        *ty = dtype.ty;
+        Ok(())
     }
 
     /// How many rows.
@@ -359,13 +377,11 @@ impl fmt::Debug for File<'_> {
 /// An error about one part that no piece holds, widened to all such parts: writers put them next to each other,
 /// so that one request fetches them. Those that lie far apart are fetched one by one.
 #[cold]
-fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
-    let (said, missing, what) = (e.said(), e.kind() == Kind::Missing, e.what());
-    let postscript = |end: End| table(source, end.postscript, Depth::new(limits), What::VtxPostscript);
-    let postscript = match End::of(source).and_then(postscript) {
-        Ok(postscript) if missing => postscript,
-        _ => return said.into(),
-    };
+fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error {
+    let (said, what) = (e.said(), e.what());
+    if e.kind() != Kind::Missing {
+        return e;
+    }
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
         let mut segment = postscript;
@@ -383,11 +399,6 @@ fn missing_parts(e: Error, source: &Source<'_>, limits: &Limits) -> Error {
         return said.into();
     }
     Error::new(Kind::Missing, what, start).with_need(len)
-}
-
-#[inline(never)]
-fn table<'a>(source: &Source<'a>, span: Span, depth: Depth, what: What) -> Result<Table<'a>> {
-    Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
 }
 
 /// Where a part lies, by its entry in the postscript.

@@ -6,6 +6,8 @@ use super::raw::{Encoding, LayoutId};
 use super::tree::{Run, Text};
 use crate::bytes::FAST;
 #[cfg(feature = "zstd")]
+use crate::bytes::saturated;
+#[cfg(feature = "zstd")]
 use crate::codec::Codec;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::onpair;
@@ -30,18 +32,13 @@ impl<'f> Node<'f> {
         let n = n.min(self.rows).clamp(1, MOST);
         // Lengths, offsets and indices are read as words of 8 bytes whatever is asked for.
         let width = width.max(8);
-        if self.layout().is_some()
-            && let Some(child) = self.wrapped().as_ref()?
-        {
+        let mut child = *self;
+        if self.layout().is_some() && child.enter_wrapped()? {
             return child.temporaries(n, width, run);
         }
         match self.form {
             Form::Layout(layout) => match layout {
-                LayoutId::Dict => {
-                    let parts = self.dict();
-                    let (codes, values) = parts.as_ref()?;
-                    dictionary(codes, values, n, width, run)
-                }
+                LayoutId::Dict => self.dictionary_temporaries(n, width, run),
                 LayoutId::Chunked => {
                     let mut most = 0;
                     for k in 0..self.children()? {
@@ -64,11 +61,7 @@ impl<'f> Node<'f> {
         let block = BLOCK as u64;
         let (mut own, mut rows) = (0, n);
         match encoding {
-            Encoding::Dict => {
-                let parts = self.dict();
-                let (codes, values) = parts.as_ref()?;
-                return dictionary(codes, values, n, width, run);
-            }
+            Encoding::Dict => return self.dictionary_temporaries(n, width, run),
             Encoding::RunEnd => own = piece(n, width.wrapping_add(8)).wrapping_add(SLACK),
             Encoding::Sparse => {
                 own = piece(n.min(self.sparse_patches()?.len()), width.wrapping_add(8)).wrapping_add(SLACK);
@@ -93,7 +86,7 @@ impl<'f> Node<'f> {
             #[cfg(feature = "zstd")]
             Encoding::Zstd => {
                 let frame = self.zstd_largest(run)?;
-                let workspace = Codec::Zstd.workspace_len(usize::try_from(frame).unwrap_or(usize::MAX)) as u64;
+                let workspace = Codec::Zstd.workspace_len(saturated(frame)) as u64;
                 own = piece(n, 1).saturating_add(workspace).saturating_add(SLACK);
                 // Texts are unpacked where they stay, and counted there.
                 if !matches!(run.text, Text::Copied { .. }) {
@@ -124,13 +117,16 @@ impl<'f> Node<'f> {
         }
         Ok(own)
     }
-}
 
-/// Codes, and the values that are read whole, or one by one.
-fn dictionary(codes: &Node<'_>, values: &Node<'_>, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
-    let copied = matches!(run.text, Text::Copied { .. });
-    let whole = if copied { values.rows } else { values.rows.min(n.max(SMALL)) };
-    let own = piece(n, 5).wrapping_add(piece(whole, width)).wrapping_add(2 * SLACK);
-    let codes = codes.temporaries(n, width, run)?;
-    Ok(own.saturating_add(codes).saturating_add(values.temporaries(whole.max(1), width, run)?))
+    /// Codes, and the values that are read whole, or one by one.
+    fn dictionary_temporaries(&self, n: u64, width: u64, run: &mut Run<'_>) -> Result<u64> {
+        let codes = self.codes();
+        let (codes, mut values) = (codes.as_ref()?, *self);
+        values.enter_values()?;
+        let copied = matches!(run.text, Text::Copied { .. });
+        let whole = if copied { values.rows } else { values.rows.min(n.max(SMALL)) };
+        let own = piece(n, 5).wrapping_add(piece(whole, width)).wrapping_add(2 * SLACK);
+        let codes = codes.temporaries(n, width, run)?;
+        Ok(own.saturating_add(codes).saturating_add(values.temporaries(whole.max(1), width, run)?))
+    }
 }

@@ -6,7 +6,7 @@ use super::dtype::{DType, Shape, Ty, integer};
 use super::file::{File, Root};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
-use crate::bytes::Span;
+use crate::bytes::{Span, saturated};
 use crate::column::Prim;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex as flat;
@@ -59,7 +59,7 @@ pub(super) struct Blob<'f> {
     pub(super) bytes: &'f [u8],
     /// Where it lies in the file.
     pub(super) at: u64,
-    buffers: Option<Inline<'f, flat::Buffer>>,
+    buffers: Inline<'f, flat::Buffer>,
 }
 
 /// A buffer: its bytes, and where they begin in the blob.
@@ -79,44 +79,25 @@ impl Buffer<'_> {
 
 impl<'f> Blob<'f> {
     /// That of a layout, which has its segments elsewhere.
-    const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: None };
-
-    /// The segment in `bytes`, and the root of its array.
-    fn open(bytes: &'f [u8], at: u64, depth: Depth) -> Result<(Self, Table<'f>)> {
-        let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
-        let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
-        let len = u32::from_le_bytes(*len);
-        let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
-        let tree = rest.get(start..).unwrap_or_default();
-        let flat = Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(depth);
-        let array: flat::Array<'f> = flat.root()?;
-        let root = array.root()?.ok_or(Error::new(Kind::Invalid, What::VtxArray, array.at()))?;
-        Ok((Blob { bytes, at, buffers: array.buffers()? }, root.into()))
-    }
+    const NONE: Blob<'static> = Blob { bytes: &[], at: 0, buffers: Inline::EMPTY };
 
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into());
-        let buffers = self.buffers.ok_or_else(none)?;
-        let mut end = 0u64;
+        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into()).with_need(self.buffers.len() as u64);
+        let (mut start, mut end, mut compression) = (0, 0u64, flat::Compression::None);
         for k in 0..=usize::from(i) {
-            let spec = buffers.get(k).ok_or_else(|| none().with_need(buffers.len() as u64))?;
-            let start = end.saturating_add(spec.padding.into());
+            let spec = self.buffers.get(k).ok_or_else(none)?;
+            start = end.saturating_add(spec.padding.into());
             end = start.saturating_add(spec.length.into());
-            if k < usize::from(i) {
-                continue;
-            }
-            let at = self.at.saturating_add(start);
-            if spec.compression != flat::Compression::None {
-                return Err(Error::new(Kind::Unsupported, What::VtxBuffer, at).with_need(i.into()));
-            }
-            let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-            let bytes = range.and_then(|(start, end)| Some((start, self.bytes.get(start..end)?)));
-            let cut = Error::new(Kind::Truncated, What::VtxBuffer, at).with_need(spec.length.into());
-            let (start, bytes) = bytes.ok_or(cut)?;
-            return Ok(Buffer { bytes, start, at });
+            compression = spec.compression;
         }
-        Err(none())
+        let at = self.at.saturating_add(start);
+        if compression != flat::Compression::None {
+            return Err(Error::new(Kind::Unsupported, What::VtxBuffer, at).with_need(i.into()));
+        }
+        let bytes = self.bytes.get(saturated(start)..saturated(end));
+        let cut = || Error::new(Kind::Truncated, What::VtxBuffer, at).with_need(end.saturating_sub(start));
+        Ok(Buffer { bytes: bytes.ok_or_else(cut)?, start: saturated(start), at })
     }
 }
 
@@ -132,12 +113,16 @@ impl<'f> Node<'f> {
     /// The root of a file.
     pub(super) fn root(file: &'f File<'f>) -> Result<Self> {
         let depth = Depth::new(file.limits());
-        let ((blob, table), form, rows) = match file.root() {
-            Root::Layout(layout) => ((Blob::NONE, layout.into()), Form::Layout(LayoutId::Unknown), layout.row_count()?),
-            Root::Blob(bytes, rows) => (Blob::open(bytes, 0, depth)?, Form::Array(Encoding::Unknown), rows),
+        let (form, table) = match file.root() {
+            Root::Layout(layout) => (Form::Layout(LayoutId::Unknown), layout.into()),
+            Root::Blob(..) => (Form::Nothing, Table::EMPTY),
         };
-        let mut root = Node { file, form, dtype: file.dtype().ty, rows, depth, table, blob };
-        root.identify()?;
+        let (dtype, rows) = (file.dtype().ty, file.rows()?);
+        let mut root = Node { file, form, dtype, rows, depth, table, blob: Blob::NONE };
+        match file.root() {
+            Root::Layout(_) => root.identify()?,
+            Root::Blob(bytes, _) => root.enter_blob(bytes, 0)?,
+        }
         Ok(root)
     }
 
@@ -186,39 +171,45 @@ impl<'f> Node<'f> {
         Error::new(kind, what, self.at()).with_need(need)
     }
 
-    /// A node below this one, in its blob.
-    fn with(&self, form: Form<'f>, dtype: &Ty, rows: u64) -> Result<Self> {
-        let mut node = Node { form, dtype: *dtype, rows, ..*self };
-        node.depth.enter(self.at())?;
-        Ok(node)
+    /// Becomes what lies in a scalar, in the same blob.
+    fn enter_scalar(&mut self, form: Form<'f>, rows: u64) -> Result<()> {
+        let at = self.at();
+        (self.form, self.rows) = (form, rows);
+        self.depth.enter(at)
     }
 
-    /// A node of this type without rows.
-    pub(super) fn nothing(&self, dtype: &Ty) -> Self {
-        Node { form: Form::Nothing, dtype: *dtype, rows: 0, ..*self }
+    /// Becomes a node without rows.
+    pub(super) const fn enter_nothing(&mut self) {
+        (self.form, self.rows) = (Form::Nothing, 0);
     }
 
-    /// Every row the item `i` of this scalar.
-    pub(super) fn item(&self, scalar: Scalar<'f>, i: u64, dtype: &Ty) -> Result<Self> {
-        self.with(Form::Scalar(scalar.field(i)?), dtype, self.rows)
+    /// Every row becomes the item `i` of this scalar.
+    pub(super) fn enter_item(&mut self, scalar: &Scalar<'f>, i: u64) -> Result<()> {
+        self.enter_scalar(Form::Scalar(scalar.field(i)?), self.rows)
     }
 
-    /// The rows that lie in this scalar, at the end of `steps`, where those lead so far.
-    pub(super) fn items(&self, scalar: Scalar<'f>, steps: Option<Steps>, dtype: &Ty) -> Result<Self> {
+    /// Goes on to the rows that lie in this scalar, at the end of `steps`, where those lead so far.
+    pub(super) fn enter_items(&mut self, scalar: &Scalar<'f>, steps: Option<Steps>) -> Result<()> {
         let steps = steps.ok_or_else(|| self.error(Kind::Limit, What::MaxDepth, 4))?;
-        self.with(Form::Items(scalar, steps), dtype, scalar.count(steps)?)
+        self.enter_scalar(Form::Items(*scalar, steps), scalar.count(steps)?)
     }
 
-    /// A constant array: every row its scalar.
+    /// Goes on from a constant array to its scalar, which every row is.
     #[inline(never)]
-    pub(super) fn constant(&self) -> Result<Self> {
-        self.with(Form::Scalar(self.fill()?), &self.dtype, self.rows)
+    pub(super) fn enter_constant(&mut self) -> Result<()> {
+        self.enter_scalar(Form::Scalar(self.fill()?), self.rows)
     }
 
     /// The scalar of a constant array, and that of a sparse one where it has no patches.
     pub(super) fn fill(&self) -> Result<Scalar<'f>> {
         let buffer = self.buffer(0)?;
         Ok(Scalar::new(Message::new_at(buffer.bytes, buffer.at)))
+    }
+
+    /// Whether a constant array of bools is one of true ones.
+    #[inline(never)]
+    pub(super) fn is_filled(&self) -> Result<bool> {
+        Ok(self.fill().as_ref()?.cell(Shape::Bool)?.first() == Some(&1))
     }
 
     // Layouts.
@@ -231,15 +222,30 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The blob of a flat layout, as a node.
-    pub(super) fn flat(&self) -> Result<Self> {
-        let Some(span) = self.segment()? else { return Ok(*self) };
+    /// Goes on from a flat layout to its blob.
+    pub(super) fn enter_flat(&mut self) -> Result<()> {
+        let Some(span) = self.segment()? else { return Ok(()) };
         let bytes = self.file.source().get(span, What::VtxSegment)?;
-        let mut array = Node { form: Form::Array(Encoding::Unknown), ..*self };
-        array.depth.enter(self.at())?;
-        (array.blob, array.table) = Blob::open(bytes, span.at, array.depth)?;
-        array.identify()?;
-        Ok(array)
+        self.depth.enter(self.at())?;
+        self.enter_blob(bytes, span.at)
+    }
+
+    /// Goes on to the root of the array in the segment `bytes`.
+    fn enter_blob(&mut self, bytes: &'f [u8], at: u64) -> Result<()> {
+        let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
+        let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
+        let len = u32::from_le_bytes(*len);
+        let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
+        let tree = rest.get(start..).unwrap_or_default();
+        self.table.enter_root(Flat::new_at(tree, at.saturating_add(start as u64)).with_depth(self.depth))?;
+        let array = flat::Array::from(self.table);
+        if !self.table.enter(flat::Array::ROOT)? {
+            return Err(Error::new(Kind::Invalid, What::VtxArray, array.at()));
+        }
+        let buffers = Table::from(array).elements(flat::Array::BUFFERS)?;
+        self.blob = Blob { bytes, at, buffers };
+        self.form = Form::Array(Encoding::Unknown);
+        self.identify()
     }
 
     /// Where the segment of a flat layout lies.
@@ -263,29 +269,32 @@ impl<'f> Node<'f> {
 
     /// Metadata of the encoding or layout.
     pub(super) fn metadata(&self) -> Result<Message<'f>> {
-        let bytes = match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
-            Some(field) => self.table.vector::<u8>(field)?,
-            None => None,
-        };
-        Ok(bytes.map_or(Message::new_at(&[], self.at()), |bytes| Message::new_at(bytes.bytes(), bytes.at())))
+        match self.field(flat::Layout::METADATA, flat::ArrayNode::METADATA) {
+            Some(field) => {
+                let bytes = self.table.elements::<u8>(field)?;
+                Ok(Message::new_at(bytes.bytes(), bytes.at()))
+            }
+            None => Ok(Message::new_at(&[], self.at())),
+        }
     }
 
     /// Field `number` of the metadata, 0 where it is left out.
     #[inline(never)]
     pub(super) fn number(&self, number: u32) -> Result<u64> {
-        Ok(self.metadata()?.uint(number)?.unwrap_or(0))
+        Ok(self.metadata().as_ref()?.uint(number)?.unwrap_or(0))
     }
 
     /// The same of a number that has 32 bits.
     #[inline(never)]
     pub(super) fn number32(&self, number: u32) -> Result<u32> {
-        Ok(self.metadata()?.uint32(number)?.unwrap_or(0))
+        Ok(self.metadata().as_ref()?.uint32(number)?.unwrap_or(0))
     }
 
     /// The integer type in field `number` of the metadata.
     #[inline(never)]
     pub(super) fn integer(&self, number: u32) -> Result<Prim> {
-        let metadata = self.metadata()?;
+        let metadata = self.metadata();
+        let metadata = metadata.as_ref()?;
         integer(metadata.uint(number)?, metadata.at())
     }
 
@@ -298,7 +307,16 @@ impl<'f> Node<'f> {
     /// Child `k` as offsets: where each row begins, and where the last one ends.
     #[inline(never)]
     pub(super) fn offsets(&self, k: usize, number: u32) -> Result<Node<'f>> {
-        self.integers(k, number, false, self.rows.saturating_add(1))
+        let mut offsets = *self;
+        offsets.enter_offsets(k, number)?;
+        Ok(offsets)
+    }
+
+    /// Goes on to child `k`, which are offsets.
+    #[inline(never)]
+    pub(super) fn enter_offsets(&mut self, k: usize, number: u32) -> Result<()> {
+        self.dtype = Ty::prim(self.integer(number)?, false);
+        self.enter(k, self.rows.saturating_add(1))
     }
 
     /// Child `k` as `rows` numbers of a type.
@@ -328,55 +346,63 @@ impl<'f> Node<'f> {
     /// Child `k` as `rows` rows of `dtype`; those of a layout know their rows.
     #[inline(never)]
     pub(super) fn child(&self, k: usize, dtype: &Ty, rows: u64) -> Result<Node<'f>> {
-        let mut child = Node { dtype: *dtype, rows, ..*self };
-        if !self.links().map_or(Ok(false), |links| child.table.enter_element(links, k))? {
-            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
-        }
-        if self.layout().is_some() {
-            child.rows = child.table.scalar(flat::Layout::ROW_COUNT, 0)?;
-        }
-        child.depth.enter(self.at())?;
-        child.identify()?;
+        let mut child = Node { dtype: *dtype, ..*self };
+        child.enter(k, rows)?;
         Ok(child)
     }
 
-    /// Child `k` of a layout that must have as many rows as this one.
-    pub(super) fn equal_child(&self, k: usize, dtype: &Ty) -> Result<Node<'f>> {
-        self.of_equal_rows(self.child(k, dtype, self.rows))
-    }
-
-    /// A child that must have as many rows as this node; those of an array have.
-    pub(super) fn of_equal_rows(&self, found: Result<Node<'f>>) -> Result<Node<'f>> {
-        match &found {
-            Ok(child) if child.rows != self.rows => Err(child.error(Kind::Invalid, What::VtxRows, child.rows)),
-            _ => found,
+    /// Goes on to child `k`, as `rows` rows of the same type; those of a layout know their rows. Who takes such steps
+    /// moves no nodes about.
+    #[inline(never)]
+    pub(super) fn enter(&mut self, k: usize, rows: u64) -> Result<()> {
+        let at = self.at();
+        if !self.links().map_or(Ok(false), |links| self.table.enter_element(links, k))? {
+            return Err(self.error(Kind::Invalid, What::VtxArray, k as u64));
         }
+        self.rows = rows;
+        if self.layout().is_some() {
+            self.rows = self.table.scalar(flat::Layout::ROW_COUNT, 0)?;
+        }
+        self.depth.enter(at)?;
+        self.identify()
     }
 
-    /// The child with the same rows, of a node that only wraps it. Of arrays those whose validity is their own
-    /// are among them.
+    /// Goes on to child `k`, which must have `rows` rows; those of an array have.
+    pub(super) fn enter_exactly(&mut self, k: usize, rows: u64) -> Result<()> {
+        self.enter(k, rows)?;
+        if self.rows == rows { Ok(()) } else { Err(self.error(Kind::Invalid, What::VtxRows, self.rows)) }
+    }
+
+    /// Goes on to the child with the same rows, of a node that only wraps it; whether it did. Of arrays those whose
+    /// validity is their own are among them.
     #[inline(never)]
-    pub(super) fn wrapped(&self) -> Result<Option<Node<'f>>> {
-        let child = match self.form {
-            Form::Layout(LayoutId::Flat) => self.flat(),
-            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.equal_child(0, &self.dtype),
-            Form::Array(Encoding::Ext) => self.child(0, &self.dtype().storage()?.ty, self.rows),
-            Form::Array(Encoding::Map) => self.child(0, self.dtype.entries().as_ref()?, self.rows),
-            Form::Array(Encoding::Masked) => self.child(0, &self.dtype.required(), self.rows),
-            _ => return Ok(None),
+    pub(super) fn enter_wrapped(&mut self) -> Result<bool> {
+        match self.form {
+            Form::Layout(LayoutId::Flat) => return self.enter_flat().map(|()| true),
+            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => {}
+            Form::Array(Encoding::Ext) => {
+                let mut dtype = self.dtype();
+                dtype.enter_storage()?;
+                self.dtype = dtype.ty;
+            }
+            Form::Array(Encoding::Map) => self.dtype = self.dtype.entries()?,
+            Form::Array(Encoding::Masked) => self.dtype.nullable = false,
+            _ => return Ok(false),
+        }
+        self.enter_exactly(0, self.rows).map(|()| true)
+    }
+
+    /// Goes on to the values that rows repeat or pick from; whether the node is of that kind.
+    #[inline(never)]
+    pub(super) fn enter_values(&mut self) -> Result<bool> {
+        let (k, rows) = match self.form {
+            Form::Layout(LayoutId::Dict) => (0, 0),
+            Form::Array(Encoding::Dict) => (1, self.number32(1)?.into()),
+            Form::Array(Encoding::RunEnd) => (1, self.number(2)?),
+            Form::Array(Encoding::Sparse) => (1, self.sparse_patches()?.len()),
+            _ => return Ok(false),
         };
-        child.map(Some)
-    }
-
-    /// The values that rows repeat or pick from, of a node of that kind.
-    #[inline(never)]
-    pub(super) fn repeated(&self) -> Result<Option<Node<'f>>> {
-        Ok(Some(match self.form {
-            Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict) => self.dict()?.1,
-            Form::Array(Encoding::RunEnd) => self.run_ends()?.1,
-            Form::Array(Encoding::Sparse) => self.child(1, &self.dtype, self.sparse_patches()?.len())?,
-            _ => return Ok(None),
-        }))
+        self.enter(k, rows).map(|()| true)
     }
 
     // Arrays.
@@ -414,20 +440,20 @@ impl<'f> Node<'f> {
 
     /// Buffer `k` of an array node.
     pub(super) fn buffer(&self, k: usize) -> Result<Buffer<'f>> {
-        let buffer = self.buffer_numbers()?.and_then(|numbers| numbers.get(k));
-        self.blob.buffer(buffer.ok_or_else(|| self.error(Kind::Invalid, What::VtxBuffer, k as u64))?)
+        let numbers = self.buffer_numbers();
+        self.blob.buffer(numbers.as_ref()?.get(k).ok_or_else(|| self.error(Kind::Invalid, What::VtxBuffer, k as u64))?)
     }
 
     /// How many buffers an array node has.
     pub(super) fn buffers(&self) -> Result<usize> {
-        Ok(self.buffer_numbers()?.map_or(0, |numbers| numbers.len()))
+        Ok(self.buffer_numbers().as_ref()?.len())
     }
 
     /// The numbers of the buffers of an array node in its blob.
-    fn buffer_numbers(&self) -> Result<Option<Inline<'f, u16>>> {
+    fn buffer_numbers(&self) -> Result<Inline<'f, u16>> {
         match self.form {
-            Form::Array(_) => flat::ArrayNode::from(self.table).buffers(),
-            _ => Ok(None),
+            Form::Array(_) => self.table.elements(flat::ArrayNode::BUFFERS),
+            _ => Ok(Inline::EMPTY),
         }
     }
 

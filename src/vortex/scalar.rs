@@ -139,19 +139,20 @@ impl Steps {
             None => Steps::INTO,
             Some(k) => u32::try_from(k).ok()?.checked_add(1).filter(|step| *step < Steps::INTO)?,
         };
-        let place = [0, 8, 16, 24].into_iter().find(|place| self.0 >> place & 0xff == 0)?;
-        Some(Steps(self.0 | step << place))
+        // Behind the last step.
+        let place = u32::BITS.saturating_sub(self.0.leading_zeros()).next_multiple_of(8);
+        Some(Steps(self.0 | step.checked_shl(place)?))
     }
 }
 
 impl<'a> Scalar<'a> {
     /// Shows the scalars at the end of `steps`, in order, until `show` has seen enough.
-    pub(super) fn each(self, steps: Steps, show: &mut dyn FnMut(Self) -> Result<bool>) -> Result<bool> {
+    pub(super) fn each(&self, steps: Steps, show: &mut dyn FnMut(&Self) -> Result<bool>) -> Result<bool> {
         let rest = Steps(steps.0 >> 8);
         match steps.0 & 0xff {
             0 => show(self),
             Steps::INTO => {
-                let mut fields = self.items()?.list.fields();
+                let mut fields = self.items().as_ref()?.list.fields();
                 while let Some((number, value)) = fields.take()? {
                     if let (field::ITEM, Value::Bytes(message)) = (number, value)
                         && !(Scalar { message }).each(rest, show)?
@@ -161,12 +162,12 @@ impl<'a> Scalar<'a> {
                 }
                 Ok(true)
             }
-            k => self.field(k.saturating_sub(1).into())?.each(rest, show),
+            k => self.field(k.saturating_sub(1).into()).as_ref()?.each(rest, show),
         }
     }
 
     /// How many scalars there are.
-    pub(super) fn count(self, steps: Steps) -> Result<u64> {
+    pub(super) fn count(&self, steps: Steps) -> Result<u64> {
         let mut count = 0u64;
         self.each(steps, &mut |_| {
             count = count.saturating_add(1);
@@ -176,8 +177,8 @@ impl<'a> Scalar<'a> {
     }
 
     /// Field `k` of a struct; those of null are null.
-    pub(super) fn field(self, k: u64) -> Result<Self> {
-        if self.is_null()? { Ok(self) } else { self.items()?.get(k) }
+    pub(super) fn field(&self, k: u64) -> Result<Self> {
+        if self.is_null()? { Ok(*self) } else { self.items().as_ref()?.get(k) }
     }
 }
 

@@ -5,7 +5,7 @@ use super::node::{Blob, Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::Scalar;
 use super::tree::{NOWHERE, Run, Text, span};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
 use crate::encoding::onpair;
 use crate::error::{Kind, Result, What};
@@ -37,10 +37,10 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) 
 }
 
 /// The span of a scalar's text.
-pub(super) fn of_scalar(blob: &Blob<'_>, scalar: Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
+pub(super) fn of_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
     let bytes = scalar.bytes()?;
     // Scalars lie in the buffer of a blob.
-    let start = usize::try_from(bytes.at().saturating_sub(blob.at)).unwrap_or(usize::MAX);
+    let start = saturated(bytes.at().saturating_sub(blob.at));
     put(blob, start, bytes.bytes().len(), run)
 }
 
@@ -48,11 +48,12 @@ impl<'f> Node<'f> {
     /// How the texts of `len` rows from `at` on will be read.
     pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
         run.fuel.spend(self.at())?;
-        if let Some(child) = self.wrapped().as_ref()? {
-            return child.plan(at, len, run, s);
+        let mut below = *self;
+        if below.enter_wrapped()? {
+            return below.plan(at, len, run, s);
         }
-        if let Some(values) = self.repeated().as_ref()? {
-            let plan = values.plan(0, usize::try_from(values.rows).unwrap_or(usize::MAX), run, s)?;
+        if below.enter_values()? {
+            let plan = below.plan(0, saturated(below.rows), run, s)?;
             return match (plan, self.encoding()) {
                 (Plan::Copied(bound), Some(Encoding::Sparse)) => {
                     Ok(Plan::Copied(bound.saturating_add(self.fill_len()?)))
@@ -68,12 +69,11 @@ impl<'f> Node<'f> {
             }
             Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.plan_chunks(at, len, run, s),
             Form::Array(Encoding::Fsst) => {
-                let codes = self.fsst_codes();
-                let codes = codes.as_ref()?;
-                let codes = match self.fsst_range(codes, at, len, run, s) {
+                let bytes = below.enter_fsst_codes()?.bytes;
+                let codes = match below.fsst_range(bytes, at, len, run, s) {
                     Ok((from, to)) => to.saturating_sub(from),
                     // Offsets that take more memory than there is here.
-                    Err(e) if e.kind() == Kind::NoRoom => codes.1.bytes.len(),
+                    Err(e) if e.kind() == Kind::NoRoom => bytes.len(),
                     Err(e) => return Err(e),
                 };
                 Ok(Plan::Copied((codes as u64).saturating_mul(8)))
@@ -99,7 +99,7 @@ impl<'f> Node<'f> {
             let left = len.saturating_sub(done) as u64;
             let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
             rows.enter_chunk(run, s)?;
-            let part = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let part = saturated(rows.left);
             let plan = rows.node.plan(rows.at, part, run, s)?;
             if part == len {
                 return Ok(plan);
@@ -126,7 +126,11 @@ impl<'f> Node<'f> {
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
         match self.form {
-            Form::Layout(LayoutId::Flat) => self.flat().as_ref()?.lengths(at, len, run, s),
+            Form::Layout(LayoutId::Flat) => {
+                let mut array = *self;
+                array.enter_flat()?;
+                array.lengths(at, len, run, s)
+            }
             Form::Array(Encoding::VarBin) => {
                 let offsets = self.var_bin_offsets();
                 let offsets = offsets.as_ref()?;
@@ -151,6 +155,6 @@ impl<'f> Node<'f> {
 
     /// Bytes of the text that every row of a constant is, or those of a sparse array without patches.
     fn fill_len(&self) -> Result<u64> {
-        Ok(self.fill()?.bytes()?.bytes().len() as u64)
+        Ok(self.fill().as_ref()?.bytes()?.bytes().len() as u64)
     }
 }

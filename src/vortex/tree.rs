@@ -9,7 +9,7 @@ use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::scalar::{Scalar, Steps};
 use super::text;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
 use crate::encoding::cells::{Cells, widen4, widen8};
 use crate::error::{Kind, Result, What};
@@ -83,14 +83,15 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         let own = ask == Ask::Valid && self.encoding() == Some(Encoding::Masked);
-        if !own && let Some(child) = self.wrapped().as_ref()? {
+        let mut child = *self;
+        if !own && child.enter_wrapped()? {
             return child.cells(ask, at, out, run, s);
         }
-        match self.form {
-            Form::Layout(layout) => self.of_layout(layout, ask, at, out, run, s),
-            Form::Array(encoding) => self.of_array(encoding, ask, at, out, run, s),
+        match &self.form {
+            Form::Layout(layout) => self.of_layout(*layout, ask, at, out, run, s),
+            Form::Array(encoding) => self.of_array(*encoding, ask, at, out, run, s),
             Form::Scalar(scalar) => self.scalar(scalar, ask, at, out, run),
-            Form::Items(scalar, steps) => self.of_items((scalar, steps), ask, at, out, run),
+            Form::Items(scalar, steps) => self.of_items((scalar, *steps), ask, at, out, run),
             Form::Nothing => Ok(()),
         }
     }
@@ -157,7 +158,11 @@ impl<'f> Node<'f> {
             Encoding::Bool => self.bools(at, out),
             Encoding::ByteBool => self.byte_bools(at, out),
             Encoding::Decimal => self.decimals(at, out, run, s),
-            Encoding::Constant => self.constant().as_ref()?.cells(ask, at, out, run, s),
+            Encoding::Constant => {
+                let mut scalar = *self;
+                scalar.enter_constant()?;
+                scalar.cells(ask, at, out, run, s)
+            }
             Encoding::Chunked => self.chunks(ask, at, out, run, s),
 
             Encoding::Dict => self.dictionary(ask, at, out, run, s),
@@ -237,7 +242,7 @@ impl<'f> Node<'f> {
     }
 
     /// Every row the same scalar.
-    fn scalar(&self, scalar: Scalar<'f>, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
+    fn scalar(&self, scalar: &Scalar<'f>, ask: Ask, at: u64, out: &mut Cells<'_>, run: &mut Run<'_>) -> Result<()> {
         match ask {
             Ask::Values => out.fill(&scalar.cell(self.dtype.shape)?),
             Ask::Valid => out.fill(if scalar.is_null()? { &[0; 32] } else { &ONE }),
@@ -253,7 +258,7 @@ impl<'f> Node<'f> {
     /// Rows that lie in a scalar.
     fn of_items(
         &self,
-        (scalar, steps): (Scalar<'f>, Steps),
+        (scalar, steps): (&Scalar<'f>, Steps),
         ask: Ask,
         at: u64,
         out: &mut Cells<'_>,
@@ -267,7 +272,7 @@ impl<'f> Node<'f> {
             return self.strides(1, at, out);
         }
         let (mut before, mut start, mut i) = (at, 0u64, 0usize);
-        scalar.each(steps, &mut |item| {
+        scalar.each(steps, &mut move |item| {
             // Items of items follow each other.
             let len = if ranges { self.scalar_len(item)? } else { 0 };
             match before.checked_sub(1) {
@@ -296,7 +301,7 @@ impl<'f> Node<'f> {
             let left = out.len().saturating_sub(done) as u64;
             let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
             rows.enter_chunk(run, s)?;
-            let len = usize::try_from(rows.left).unwrap_or(usize::MAX);
+            let len = saturated(rows.left);
             rows.node.cells(ask, rows.at, &mut out.part(done, len), run, s)?;
             done = done.saturating_add(len);
         }
@@ -408,11 +413,9 @@ impl Rows<'_> {
             }
             (usize::try_from(k).map_err(|_| bad(k))?, first, end)
         };
-        let chunk = node.child(k, &node.dtype, end.saturating_sub(first));
-        let chunk = chunk.as_ref()?;
+        self.node.enter(k, end.saturating_sub(first))?;
         self.at = row.saturating_sub(first);
-        self.left = self.left.min(chunk.rows.saturating_sub(self.at));
-        self.node = *chunk;
+        self.left = self.left.min(self.node.rows.saturating_sub(self.at));
         Ok(())
     }
 }

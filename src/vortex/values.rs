@@ -1,8 +1,8 @@
 //! Rows of one node as a batch: cells get the names of their types, and what lies ready is borrowed.
 
-use super::column::{ASIDE, Column};
+use super::column::ASIDE;
 use super::dtype::Shape;
-use super::node::{Form, Node};
+use super::node::{Form, Node, Rows};
 use super::raw::{Encoding, LayoutId};
 use super::text::Plan;
 use super::tree::{Ask, NOWHERE, Run, Text, take};
@@ -12,14 +12,15 @@ use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
-    /// The values of some rows, which all lie in this node. Nested ones are ranges of the children of `of`.
+    /// The values of some rows, which all lie in this node. Nested ones are ranges of
+    /// the children of `concrete`, which begins as the same rows.
     #[inline(never)]
     pub(super) fn values<'s>(
         &self,
         shape: Shape,
         at: u64,
         len: usize,
-        of: &mut Column<'f>,
+        concrete: &mut Rows<'f>,
         run: &mut Run<'_>,
         s: &mut Scratch<'s>,
     ) -> Result<Values<'s>>
@@ -37,7 +38,7 @@ impl<'f> Node<'f> {
                 // Some array may say more about why it cannot be read.
                 Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() })
             }
-            _ => self.nested(at, len, of, run, s).map(Values::Nested),
+            _ => self.nested(at, len, concrete, run, s).map(Values::Nested),
         }
     }
 
@@ -135,7 +136,7 @@ impl<'f> Node<'f> {
         &self,
         at: u64,
         len: usize,
-        of: &mut Column<'f>,
+        concrete: &mut Rows<'f>,
         run: &mut Run<'_>,
         s: &mut Scratch<'s>,
     ) -> Result<Ranges<'s>>
@@ -145,12 +146,10 @@ impl<'f> Node<'f> {
         if len == 0 {
             return Ok(Ranges::Stride { first: 0, size: 0, count: 0 });
         }
-        let mut concrete = *self;
-        concrete.enter_concrete(at, len as u64, run, &mut Scratch::new(&mut [0; ASIDE]))?;
-        *of = Column::new(concrete);
+        concrete.enter_concrete(run, &mut Scratch::new(&mut [0; ASIDE]))?;
         let stride = |size: u64| Ranges::Stride { first: product(at, size), size, count: len };
         let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
-        Ok(match (concrete.form, self.form) {
+        Ok(match (concrete.node.form, self.form) {
             (Form::Layout(LayoutId::Struct), _) if same => stride(1),
             (Form::Array(Encoding::Struct), Form::Array(Encoding::Struct)) => stride(1),
             (Form::Array(Encoding::FixedSizeList), Form::Array(Encoding::FixedSizeList)) => match self.dtype.shape {
@@ -194,8 +193,7 @@ impl<'f> Node<'f> {
             match child.encoding() {
                 Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
-                    let valid = child.fill()?.cell(Shape::Bool)?;
-                    return Ok(if valid.first() == Some(&1) { Validity::All } else { Validity::None });
+                    return Ok(if child.is_filled()? { Validity::All } else { Validity::None });
                 }
                 _ => {}
             }

@@ -162,7 +162,9 @@ impl<'f> Walk<'_, 'f> {
             if self.layouts_only {
                 return Ok(());
             }
-            return self.node(&node.flat()?, At { role: Role::Root, rows: Some(node.rows), ..below });
+            let mut array = *node;
+            array.enter_flat()?;
+            return self.node(&array, At { role: Role::Root, rows: Some(node.rows), ..below });
         }
         let first_field = if id == Some(LayoutId::Struct) { node.fields_from()? } else { 0 };
         for k in 0..node.children()? {
@@ -177,7 +179,7 @@ impl<'f> Walk<'_, 'f> {
                 }
                 (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
                 (Some(LayoutId::Dict), 0) => role = Role::Values,
-                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.dict()?.0.dtype),
+                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.codes()?.dtype),
                 (Some(LayoutId::Zoned | LayoutId::Stats), 0) => role = Role::Data,
                 (Some(LayoutId::Zoned | LayoutId::Stats), _) => role = Role::Zones,
                 _ => {}
@@ -221,7 +223,9 @@ impl<'f> Node<'f> {
             None => Ok(()),
             Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
             Some(LayoutId::Zoned | LayoutId::Stats) => {
-                self.equal_child(0, &self.dtype).as_ref()?.segments(path, rows, run, show)
+                let mut data = *self;
+                data.enter_exactly(0, self.rows)?;
+                data.segments(path, rows, run, show)
             }
             Some(LayoutId::Chunked) => {
                 let mut first = 0u64;
@@ -236,22 +240,26 @@ impl<'f> Node<'f> {
                 Ok(())
             }
             Some(LayoutId::Dict) => {
-                let parts = self.dict();
-                let (codes, values) = parts.as_ref()?;
+                let codes = self.codes();
+                let (codes, mut values) = (codes.as_ref()?, *self);
+                values.enter_values()?;
                 values.segments(path, 0..values.rows, run, show)?;
                 codes.segments(&[], rows, run, show)
             }
             Some(LayoutId::Struct) => {
                 if let Some((k, rest)) = path.split_first() {
-                    return self.nested_child((*k).into()).as_ref()?.segments(rest, rows, run, show);
+                    let mut field = *self;
+                    field.enter_nested((*k).into())?;
+                    return field.segments(rest, rows, run, show);
                 }
                 let first = self.fields_from()?;
                 for k in 0..self.children()? {
-                    let child = match k.checked_sub(first) {
-                        Some(field) => self.nested_child(field),
-                        None => self.equal_child(k, &Ty::BOOL),
-                    };
-                    child.as_ref()?.segments(&[], rows.clone(), run, show)?;
+                    let mut child = *self;
+                    match k.checked_sub(first) {
+                        Some(field) => drop(child.enter_nested(field)?),
+                        None => child.enter_exactly(k, self.rows)?,
+                    }
+                    child.segments(&[], rows.clone(), run, show)?;
                 }
                 Ok(())
             }

@@ -54,40 +54,47 @@ impl<'f> Column<'f> {
         if zone_len == 0 {
             return Ok(None);
         }
-        let table = node.child(1, &Ty::BOOL, 0)?;
+        let mut table = node.child(1, &Ty::BOOL, 0)?;
         let zones = table.rows;
         if zones != self.rows().div_ceil(zone_len) {
             return Err(table.error(Kind::Invalid, What::VtxZones, zones));
         }
-        let table = if table.layout() == Some(LayoutId::Flat) { table.flat()? } else { table };
+        if table.layout() == Some(LayoutId::Flat) {
+            table.enter_flat()?;
+        }
         // Where all zones are alike, the table is one constant struct.
-        let constant = match table.encoding() {
-            Some(Encoding::Constant) => Some(table.constant()?),
-            _ => None,
-        };
-        let count = match (constant.map(|node| node.form), table.encoding()) {
-            (Some(Form::Scalar(scalar)), _) => scalar.items()?.len()?,
-            (_, Some(Encoding::Struct)) => table.children()? as u64,
+        let mut rows = table;
+        if table.encoding() == Some(Encoding::Constant) {
+            rows.enter_constant()?;
+        }
+        let count = match &rows.form {
+            Form::Scalar(scalar) => scalar.items()?.len()?,
+            Form::Array(Encoding::Struct) => table.children()? as u64,
             _ => return Err(table.undecoded()),
         };
         if count != fields.len() as u64 {
             return Err(table.error(Kind::Invalid, What::VtxZones, count));
         }
-        let child = |k: usize, dtype: Ty| match constant.map(|node| (node, node.form)) {
-            Some((node, Form::Scalar(scalar))) => node.item(scalar, k as u64, &dtype),
-            _ => table.child(k, &dtype, zones),
+        let child = |k: usize, dtype: Ty| -> Result<Node<'f>> {
+            let mut child = rows;
+            child.dtype = dtype;
+            match &rows.form {
+                Form::Scalar(scalar) => child.enter_item(scalar, k as u64)?,
+                _ => child.enter(k, zones)?,
+            }
+            Ok(child)
         };
         let mut dtype = self.dtype().ty;
         dtype.nullable = true;
         let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
-                State::Min => found.min = Some(Column::new(child(k, dtype)?)),
-                State::Max => found.max = Some(Column::new(child(k, dtype)?)),
+                State::Min => found.min = Some(Column::new(&child(k, dtype)?)),
+                State::Max => found.max = Some(Column::new(&child(k, dtype)?)),
                 State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
                 State::NullCount => {
                     let count = Ty::prim(Prim::U64, true);
-                    found.null_count = Some(Column::new(child(k, count)?));
+                    found.null_count = Some(Column::new(&child(k, count)?));
                 }
                 State::Other => {}
             }
@@ -104,7 +111,7 @@ fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
     let Some(place) = node.children()?.checked_sub(2) else {
         return Err(node.error(Kind::Invalid, What::VtxZones, 0));
     };
-    Ok(Some(Column::new(node.child(place, &node.dtype, node.rows)?)))
+    Ok(Some(Column::new(&node.child(place, &node.dtype, node.rows)?)))
 }
 
 /// The fields that a table of zones has, in order.

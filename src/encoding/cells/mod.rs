@@ -254,16 +254,50 @@ impl<'o> Cells<'o> {
         }
     }
 
-    /// Sets the cells from `first` on to the lowest bits of `words`, as far as there are cells of 1 to 8 bytes.
+    /// Every cell becomes the lowest bits of what `next` makes of it; nothing happens to cells of more than 8 bytes.
     #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
-    pub fn put(&mut self, first: usize, words: &[u64]) {
-        match self.part(first, words.len()) {
-            Cells::W1(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u8),
-            Cells::W2(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u16),
-            Cells::W4(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word as u32),
-            Cells::W8(cells) => cells.iter_mut().zip(words).for_each(|(cell, word)| *cell = *word),
+    #[inline]
+    pub(crate) fn words(&mut self, mut next: impl FnMut(u64) -> u64) {
+        if !FAST {
+            let size = self.width();
+            return small::words(self.bytes_mut(), size, &mut next);
+        }
+        match self {
+            Cells::W1(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u8),
+            Cells::W2(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u16),
+            Cells::W4(cells) => cells.iter_mut().for_each(|cell| *cell = next((*cell).into()) as u32),
+            Cells::W8(cells) => cells.iter_mut().for_each(|cell| *cell = next(*cell)),
             Cells::W16(_) | Cells::W32(_) => {}
         }
+    }
+
+    /// Every cell becomes the lowest bits of what `next` makes of it and of one of `others`, as far as there are both;
+    /// nothing happens to cells of more than 8 bytes.
+    #[allow(clippy::cast_possible_truncation, reason = "what is wanted")]
+    #[inline]
+    pub(crate) fn words_with<T: Copy>(&mut self, others: &[T], mut next: impl FnMut(u64, T) -> u64) {
+        if !FAST {
+            let mut others = others.iter();
+            return self.words(|word| others.next().map_or(word, |other| next(word, *other)));
+        }
+        match self {
+            Cells::W1(cells) => {
+                cells.iter_mut().zip(others).for_each(|(cell, o)| *cell = next((*cell).into(), *o) as u8)
+            }
+            Cells::W2(cells) => {
+                cells.iter_mut().zip(others).for_each(|(cell, o)| *cell = next((*cell).into(), *o) as u16)
+            }
+            Cells::W4(cells) => {
+                cells.iter_mut().zip(others).for_each(|(cell, o)| *cell = next((*cell).into(), *o) as u32)
+            }
+            Cells::W8(cells) => cells.iter_mut().zip(others).for_each(|(cell, o)| *cell = next(*cell, *o)),
+            Cells::W16(_) | Cells::W32(_) => {}
+        }
+    }
+
+    /// Sets the cells from `first` on to the lowest bits of `words`, as far as there are cells of 1 to 8 bytes.
+    pub fn put(&mut self, first: usize, words: &[u64]) {
+        self.part(first, words.len()).words_with(words, |_, word| word);
     }
 
     /// Moves the first cells apart: the next of them becomes each cell that is `valid` (1), every other one is

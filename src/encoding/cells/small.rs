@@ -80,6 +80,17 @@ pub(super) fn expand(cells: &mut [u8], values: &[u8], size: usize, ends: &[u64])
     if start < len { Err(ends.len()) } else { Ok(()) }
 }
 
+/// Every cell of up to 8 bytes becomes the lowest bits of what `next` makes of it.
+pub(super) fn words(cells: &mut [u8], size: usize, next: &mut dyn FnMut(u64) -> u64) {
+    let from = if cfg!(target_endian = "little") { 0 } else { 8usize.saturating_sub(size) };
+    for cell in cells.chunks_exact_mut(size.max(1)).take_while(|_| size <= 8) {
+        let mut word = [0; 8];
+        copy(word.get_mut(from..).unwrap_or_default(), cell);
+        word = next(u64::from_ne_bytes(word)).to_ne_bytes();
+        copy(cell, word.get(from..).unwrap_or_default());
+    }
+}
+
 /// Number `i` of those of `size` bytes at the end of `bytes`, which have room for as many of `of` bytes.
 pub(super) fn narrow(bytes: &[u8], of: usize, size: usize, i: usize) -> u64 {
     let count = bytes.len().checked_div(of).unwrap_or(0);
@@ -126,6 +137,8 @@ mod tests {
             both(|mut out| out.spread(&valid), |out| spread(out, 4, &valid));
         }
         both(|_| (), |out| fill(out, &[]));
+        both(|mut out| out.words(|word| !word >> 1), |out| words(out, 4, &mut |word| !word >> 1));
+        both(|_| (), |out| words(out, 10, &mut |_| 0));
     }
 
     #[test]

@@ -30,6 +30,10 @@ impl<'a> Table<'a> {
         Table { flat, pos }
     }
 
+    /// No table, for who goes on to others.
+    #[cfg(feature = "vortex")]
+    pub(crate) const EMPTY: Table<'static> = Table::new(Flat::new(&[]), Pos(0));
+
     /// Offset in the file.
     #[must_use]
     #[inline]
@@ -67,8 +71,15 @@ impl<'a> Table<'a> {
     /// Those of the frame; [`Kind::Invalid`] if the field leaves the table.
     #[inline]
     pub fn inline<T: Fixed>(&self, field: u8) -> Result<Option<T>> {
-        // The load cannot fail: the field is inside the table, and that inside the buffer.
-        Ok(self.slot(field, stride::<T>())?.and_then(|pos| self.flat.load(pos.get())))
+        Ok(T::load(self.stored(field, stride::<T>())?))
+    }
+
+    /// The `size` bytes of a field; none if it is absent.
+    #[inline(never)]
+    fn stored(&self, field: u8, size: u32) -> Result<&'a [u8]> {
+        let pos = self.slot(field, size)?;
+        // There are as many: the field is inside the table, and that inside the buffer.
+        Ok(pos.and_then(|pos| self.flat.from(pos.get()).get(..size as usize)).unwrap_or_default())
     }
 
     /// A table, as a [`Table`] or as a generated view; `None` if it is absent.
@@ -173,6 +184,14 @@ impl<'a> Table<'a> {
         Ok(if tag != 0 && self.enter(field.saturating_add(1))? { tag } else { 0 })
     }
 
+    /// Goes on to the root of another buffer.
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    pub(crate) fn enter_root(&mut self, flat: Flat<'a>) -> Result<()> {
+        self.flat = flat;
+        self.go(flat.follow(0)?)
+    }
+
     #[cfg(feature = "vortex")]
     fn go(&mut self, Pos(pos): Pos) -> Result<()> {
         self.flat.depth.enter(self.flat.at(pos))?;
@@ -194,6 +213,22 @@ impl<'a> Table<'a> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
         let run = self.flat.run(pos, 4, What::FlatVector)?;
         Ok(Some(Linked::new(self.flat, pos, run)))
+    }
+
+    /// A vector of scalars or structs; an empty one if it is absent.
+    #[cfg(feature = "vortex")]
+    #[inline]
+    pub(crate) fn elements<T: Fixed>(&self, field: u8) -> Result<Inline<'a, T>> {
+        Ok(Inline::from(self.run_or_none(field, stride::<T>())?))
+    }
+
+    #[cfg(feature = "vortex")]
+    #[inline(never)]
+    fn run_or_none(&self, field: u8, stride: u32) -> Result<Run<'a>> {
+        match self.reach(field)? {
+            Some(pos) => self.flat.run(pos, stride, What::FlatVector),
+            None => Ok(Run { bytes: &[], at: super::halves(self.at()) }),
+        }
     }
 
     #[inline(never)]

@@ -28,6 +28,10 @@ impl<'a, T> From<Run<'a>> for Inline<'a, T> {
 }
 
 impl<'a, T: Fixed> Inline<'a, T> {
+    /// No elements.
+    #[cfg(feature = "vortex")]
+    pub(crate) const EMPTY: Inline<'static, T> = Inline { run: Run { bytes: &[], at: [0; 2] }, of: PhantomData };
+
     /// How many elements.
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -1,6 +1,6 @@
 //! Encodings that store only the rows that have a value: where those of some rows lie, and their spreading.
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::node::Node;
@@ -51,18 +51,16 @@ impl<'f> Node<'f> {
         match validity.encoding() {
             Some(Encoding::Bool) => {
                 run.fuel.spend_many(u32::try_from(row / ROWS_PER_NODE).unwrap_or(u32::MAX), self.at())?;
-                let rows = usize::try_from(row).unwrap_or(usize::MAX);
-                return Ok(validity.bits(0, rows)?.count_ones() as u64);
+                let rows = saturated(row);
+                return Ok(validity.bits(0, rows).as_ref()?.count_ones() as u64);
             }
-            Some(Encoding::Constant) => {
-                return Ok(if validity.fill()?.cell(validity.dtype.shape)?.first() == Some(&1) { row } else { 0 });
-            }
+            Some(Encoding::Constant) => return Ok(if validity.is_filled()? { row } else { 0 }),
             _ => {}
         }
         let (mut from, mut count) = (0u64, 0u64);
         while from < row {
             let mut valid = [0; PIECE];
-            let len = usize::try_from(row.saturating_sub(from)).unwrap_or(PIECE).min(PIECE);
+            let len = saturated(row.saturating_sub(from)).min(PIECE);
             let valid = valid.get_mut(..len).unwrap_or_default();
             validity.cells(Ask::Values, from, &mut Cells::W1(valid), run, s)?;
             count = count.saturating_add(valid.iter().filter(|valid| **valid == 1).count() as u64);

@@ -1,6 +1,6 @@
 //! Values found by numbers: dictionaries, run ends, run-length blocks.
 
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, saturated};
 use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{BLOCK, block_of};
@@ -13,22 +13,19 @@ use crate::vortex::tree::{Ask, Run, Text, take};
 pub(in crate::vortex) const SMALL: u64 = 64;
 
 impl<'f> Node<'f> {
-    /// Codes and values of a dictionary: of a layout child 1 and child 0, of a `vortex.dict` array child 0 and
-    /// child 1, as many values as its metadata says.
-    pub(in crate::vortex) fn dict(&self) -> Result<(Node<'f>, Node<'f>)> {
-        let (codes, integer, len) = match self.layout() {
-            Some(_) => (1, 1u32, 0),
-            None => (0, 2, self.number32(1)?),
-        };
+    /// The codes of a dictionary: child 1 of a layout, child 0 of an array.
+    pub(in crate::vortex) fn codes(&self) -> Result<Node<'f>> {
+        let (k, integer) = if self.layout().is_some() { (1, 1u32) } else { (0, 2) };
         let nullable = self.codes_nullable(integer.saturating_add(1))?;
-        let found = self.integers(codes, integer, nullable, self.rows);
-        let found = self.of_equal_rows(found)?;
-        Ok((found, self.child(1 ^ codes, &self.dtype, len.into())?))
+        let mut codes = *self;
+        codes.dtype = Ty::prim(self.integer(integer)?, nullable);
+        codes.enter_exactly(k, self.rows)?;
+        Ok(codes)
     }
 
     /// Whether codes may be null: as field `number` says, or as the type does.
     fn codes_nullable(&self, number: u32) -> Result<bool> {
-        Ok(self.metadata()?.uint(number)?.map_or(self.dtype.nullable, |nullable| nullable != 0))
+        Ok(self.metadata().as_ref()?.uint(number)?.map_or(self.dtype.nullable, |nullable| nullable != 0))
     }
 
     /// Row `i` is value `codes[i]`, and null where either is.
@@ -40,12 +37,13 @@ impl<'f> Node<'f> {
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<()> {
-        let parts = self.dict();
-        let (codes, values) = parts.as_ref()?;
+        let codes = self.codes();
+        let (codes, mut values) = (codes.as_ref()?, *self);
+        values.enter_values()?;
         let mut t = s.scope();
         let numbers = t.take::<u32>(out.len())?;
         codes.indices32(at, numbers, run, &mut t)?;
-        lookup(codes, at, values, 0, values.rows, ask, numbers, out, run, &mut t)?;
+        lookup(codes, at, &values, 0, values.rows, ask, numbers, out, run, &mut t)?;
         if ask == Ask::Valid && codes.dtype.nullable {
             let (valid, Cells::W1(out)) = (t.take::<u8>(out.len())?, out) else { return Err(self.mistyped()) };
             codes.cells(Ask::Valid, at, &mut Cells::W1(valid), run, &mut t)?;
@@ -54,12 +52,6 @@ impl<'f> Node<'f> {
             }
         }
         Ok(())
-    }
-
-    /// Ends and values of a `vortex.runend`, and how many rows were cut off in front.
-    pub(in crate::vortex) fn run_ends(&self) -> Result<(Node<'f>, Node<'f>, u64)> {
-        let runs = self.number(2)?;
-        Ok((self.integers(0, 1, false, runs)?, self.child(1, &self.dtype, runs)?, self.number(3)?))
     }
 
     /// `vortex.runend`: row `i` has the value of the first run that ends behind it.
@@ -75,10 +67,13 @@ impl<'f> Node<'f> {
             return Ok(());
         }
         let bad = |need| self.error(Kind::Invalid, What::Runs, need);
-        let parts = self.run_ends();
-        let (ends, values, offset) = parts.as_ref()?;
-        let start = at.checked_add(*offset).ok_or_else(|| bad(*offset))?;
-        let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(*offset))?;
+        let ends = self.integers(0, 1, false, self.number(2)?);
+        let (ends, mut values) = (ends.as_ref()?, *self);
+        values.enter_values()?;
+        // So many rows were cut off in front.
+        let offset = self.number(3)?;
+        let start = at.checked_add(offset).ok_or_else(|| bad(offset))?;
+        let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(offset))?;
         // Runs from that of the first row to that of the last.
         let (first, behind) = (ends.first_above(start, run, s)?, ends.below(end, run, s)?.saturating_add(1));
         let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
@@ -124,7 +119,7 @@ impl<'f> Node<'f> {
             let row = first.saturating_add(done as u64);
             let (block, skip) = block_of(row);
             let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
-            let bound = |k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>| -> Result<u64> {
+            let bound = move |k: u64, run: &mut Run<'_>, s: &mut Scratch<'_>| -> Result<u64> {
                 if k == starts_len {
                     return Ok(values_len);
                 }
@@ -201,7 +196,7 @@ fn lookup<'f>(
         return Ok(());
     }
     let mut t = s.scope();
-    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let len = saturated(len);
     let mut table = take(&mut t, out.width(), len);
     let table = table.as_mut()?;
     values.cells(ask, first.saturating_add(low.into()), table, run, &mut t)?;

@@ -1,6 +1,6 @@
 //! FastLanes: bit packing, frame of reference, delta.
 
-use crate::bytes::{Scratch, product};
+use crate::bytes::{Scratch, product, saturated};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::{self, BLOCK};
 use crate::encoding::integers;
@@ -102,7 +102,7 @@ impl<'f> Node<'f> {
         let mut row = 0u64;
         let mut valid = [0; 64];
         while row < len {
-            let count = usize::try_from(len.saturating_sub(row)).unwrap_or(64).min(64);
+            let count = saturated(len.saturating_sub(row)).min(64);
             let valid = valid.get_mut(..count).unwrap_or_default();
             deltas.cells(Ask::Valid, row, &mut Cells::W1(valid), run, s)?;
             if valid.iter().fold(1, |all, valid| all & *valid) == 0 {

@@ -33,7 +33,10 @@ impl<'f> Node<'f> {
             // A nullable struct of 0.36 has no validity child: all rows are there.
             Ask::Valid if self.fields_from()? == 0 => out.fill(&ONE),
             Ask::Valid => {
-                return self.equal_child(0, &Ty::BOOL).as_ref()?.cells(Ask::Values, at, out, run, s);
+                let mut validity = *self;
+                validity.dtype = Ty::BOOL;
+                validity.enter_exactly(0, self.rows)?;
+                return validity.cells(Ask::Values, at, out, run, s);
             }
             Ask::Ranges => self.strides(1, at, out)?,
             Ask::Values | Ask::Spans => return Err(self.mistyped()),
@@ -60,7 +63,7 @@ impl<'f> Node<'f> {
     }
 
     /// The ranges of a scalar list, whose items are rows of their own.
-    pub(in crate::vortex) fn scalar_ranges(&self, scalar: Scalar<'f>, at: u64, out: &mut Cells<'_>) -> Result<()> {
+    pub(in crate::vortex) fn scalar_ranges(&self, scalar: &Scalar<'f>, at: u64, out: &mut Cells<'_>) -> Result<()> {
         if matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry) {
             return self.strides(1, at, out);
         }
@@ -71,8 +74,8 @@ impl<'f> Node<'f> {
     }
 
     /// Items of a scalar list; of a fixed-size list as many as its type says, unless it is null.
-    pub(in crate::vortex) fn scalar_len(&self, scalar: Scalar<'f>) -> Result<u64> {
-        let len = scalar.items()?.len()?;
+    pub(in crate::vortex) fn scalar_len(&self, scalar: &Scalar<'f>) -> Result<u64> {
+        let len = scalar.items().as_ref()?.len()?;
         match self.dtype.shape {
             Shape::FixedList(size) if !scalar.is_null()? && len != u64::from(size) => {
                 Err(self.error(Kind::Invalid, What::VtxScalar, len))
@@ -144,95 +147,84 @@ impl<'f> Node<'f> {
         Ok(())
     }
 
-    /// Becomes the node whose children the ranges of the rows from `at` on count: behind dictionaries, runs and
-    /// whatever else repeats nested rows.
-    pub(in crate::vortex) fn enter_concrete(
-        &mut self,
-        at: u64,
-        len: u64,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<()> {
-        let mut row = Some(at);
+    /// Goes on to child `k` of a concrete nested node, or of one whose rows are not looked at; whether it is one.
+    pub(in crate::vortex) fn enter_nested(&mut self, k: usize) -> Result<bool> {
+        let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
+        match self.form {
+            Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct) => {
+                self.enter_exactly(self.fields_from()?.saturating_add(k), self.rows)?;
+            }
+            Form::Array(Encoding::List | Encoding::ListView) => self.enter(0, self.number(1)?)?,
+            Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
+                Shape::FixedList(size) => {
+                    let rows = checked_product(self.rows, size.into());
+                    self.enter(0, rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?)?;
+                }
+                _ => return Err(self.mistyped()),
+            },
+            Form::Scalar(scalar) => match field {
+                Some(k) => self.enter_item(&scalar, k as u64)?,
+                None => self.enter_items(&scalar, Some(Steps::ITEMS))?,
+            },
+            Form::Items(scalar, steps) => self.enter_items(&scalar, steps.then(field))?,
+            _ => return Ok(false),
+        }
+        self.file.enter_type(&mut self.dtype, k).map(|()| true)
+    }
+}
+
+impl Rows<'_> {
+    /// Into the node whose children the ranges of the rows count: behind dictionaries, runs and whatever else repeats
+    /// nested rows.
+    pub(in crate::vortex) fn enter_concrete(&mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
+        let (len, mut repeated) = (self.left, false);
         loop {
-            run.fuel.spend(self.at())?;
-            if let Some(child) = self.wrapped().as_ref()? {
-                *self = *child;
+            run.fuel.spend(self.node.at())?;
+            if self.node.enter_wrapped()? {
                 continue;
             }
-            if self.encoding() == Some(Encoding::Sparse) && !self.fill()?.is_null()? {
-                // Not below what repeats rows: they would be of both parts.
-                let mut part = Rows { node: *self, at: row.ok_or_else(|| self.undecoded())?, left: len };
-                part.enter_sparse(run, s)?;
-                if len > part.left {
-                    return Err(self.undecoded());
-                }
-                (*self, row) = (part.node, Some(part.at));
+            let sparse = self.node.encoding() == Some(Encoding::Sparse) && !self.node.fill().as_ref()?.is_null()?;
+            if !sparse && self.node.enter_values()? {
+                (self.at, repeated) = (0, true);
                 continue;
             }
-            if let Some(values) = self.repeated().as_ref()? {
-                row = None;
-                *self = *values;
-                continue;
-            }
-            match self.form {
-                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => {
-                    // Rows of several chunks count different children.
-                    let mut part = Rows { node: *self, at: row.unwrap_or(0), left: len };
-                    part.enter_chunk(run, s)?;
-                    if !(part.left == len && row.is_some() || part.node.rows == self.rows) {
-                        return Err(self.undecoded());
+            match self.node.form {
+                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked | Encoding::Sparse) => {
+                    let mut part = *self;
+                    // Rows of several parts count different children; and below what repeats rows, they would be of
+                    // both parts of a sparse array.
+                    let whole = match (sparse, repeated) {
+                        (true, true) => false,
+                        (true, false) => {
+                            part.enter_sparse(run, s)?;
+                            part.left == len
+                        }
+                        (false, _) => {
+                            part.enter_chunk(run, s)?;
+                            part.left == len && !repeated || part.node.rows == self.node.rows
+                        }
+                    };
+                    if !whole {
+                        return Err(self.node.undecoded());
                     }
-                    row = row.map(|_| part.at);
-                    *self = part.node;
+                    *self = part;
                 }
-                Form::Array(Encoding::Constant) => {
-                    *self = *self.constant().as_ref()?;
-                    return Ok(());
-                }
+                Form::Array(Encoding::Constant) => return self.node.enter_constant(),
                 Form::Layout(LayoutId::Struct)
                 | Form::Array(Encoding::List | Encoding::ListView | Encoding::FixedSizeList | Encoding::Struct) => {
                     return Ok(());
                 }
-                Form::Layout(_) | Form::Array(_) => return Err(self.undecoded()),
+                Form::Layout(_) | Form::Array(_) => return Err(self.node.undecoded()),
                 _ => return Ok(()),
             }
         }
     }
 
-    /// Child `k` of a concrete nested node, or of one whose rows are not looked at.
-    pub(in crate::vortex) fn nested_child(&self, k: usize) -> Result<Node<'f>> {
-        let dtype = &self.file.child_type(&self.dtype, k)?;
-        let place = || self.fields_from().map(|first| first.saturating_add(k));
-        let field = matches!(self.dtype.shape, Shape::Struct(_) | Shape::Entry).then_some(k);
-        match self.form {
-            Form::Layout(LayoutId::Struct) | Form::Array(Encoding::Struct) => self.equal_child(place()?, dtype),
-            Form::Array(Encoding::List | Encoding::ListView) => self.child(0, dtype, self.number(1)?),
-            Form::Array(Encoding::FixedSizeList) => match self.dtype.shape {
-                Shape::FixedList(size) => {
-                    let rows = checked_product(self.rows, size.into());
-                    let rows = rows.ok_or_else(|| self.error(Kind::Overflow, What::VtxRows, size.into()))?;
-                    self.child(0, dtype, rows)
-                }
-                _ => Err(self.mistyped()),
-            },
-            Form::Scalar(scalar) => match field {
-                Some(k) => self.item(scalar, k as u64, dtype),
-                None => self.items(scalar, Some(Steps::ITEMS), dtype),
-            },
-            Form::Items(scalar, steps) => self.items(scalar, steps.then(field), dtype),
-            _ => Ok(self.nothing(dtype)),
-        }
-    }
-}
-
-impl Rows<'_> {
     /// How many of them lie in one chunk, or in one part of a sparse array, whatever those lie under.
     pub(in crate::vortex) fn unbroken(mut self, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
         while self.left > 0 {
             run.fuel.spend(self.node.at())?;
-            if let Some(child) = self.node.wrapped().as_ref()? {
-                self.node = *child;
+            if self.node.enter_wrapped()? {
                 continue;
             }
             match self.node.form {

@@ -14,14 +14,15 @@ impl<'f> Node<'f> {
     /// `vortex.sequence`: base plus row times multiplier, wrapping.
     pub(in crate::vortex) fn sequence(&self, at: u64, out: &mut Cells<'_>) -> Result<()> {
         self.integer_cells(out)?;
-        let metadata = self.metadata()?;
-        let part = |number: u32| -> Result<Scalar<'f>> {
+        let metadata = self.metadata();
+        let metadata = metadata.as_ref()?;
+        let part = |number: u32, prim| -> Result<u64> {
             let missing = || self.error(Kind::Invalid, What::VtxMetadata, number.into());
-            Ok(Scalar::new(metadata.message(number)?.ok_or_else(missing)?))
+            Scalar::new(metadata.message(number)?.ok_or_else(missing)?).integer(prim)
         };
-        let (base, step) = (part(1)?.integer(self.prim()?)?, part(2)?);
+        let base = part(1, self.prim()?)?;
         // The step may be negative whatever the type is.
-        let step = step.integer(Prim::I64).or_else(|_| step.integer(Prim::U64))?;
+        let step = part(2, Prim::I64).or_else(|_| part(2, Prim::U64))?;
         integers::sequence(base, step, at, out.again());
         Ok(())
     }
@@ -88,7 +89,7 @@ impl<'f> Node<'f> {
         let lefts = lefts.as_ref()?;
         let width = self.number32(1)?;
         let (mut dictionary, mut len) = ([0u16; alp::LEFTS], 0usize);
-        self.metadata()?.uints(3, |left| {
+        self.metadata().as_ref()?.uints(3, |left| {
             let entry = dictionary.get_mut(len).ok_or_else(|| bad(left))?;
             *entry = u16::try_from(left).map_err(|_| bad(left))?;
             len = len.saturating_add(1);

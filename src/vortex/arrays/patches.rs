@@ -1,6 +1,6 @@
 //! Patches: rows whose values lie apart (section 8), and sparse arrays, which are nothing else.
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::encoding::cells::Cells;
 use crate::error::{Kind, Result, What};
 use crate::vortex::dtype::{Ty, integer};
@@ -34,7 +34,8 @@ impl<'f> Node<'f> {
     /// The patches in field `number` of the metadata.
     #[inline(never)]
     pub(in crate::vortex) fn patches(&self, number: u32) -> Result<Option<Patches>> {
-        let Some(message) = self.metadata()?.message(number)? else { return Ok(None) };
+        let message = self.metadata().as_ref()?.message(number);
+        let Some(message) = message.as_ref()? else { return Ok(None) };
         let len = message.uint(field::LEN)?.unwrap_or(0);
         let prim = integer(message.uint(field::INDICES)?, message.at())?;
         Ok(Some(Patches {
@@ -134,12 +135,17 @@ impl<'f> Node<'f> {
     ) -> Result<()> {
         let patches = self.sparse_patches();
         let patches = patches.as_ref()?;
-        let fill = self.fill()?;
+        let fill = self.fill();
+        let fill = fill.as_ref()?;
         match ask {
             Ask::Valid => out.fill(if fill.is_null()? { &[0; 32] } else { &ONE }),
             Ask::Ranges if fill.is_null()? => out.fill(&[0; 32]),
             // Of rows that are all patched, or none of them: see `sparse_part`.
-            Ask::Values | Ask::Spans | Ask::Ranges => self.constant().as_ref()?.cells(ask, at, out, run, s)?,
+            Ask::Values | Ask::Spans | Ask::Ranges => {
+                let mut scalar = *self;
+                scalar.enter_constant()?;
+                scalar.cells(ask, at, out, run, s)?;
+            }
         }
         self.patch(patches, 0, &self.dtype, ask, at, out, run, s)
     }
@@ -158,23 +164,22 @@ impl Rows<'_> {
         let place = row.checked_add(patches.offset).ok_or_else(|| bad(patches.offset))?;
         let first = indices.below(place, run, s)?;
         let mut next = [0; PATCHED];
-        let len = usize::try_from(patches.len.saturating_sub(first)).unwrap_or(PATCHED).min(PATCHED);
+        let len = saturated(patches.len.saturating_sub(first)).min(PATCHED);
         let next = next.get_mut(..len).unwrap_or_default();
         indices.indices(first, next, run, s)?;
         let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
         let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
-        let (part, at, left) = if count > 0 {
-            (node.child(1, &node.dtype, patches.len), first, count as u64)
-        } else {
-            let left = match next.first() {
-                Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
-                None => node.rows.saturating_sub(row),
-            };
-            (node.constant(), row, left)
+        if count > 0 {
+            self.node.enter_values()?;
+            (self.at, self.left) = (first, self.left.min(count as u64));
+            return Ok(());
+        }
+        let left = match next.first() {
+            Some(index) => index.checked_sub(place).ok_or_else(|| bad(*index))?,
+            None => node.rows.saturating_sub(row),
         };
-        let node = *part.as_ref()?;
-        *self = Rows { node, at, left: self.left.min(left) };
-        Ok(())
+        self.left = self.left.min(left);
+        self.node.enter_constant()
     }
 }
 

@@ -1,6 +1,6 @@
 //! `vortex.pco`: the rows that have a value, in chunks of pages.
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Prim;
 use crate::encoding::cells::Cells;
 use crate::encoding::pco::{Chunk, Number, Page, Version};
@@ -48,7 +48,7 @@ fn count(chunk: Message<'_>, run: &mut Run<'_>) -> Result<(usize, u64, u64)> {
 impl<'f> Node<'f> {
     /// Chunk `k`, whose metadata is buffer `k`.
     fn pco_chunk(&self, k: usize, number: Number) -> Result<Chunk<'f>> {
-        let header = self.metadata()?.message(field::HEADER)?;
+        let header = self.metadata().as_ref()?.message(field::HEADER)?;
         let version = Version::new(header.map_or(&[], |header| header.bytes()));
         let meta = self.buffer(k)?;
         let chunk = version.and_then(|version| Chunk::new(version, meta.bytes, number));
@@ -113,7 +113,7 @@ impl<'f> Node<'f> {
                         if batch.is_empty() {
                             break;
                         }
-                        let passed = usize::try_from(skip).unwrap_or(usize::MAX).min(batch.len());
+                        let passed = saturated(skip).min(batch.len());
                         skip = skip.saturating_sub(passed as u64);
                         let batch = batch.get(passed..).unwrap_or_default();
                         out.put(done, batch);

@@ -1,6 +1,6 @@
 //! Values as they are: null, primitive, bool, bytebool, decimal.
 
-use crate::bytes::{Bits, Scratch, product};
+use crate::bytes::{Bits, Scratch, product, saturated};
 use crate::encoding::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::vortex::node::Node;
@@ -29,7 +29,7 @@ impl<'f> Node<'f> {
         if buffer.bytes.len() as u64 != need {
             return Err(Error::new(Kind::Truncated, What::VtxBuffer, buffer.at).with_need(need));
         }
-        let start = usize::try_from(at).unwrap_or(usize::MAX).saturating_mul(width);
+        let start = saturated(at).saturating_mul(width);
         let end = start.saturating_add(len.saturating_mul(width));
         buffer.bytes.get(start..end).ok_or_else(|| self.error(Kind::OutOfRange, What::VtxRows, self.rows))
     }
@@ -46,7 +46,7 @@ impl<'f> Node<'f> {
             return Err(Error::new(Kind::Truncated, What::VtxBuffer, buffer.at).with_need(end.div_ceil(8)));
         }
         // Inside the buffer, so inside memory.
-        let first = usize::try_from(at.saturating_add(offset)).unwrap_or(usize::MAX);
+        let first = saturated(at.saturating_add(offset));
         Bits::new(buffer.bytes, first, len).map_err(|e| e.moved(buffer.at))
     }
 

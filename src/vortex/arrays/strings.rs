@@ -1,6 +1,6 @@
 //! Texts: views, offsets, FSST, OnPair.
 
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, saturated};
 use crate::encoding::cells::Cells;
 use crate::encoding::fastlanes::BLOCK;
 use crate::encoding::{fsst, onpair};
@@ -59,34 +59,36 @@ impl<'f> Node<'f> {
         Ok(self.buffers()? == 2)
     }
 
-    /// The codes of a `vortex.fsst`: their offsets, and the bytes.
-    pub(in crate::vortex) fn fsst_codes(&self) -> Result<(Node<'f>, Buffer<'f>)> {
-        if !self.fsst_is_old()? {
-            let offsets = self.offsets(1, 2);
-            return Ok((offsets?, self.buffer(2)?));
+    /// Goes on from a `vortex.fsst` to the offsets of its codes; the bytes of those.
+    pub(in crate::vortex) fn enter_fsst_codes(&mut self) -> Result<Buffer<'f>> {
+        let (mut k, mut number, mut buffer) = (1, 2, 2);
+        if self.fsst_is_old()? {
+            self.dtype = Ty::binary(self.dtype.nullable);
+            self.enter(0, self.rows)?;
+            if self.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
+                return Err(self.undecoded());
+            }
+            (k, number, buffer) = (0, 1, 0);
         }
-        let codes = self.child(0, &Ty::binary(self.dtype.nullable), self.rows);
-        let codes = codes.as_ref()?;
-        if codes.encoding() != Some(crate::vortex::raw::Encoding::VarBin) {
-            return Err(codes.undecoded());
-        }
-        Ok((codes.var_bin_offsets()?, codes.buffer(0)?))
+        let codes = *self;
+        self.enter_offsets(k, number)?;
+        codes.buffer(buffer)
     }
 
-    /// Which bytes of codes `len` rows from `at` on have.
+    /// Which bytes of `codes` the `len` rows from `at` on have, by these offsets.
     pub(in crate::vortex) fn fsst_range(
         &self,
-        (offsets, codes): &(Node<'f>, Buffer<'f>),
+        codes: &[u8],
         at: u64,
         len: usize,
         run: &mut Run<'_>,
         s: &mut Scratch<'_>,
     ) -> Result<(usize, usize)> {
-        let ends = offsets.ends(at, len as u64, run, s)?;
-        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.bytes.len()));
+        let ends = self.ends(at, len as u64, run, s)?;
+        let inside = ends.map(|end| usize::try_from(end).ok().filter(|end| *end <= codes.len()));
         match inside {
             [Some(from), Some(to)] if from <= to => Ok((from, to)),
-            [_, _] => Err(offsets.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
+            [_, _] => Err(self.error(Kind::Invalid, What::VtxOffsets, ends.into_iter().fold(0, u64::max))),
         }
     }
 
@@ -99,17 +101,17 @@ impl<'f> Node<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<()> {
         let Cells::W8(out) = out else { return Err(self.mistyped()) };
-        let codes = self.fsst_codes();
-        let codes = codes.as_ref()?;
-        let (from, to) = self.fsst_range(codes, at, out.len(), run, s)?;
+        let mut offsets = *self;
+        let codes = offsets.enter_fsst_codes()?;
+        let (from, to) = offsets.fsst_range(codes.bytes, at, out.len(), run, s)?;
         let table = fsst::Table::new(self.buffer(0)?.bytes, self.buffer(1)?.bytes).map_err(|e| e.moved(self.at()))?;
         // The lengths are the first child, behind the codes where those are one.
         let lengths = self.integers(self.fsst_is_old()?.into(), 1, false, self.rows);
         lengths.as_ref()?.indices(at, out, run, s)?;
         let total = self.cut(out, run)?;
         let start = self.room(total, run)?;
-        let bytes = codes.1.bytes.get(from..to).unwrap_or_default();
-        let done = table.decode(bytes, run.arena(start, total)).map_err(|e| self.decoded(e, codes.1.at))?;
+        let bytes = codes.bytes.get(from..to).unwrap_or_default();
+        let done = table.decode(bytes, run.arena(start, total)).map_err(|e| self.decoded(e, codes.at))?;
         self.all_of(done, total)
     }
 
@@ -140,14 +142,14 @@ impl<'f> Node<'f> {
         let total = self.cut(out, run)?;
         let codes = self.integers(1, 6, false, codes_len);
         let codes = codes.as_ref()?;
-        let count = usize::try_from(range.1.saturating_sub(range.0)).unwrap_or(usize::MAX);
+        let count = saturated(range.1.saturating_sub(range.0));
         let narrow = codes.prim()?.size() == 2;
         let piece = if narrow { BLOCK } else { CODES };
         let numbers = t.take::<u16>(count.min(piece))?;
         let start = self.room(total, run)?;
         // Rows of tokens pay where there are more codes than tokens, if memory for them is left.
         let spread = FAST && count > tokens_len && {
-            let others = usize::try_from(codes.temporaries(piece as u64, 8, run)?).unwrap_or(usize::MAX);
+            let others = saturated(codes.temporaries(piece as u64, 8, run)?);
             t.room() >= size_of::<onpair::Room>().saturating_add(others)
         };
         let rows = match spread {
@@ -156,7 +158,7 @@ impl<'f> Node<'f> {
         };
         let (mut done, mut first) = (0usize, range.0);
         while first < range.1 {
-            let len = usize::try_from(range.1.saturating_sub(first)).unwrap_or(piece).min(piece);
+            let len = saturated(range.1.saturating_sub(first)).min(piece);
             let numbers = numbers.get_mut(..len).unwrap_or_default();
             if narrow {
                 codes.cells(Ask::Values, first, &mut Cells::W2(numbers), run, &mut t)?;
@@ -265,7 +267,7 @@ impl<'f, 'n> Data<'f, 'n> {
         if views.bytes.len() as u64 != need {
             return Err(Error::new(Kind::Truncated, What::VtxBuffer, views.at).with_need(need));
         }
-        let from = usize::try_from(at.saturating_mul(16)).unwrap_or(usize::MAX);
+        let from = saturated(at.saturating_mul(16));
         let to = from.saturating_add(len.saturating_mul(16));
         let bytes = views.bytes.get(from..to);
         let bytes = bytes.ok_or_else(|| self.node.error(Kind::OutOfRange, What::VtxRows, self.node.rows))?;
