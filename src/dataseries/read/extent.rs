@@ -296,9 +296,8 @@ impl<'a> Stored<'a> {
 
     pub fn check(&self) -> Result<()> {
         let mut sum = Adler32::new();
-        let (before, rest) = self.bytes.split_at_checked(ADLER_AT).unwrap_or_default();
-        sum.update(before);
-        sum.update(rest.get(4..).unwrap_or_default());
+        sum.update(self.bytes.get(..ADLER_AT).unwrap_or_default());
+        sum.update(self.bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
             return Err(self.header.wrong(Kind::Checksum, What::DsAdler, ADLER_AT, self.header.adler));
         }
