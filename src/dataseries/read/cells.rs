@@ -10,16 +10,32 @@ fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
+/// The next of `records` of `size` bytes: without the division that `chunks_exact` has.
+#[inline(always)]
+fn next<'r>(records: &mut &'r [u8], size: usize) -> Option<&'r [u8]> {
+    let (record, rest) = records.split_at_checked(size.max(1))?;
+    *records = rest;
+    Some(record)
+}
+
+/// The same of records that change.
+#[inline(always)]
+pub(super) fn next_mut<'r>(records: &mut &'r mut [u8], size: usize) -> Option<&'r mut [u8]> {
+    let (record, rest) = core::mem::take(records).split_at_mut_checked(size.max(1))?;
+    *records = rest;
+    Some(record)
+}
+
 /// Cells of `N` bytes at `at` in records of `size` bytes.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
-    records.chunks_exact(size.max(1)).map_while(move |record| record.get(at..)?.first_chunk())
+pub(super) fn cells<const N: usize>(mut records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
+    core::iter::from_fn(move || next(&mut records, size)?.get(at..)?.first_chunk())
 }
 
 /// Turns the bytes of each cell of `width` bytes around.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
-    for record in records.chunks_exact_mut(size.max(1)) {
+pub(super) fn swap(mut records: &mut [u8], size: usize, at: usize, width: usize) {
+    while let Some(record) = next_mut(&mut records, size) {
         if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
             cell.reverse();
         }
@@ -36,8 +52,8 @@ pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to:
 }
 
 /// Puts cells of any number of bytes side by side.
-pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
-    for (to, record) in to.chunks_exact_mut(width.max(1)).zip(records.chunks_exact(size.max(1))) {
+pub(super) fn gather_bytes(mut records: &[u8], size: usize, at: usize, width: usize, mut to: &mut [u8]) {
+    while let (Some(to), Some(record)) = (next_mut(&mut to, width), next(&mut records, size)) {
         if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
             for (to, byte) in to.iter_mut().zip(cell) {
                 *to = *byte;
@@ -49,22 +65,21 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
 /// Puts one bit of each record into a bitmap, turned over if `not`; `ones` becomes how many of them are 1.
 #[inline(never)]
 pub(super) fn gather_bits<'s>(
-    records: &[u8],
+    mut records: &[u8],
     size: usize,
     bit: Bit,
     not: bool,
     to: &'s mut [u8],
     ones: &mut usize,
 ) -> Result<Bits<'s>> {
-    let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
     let (mut rows, mut count) = (0usize, 0u32);
-    for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8).max(8))) {
-        let (mut bits, mut one) = (0u8, 1u8);
-        for record in eight.chunks_exact(size) {
+    for byte in to.iter_mut() {
+        let mut bits = 0u8;
+        for k in 0..8 {
+            let Some(record) = next(&mut records, size) else { break };
             let set = (record.get(bit.at as usize).copied().unwrap_or(0) ^ turn) & bit.mask != 0;
-            bits |= if set { one } else { 0 };
-            one = one.wrapping_shl(1);
+            bits |= u8::from(set) << k;
             rows = rows.wrapping_add(1);
         }
         *byte = bits;
@@ -120,7 +135,7 @@ impl Number {
 /// Changes every number at `at`, except in records whose `skip` bit is set.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn each(
-    records: &mut [u8],
+    mut records: &mut [u8],
     size: usize,
     at: usize,
     skip: Option<Bit>,
@@ -133,15 +148,9 @@ fn each(
             number.store(value, record.get_mut(at..).unwrap_or_default());
         }
     };
-    let records = records.chunks_exact_mut(size.max(1));
-    match skip {
-        None if FAST => records.for_each(step),
-        skip => {
-            for record in records {
-                if !skip.is_some_and(|skip| is_set(skip, record)) {
-                    step(record);
-                }
-            }
+    while let Some(record) = next_mut(&mut records, size) {
+        if !skip.is_some_and(|skip| is_set(skip, record)) {
+            step(record);
         }
     }
 }
