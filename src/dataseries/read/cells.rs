@@ -90,11 +90,14 @@ pub(super) fn gather_bits<'s>(
 }
 
 /// A kind of numbers, whose cells are words here; sums of integers wrap (section 8).
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Number {
     Int32,
     Int64,
     Double,
+    /// A double of which every sum is rounded to a multiple of the scale, so that errors do not add up; `many` is
+    /// 1 / `scale`.
+    Scaled { scale: f64, many: f64 },
 }
 
 impl Number {
@@ -102,7 +105,7 @@ impl Number {
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
-            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+            _ => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
         }
     }
 
@@ -115,7 +118,7 @@ impl Number {
                     *cell = (value as u32).to_ne_bytes();
                 }
             }
-            Number::Int64 | Number::Double => {
+            _ => {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = value.to_ne_bytes();
                 }
@@ -128,6 +131,9 @@ impl Number {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
             Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
+            Number::Scaled { scale, many } => {
+                (round((f64::from_bits(cell) + f64::from_bits(base)) * many) * scale).to_bits()
+            }
         }
     }
 }
@@ -163,6 +169,9 @@ pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usiz
         (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64),
         (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32),
         (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64),
+        (Number::Scaled { scale, many }, _) if FAST => {
+            differences(records, size, at, None, skip, Number::Scaled { scale, many });
+        }
         (number, base) => differences(records, size, at, base, skip, number),
     }
 }
@@ -180,36 +189,10 @@ fn differences(records: &mut [u8], size: usize, at: usize, base: Option<usize>, 
     });
 }
 
-/// Changes every double at `at`, except in records whose `skip` bit is set.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn doubles(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, mut change: impl FnMut(f64) -> f64) {
-    each(records, size, at, skip, Number::Double, |_, cell| change(f64::from_bits(cell)).to_bits());
-}
-
 /// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
 #[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
-    doubles(records, size, at, None, |cell| cell * scale);
-}
-
-/// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
-/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
-#[inline(never)]
-pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
-    let mut before = 0.0;
-    // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
-    if skip.is_some() || !FAST {
-        undo_scale(records, size, at, scale);
-        doubles(records, size, at, skip, |cell| {
-            before = round((cell + before) * many) * scale;
-            before
-        });
-    } else {
-        doubles(records, size, at, None, |cell| {
-            before = round((cell * scale + before) * many) * scale;
-            before
-        });
-    }
+    each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
