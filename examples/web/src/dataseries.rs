@@ -35,7 +35,7 @@ pub struct Series {
     /// What the headers say, as far as they were read.
     headers: Vec<Header>,
     tables: Vec<Rows>,
-    /// Where the next header lies, and what follows the last one.
+    /// Where the next header lies, 0 while the types are not there, and what follows the last one.
     at: u64,
     end: Option<u64>,
 }
@@ -48,22 +48,20 @@ struct Rows {
 }
 
 impl Series {
-    pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
-        let mut series = Series {
+    /// A file of which nothing is read: [`scan`](Self::scan) does that, in its place.
+    pub fn new() -> Self {
+        Series {
             order: Order::Little,
             types: Types::default(),
             index: None,
             headers: Vec::new(),
             tables: Vec::new(),
-            at: HEADER_LEN as u64,
+            at: 0,
             end: None,
-        };
-        series.begin(pieces, source)?;
-        Ok(series)
+        }
     }
 
-    /// Reads header, index and types. In its place, as it is large.
-    #[inline(never)]
+    /// Reads header, index and types.
     fn begin(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
         let order = Order::of(pieces.get(header, What::DsHeader)?)?;
@@ -77,11 +75,12 @@ impl Series {
                 Ok(())
             })?;
         }
-        let left = source.len.saturating_sub(self.at);
-        let header = Span { at: self.at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DsExtent)?, self.at)?.span();
+        let at = HEADER_LEN as u64;
+        let left = source.len.saturating_sub(at);
+        let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
+        let span = order.header(pieces.get(header, What::DsExtent)?, at)?.span();
         let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
-        let extent = order.extent(bytes, self.at)?;
+        let extent = order.extent(bytes, at)?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
             Ok(())
@@ -89,11 +88,15 @@ impl Series {
         for _ in 0..self.types.len() {
             push(&mut self.tables, Rows::default())?;
         }
+        self.at = at;
         Ok(())
     }
 
-    /// Reads the headers of extents on; says how far it is unless all are read.
+    /// Reads the types, and then the headers of extents on; says how far it is unless all are read.
     pub fn scan(&mut self, pieces: &mut Pieces, source: &Source) -> Result<Option<Progress>> {
+        if self.at == 0 {
+            self.begin(pieces, source)?;
+        }
         if self.end.is_some() {
             return Ok(None);
         }
