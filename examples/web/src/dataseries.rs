@@ -9,9 +9,7 @@ use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
-use pilaster::dataseries::{
-    AnyExtent, End, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types,
-};
+use pilaster::dataseries::{AnyExtent, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -118,28 +116,25 @@ impl Series {
             return step;
         };
         let first = self.headers.len() as u64;
-        let last = index.len().min(first.saturating_add(HEADERS as u64));
-        let front = |row: &IndexRow<'_>| {
-            let len = row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64);
-            pieces.get(Span { len, ..row.span }, What::DsExtent)
-        };
-        // All of these are asked for before one is looked at.
+        let last = index.len().min(first.saturating_add(1).next_multiple_of(HEADERS as u64));
+        // All of these are asked for before the step ends; those up to the first that is not there are looked at.
         let mut missing = Missing::default();
         for k in first..last {
-            missing.look(front(&index.get(k)?));
+            let IndexRow { span, type_name } = index.get(k)?;
+            let len = span.len.min((EXTENT_HEADER_LEN + type_name.len()) as u64);
+            let found = pieces.get(Span { len, ..span }, What::DsExtent);
+            let (Ok(bytes), false) = (found, missing.any()) else {
+                missing.look(found);
+                continue;
+            };
+            let header = self.order.header(bytes, span.at)?;
+            // What the index says of an extent, the extent must say, too.
+            if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
+                return Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(span.at));
+            }
+            self.push(&header, type_name)?;
         }
         missing.end()?;
-        for k in first..last {
-            let row = index.get(k)?;
-            let bytes = front(&row)?;
-            let header = self.order.header(bytes, row.span.at)?;
-            // What the index says of an extent, the extent must say, too.
-            if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
-                let number = self.headers.len() as u64;
-                return Err(Error::new(Kind::Invalid, What::DsIndex, number).with_need(row.span.at));
-            }
-            self.push(header, row.type_name)?;
-        }
         if last == index.len() {
             self.end = Some(self.at);
         }
@@ -152,8 +147,8 @@ impl Series {
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = Span { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DsExtent)?;
-        match self.order.next(bytes, at)? {
-            Next::End(End::Trailer { at, .. } | End::File { at } | End::Erased { at }) => self.end = Some(at),
+        match &self.order.next(bytes, at)? {
+            Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
                     return Err(Error::new(Kind::Truncated, What::DsExtent, at).with_need(header.span().len));
@@ -169,7 +164,7 @@ impl Series {
         Ok(())
     }
 
-    fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
+    fn push(&mut self, header: &Header, name: &[u8]) -> Result<()> {
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
             let rows = self.types.place(name).and_then(|table| self.tables.get_mut(table));
             let rows = rows.ok_or_else(|| header.unknown_type())?;
@@ -179,7 +174,7 @@ impl Series {
             }
         }
         self.at = header.span().end().unwrap_or(u64::MAX);
-        push(&mut self.headers, header)
+        push(&mut self.headers, *header)
     }
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {

@@ -33,6 +33,11 @@ impl Missing {
         self.0 = Some(e.said());
     }
 
+    /// Whether anything is not there so far.
+    pub const fn any(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The same of what may be there.
     pub fn look<T>(&mut self, found: Result<T>) {
         if let Err(e) = found {

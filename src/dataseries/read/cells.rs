@@ -97,7 +97,10 @@ pub(super) enum Number {
     Double,
     /// A double of which every sum is rounded to a multiple of the scale, so that errors do not add up; `many` is
     /// 1 / `scale`.
-    Scaled { scale: f64, many: f64 },
+    Scaled {
+        scale: f64,
+        many: f64,
+    },
 }
 
 impl Number {
