@@ -203,7 +203,7 @@ impl Series {
         let span = header.span();
         if call.pieces.get(span, What::DsExtent).is_err() {
             let mut ahead = span.len;
-            for (first, number) in table.extents.iter().skip(after) {
+            for (first, number) in table.extents.get(after..).unwrap_or_default() {
                 let Some(header) = self.headers.get(*number as usize) else { break };
                 ahead = ahead.saturating_add(header.span().len);
                 if *first >= call.ahead || ahead > AHEAD {
@@ -219,8 +219,8 @@ impl Series {
         let part = extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch)?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
-        for k in call.columns {
-            tape.column(&part.column(*k as usize)?, from..to, &mut scratch)?;
+        for k in call.columns() {
+            tape.column(&part.column(k)?, from..to, &mut scratch)?;
         }
         // No more than the call's.
         Ok(to.saturating_sub(from) as u32)

@@ -49,8 +49,8 @@ impl Filo {
     pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let vector = self.vector(call.pieces, call.source)?;
         let len = call.only(vector.rows())?;
-        for k in call.columns {
-            tape.column(&vector.column(*k as usize)?, call.rows.clone(), scratch)?;
+        for k in call.columns() {
+            tape.column(&vector.column(k)?, call.rows.clone(), scratch)?;
         }
         Ok(len)
     }

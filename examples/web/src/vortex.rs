@@ -65,16 +65,16 @@ impl Vortex {
         let len = call.only(part.rows())?;
         // All segments of all columns are asked for at once.
         let mut missing = Missing::default();
-        for k in call.columns {
-            part.column(*k as usize)?.segments(call.rows.clone(), &mut |span| {
+        for k in call.columns() {
+            part.column(k)?.segments(call.rows.clone(), &mut |span| {
                 missing.look(call.pieces.get(span, What::VtxSegment));
                 Ok(())
             })?;
         }
         missing.end()?;
         let mut scratch = scratch.scope();
-        for k in call.columns {
-            tape.column(&part.column(*k as usize)?, call.rows.clone(), &mut scratch)?;
+        for k in call.columns() {
+            tape.column(&part.column(k)?, call.rows.clone(), &mut scratch)?;
         }
         Ok(len)
     }
