@@ -13,7 +13,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece};
 
 use crate::describe;
-use crate::heap::push;
+use crate::heap::{in_place, push};
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source};
@@ -48,11 +48,12 @@ impl Vortex {
     }
 
     pub fn tables(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT)?;
-        let part = file.part()?;
+        let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT);
+        let part = in_place(&file)?.part();
+        let part = in_place(&part)?;
         describe::table(json, "", part.rows());
         for k in 0..part.width() {
-            describe::column(json, part.name(k)?, &part.column(k)?)?;
+            describe::column(json, part.name(k)?, in_place(&part.column(k))?)?;
         }
         describe::end(json);
         Ok(())
@@ -60,13 +61,14 @@ impl Vortex {
 
     pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u32> {
         let all = self.pieces(call.pieces)?;
-        let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT)?;
-        let part = file.part()?;
+        let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT);
+        let part = in_place(&file)?.part();
+        let part = in_place(&part)?;
         let len = call.only(part.rows())?;
         // All segments of all columns are asked for at once.
         let mut missing = Missing::default();
         for k in call.columns() {
-            part.column(k)?.segments(call.rows.clone(), &mut |span| {
+            in_place(&part.column(k))?.segments(call.rows.clone(), &mut |span| {
                 missing.look(call.pieces.get(span, What::VtxSegment));
                 Ok(())
             })?;
@@ -74,7 +76,7 @@ impl Vortex {
         missing.end()?;
         let mut scratch = scratch.scope();
         for k in call.columns() {
-            tape.column(&part.column(k)?, call.rows.clone(), &mut scratch)?;
+            tape.column(in_place(&part.column(k))?, call.rows.clone(), &mut scratch)?;
         }
         Ok(len)
     }
