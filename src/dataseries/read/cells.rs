@@ -10,32 +10,52 @@ fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
-/// The next of `records` of `size` bytes: without the division that `chunks_exact` has.
+/// Records of `size` bytes.
+#[cfg(target_pointer_width = "64")]
 #[inline(always)]
-fn next<'r>(records: &mut &'r [u8], size: usize) -> Option<&'r [u8]> {
-    let (record, rest) = records.split_at_checked(size.max(1))?;
-    *records = rest;
-    Some(record)
+fn each_of(records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
+    records.chunks_exact(size.max(1))
 }
 
 /// The same of records that change.
+#[cfg(target_pointer_width = "64")]
 #[inline(always)]
-pub(super) fn next_mut<'r>(records: &mut &'r mut [u8], size: usize) -> Option<&'r mut [u8]> {
-    let (record, rest) = core::mem::take(records).split_at_mut_checked(size.max(1))?;
-    *records = rest;
-    Some(record)
+pub(super) fn each_mut(records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
+    records.chunks_exact_mut(size.max(1))
+}
+
+/// Records of `size` bytes, without the division that `chunks_exact` begins with.
+#[cfg(not(target_pointer_width = "64"))]
+#[inline(always)]
+fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
+    core::iter::from_fn(move || {
+        let (record, rest) = records.split_at_checked(size.max(1))?;
+        records = rest;
+        Some(record)
+    })
+}
+
+/// The same of records that change.
+#[cfg(not(target_pointer_width = "64"))]
+#[inline(always)]
+pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
+    core::iter::from_fn(move || {
+        let (record, rest) = core::mem::take(&mut records).split_at_mut_checked(size.max(1))?;
+        records = rest;
+        Some(record)
+    })
 }
 
 /// Cells of `N` bytes at `at` in records of `size` bytes.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn cells<const N: usize>(mut records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
-    core::iter::from_fn(move || next(&mut records, size)?.get(at..)?.first_chunk())
+pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
+    each_of(records, size).map_while(move |record| record.get(at..)?.first_chunk())
 }
 
 /// Turns the bytes of each cell of `width` bytes around.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-pub(super) fn swap(mut records: &mut [u8], size: usize, at: usize, width: usize) {
-    while let Some(record) = next_mut(&mut records, size) {
+pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
+    for record in each_mut(records, size) {
         if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
             cell.reverse();
         }
@@ -52,8 +72,8 @@ pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to:
 }
 
 /// Puts cells of any number of bytes side by side.
-pub(super) fn gather_bytes(mut records: &[u8], size: usize, at: usize, width: usize, mut to: &mut [u8]) {
-    while let (Some(to), Some(record)) = (next_mut(&mut to, width), next(&mut records, size)) {
+pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
+    for (to, record) in each_mut(to, width).zip(each_of(records, size)) {
         if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
             for (to, byte) in to.iter_mut().zip(cell) {
                 *to = *byte;
@@ -65,7 +85,7 @@ pub(super) fn gather_bytes(mut records: &[u8], size: usize, at: usize, width: us
 /// Puts one bit of each record into a bitmap, turned over if `not`; `ones` becomes how many of them are 1.
 #[inline(never)]
 pub(super) fn gather_bits<'s>(
-    mut records: &[u8],
+    records: &[u8],
     size: usize,
     bit: Bit,
     not: bool,
@@ -74,10 +94,11 @@ pub(super) fn gather_bits<'s>(
 ) -> Result<Bits<'s>> {
     let turn = if not { 0xff } else { 0 };
     let (mut rows, mut count) = (0usize, 0u32);
+    let mut records = each_of(records, size);
     for byte in to.iter_mut() {
         let mut bits = 0u8;
         for k in 0..8 {
-            let Some(record) = next(&mut records, size) else { break };
+            let Some(record) = records.next() else { break };
             let set = (record.get(bit.at as usize).copied().unwrap_or(0) ^ turn) & bit.mask != 0;
             bits |= u8::from(set) << k;
             rows = rows.wrapping_add(1);
@@ -95,12 +116,6 @@ pub(super) enum Number {
     Int32,
     Int64,
     Double,
-    /// A double of which every sum is rounded to a multiple of the scale, so that errors do not add up; `many` is
-    /// 1 / `scale`.
-    Scaled {
-        scale: f64,
-        many: f64,
-    },
 }
 
 impl Number {
@@ -108,7 +123,7 @@ impl Number {
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
-            _ => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
         }
     }
 
@@ -121,7 +136,7 @@ impl Number {
                     *cell = (value as u32).to_ne_bytes();
                 }
             }
-            _ => {
+            Number::Int64 | Number::Double => {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = value.to_ne_bytes();
                 }
@@ -134,9 +149,6 @@ impl Number {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
             Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
-            Number::Scaled { scale, many } => {
-                (round((f64::from_bits(cell) + f64::from_bits(base)) * many) * scale).to_bits()
-            }
         }
     }
 }
@@ -144,7 +156,7 @@ impl Number {
 /// Changes every number at `at`, except in records whose `skip` bit is set.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn each(
-    mut records: &mut [u8],
+    records: &mut [u8],
     size: usize,
     at: usize,
     skip: Option<Bit>,
@@ -157,37 +169,61 @@ fn each(
             number.store(value, record.get_mut(at..).unwrap_or_default());
         }
     };
-    while let Some(record) = next_mut(&mut records, size) {
-        if !skip.is_some_and(|skip| is_set(skip, record)) {
-            step(record);
+    let records = each_mut(records, size);
+    match skip {
+        None if FAST => records.for_each(step),
+        skip => {
+            for record in records {
+                if !skip.is_some_and(|skip| is_set(skip, record)) {
+                    step(record);
+                }
+            }
         }
     }
 }
 
 /// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
-/// (section 8.3). Where speed counts, each kind of number is a loop of its own.
-pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
+/// (section 8.3). Doubles are `rounded` where that is a scale and 1 / scale. Where speed counts, each kind of number is
+/// a loop of its own.
+pub(super) fn undo(
+    records: &mut [u8],
+    size: usize,
+    at: usize,
+    base: Option<usize>,
+    skip: Option<Bit>,
+    number: Number,
+    rounded: Option<[f64; 2]>,
+) {
+    let whole = |sum| match rounded {
+        None => sum,
+        Some([scale, many]) => (round(f64::from_bits(sum) * many) * scale).to_bits(),
+    };
     match (number, base) {
-        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32),
-        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64),
-        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32),
-        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64),
-        (Number::Scaled { scale, many }, _) if FAST => {
-            differences(records, size, at, None, skip, Number::Scaled { scale, many });
-        }
-        (number, base) => differences(records, size, at, base, skip, number),
+        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32, |sum| sum),
+        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64, |sum| sum),
+        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32, |sum| sum),
+        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64, |sum| sum),
+        (number, base) => differences(records, size, at, base, skip, number, whole),
     }
 }
 
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn differences(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
+fn differences(
+    records: &mut [u8],
+    size: usize,
+    at: usize,
+    base: Option<usize>,
+    skip: Option<Bit>,
+    number: Number,
+    finish: impl Fn(u64) -> u64,
+) {
     let mut before = 0;
     each(records, size, at, skip, number, |record, cell| {
         let base = match base {
             None => before,
             Some(base) => record.get(base..).and_then(|cell| number.load(cell)).unwrap_or(0),
         };
-        before = number.plus(cell, base);
+        before = finish(number.plus(cell, base));
         before
     });
 }
@@ -196,6 +232,22 @@ fn differences(records: &mut [u8], size: usize, at: usize, base: Option<usize>, 
 #[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
     each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
+}
+
+/// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
+/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
+#[inline(never)]
+pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
+    // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
+    if skip.is_some() || !FAST {
+        undo_scale(records, size, at, scale);
+        return undo(records, size, at, None, skip, Number::Double, Some([scale, many]));
+    }
+    let mut before = 0.0;
+    each(records, size, at, None, Number::Double, |_, cell| {
+        before = round((f64::from_bits(cell) * scale + before) * many) * scale;
+        before.to_bits()
+    });
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.

@@ -52,8 +52,8 @@ pub(super) fn expand(
     records.fill(0);
     let size = ty.record_len().max(1);
     let done = if FAST { from.records(records, size, prefix, steps, ends) } else { 0 };
-    let mut records = records.get_mut(done.saturating_mul(size)..).unwrap_or_default();
-    while let Some(record) = cells::next_mut(&mut records, size) {
+    let records = records.get_mut(done.saturating_mul(size)..).unwrap_or_default();
+    for record in cells::each_mut(records, size) {
         let whole = from.bytes.get(from.at..).and_then(|rest| rest.get(..prefix));
         let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
         to.copy_from_slice(whole);

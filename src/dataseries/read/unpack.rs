@@ -413,18 +413,19 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
         // Null cells take part, except where they are not stored.
         let skip = field.null().filter(|_| compact);
         let relative = field.relative(k);
-        let scale = field.scale().filter(|_| uses.scale);
-        let number = match (field.ty(), scale) {
-            (FieldType::Int32, _) if uses.relative32 => Some(Number::Int32),
-            (FieldType::Int64, _) if uses.relative64 => Some(Number::Int64),
-            (FieldType::Double, Some(scale)) if uses.relative_double && relative == Relative::Own => {
-                Some(Number::Scaled { scale, many: field.multiplier() })
-            }
-            (FieldType::Double, _) if uses.relative_double => Some(Number::Double),
+        let number = match field.ty() {
+            FieldType::Int32 if uses.relative32 => Some(Number::Int32),
+            FieldType::Int64 if uses.relative64 => Some(Number::Int64),
+            FieldType::Double if uses.relative_double => Some(Number::Double),
             _ => None,
         };
-        if let Some(scale) = scale {
-            cells::undo_scale(records, size, at, scale);
+        match field.scale() {
+            Some(scale) if uses.relative_double && relative == Relative::Own => {
+                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
+                continue;
+            }
+            Some(scale) if uses.scale => cells::undo_scale(records, size, at, scale),
+            _ => {}
         }
         let base = match relative {
             Relative::To(base) if uses.other => ty.records().get(base as usize).map(|base| base.slot().at as usize),
@@ -432,7 +433,7 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
             _ => continue,
         };
         if let Some(number) = number {
-            cells::undo(records, size, at, base, skip, number);
+            cells::undo(records, size, at, base, skip, number, None);
         }
     }
 }
