@@ -116,6 +116,12 @@ pub(super) enum Number {
     Int32,
     Int64,
     Double,
+    /// Doubles that are scaled and differences to the record before (section 8.3): each is rounded to a multiple of the
+    /// scale, so that errors do not add up. `many` is 1 / `scale`.
+    Scaled {
+        scale: f64,
+        many: f64,
+    },
 }
 
 impl Number {
@@ -123,7 +129,7 @@ impl Number {
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
-            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+            _ => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
         }
     }
 
@@ -136,7 +142,7 @@ impl Number {
                     *cell = (value as u32).to_ne_bytes();
                 }
             }
-            Number::Int64 | Number::Double => {
+            _ => {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = value.to_ne_bytes();
                 }
@@ -148,7 +154,7 @@ impl Number {
     fn plus(self, cell: u64, base: u64) -> u64 {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
-            Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
+            Number::Double | Number::Scaled { .. } => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
         }
     }
 }
@@ -183,27 +189,30 @@ fn each(
 }
 
 /// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
-/// (section 8.3). Doubles are `rounded` where that is a scale and 1 / scale. Where speed counts, each kind of number is
-/// a loop of its own.
-pub(super) fn undo(
-    records: &mut [u8],
-    size: usize,
-    at: usize,
-    base: Option<usize>,
-    skip: Option<Bit>,
-    number: Number,
-    rounded: Option<[f64; 2]>,
-) {
-    let whole = |sum| match rounded {
-        None => sum,
-        Some([scale, many]) => (round(f64::from_bits(sum) * many) * scale).to_bits(),
-    };
+/// (section 8.3). Where speed counts, each kind of number is a loop of its own.
+pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
     match (number, base) {
         (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32, |sum| sum),
         (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64, |sum| sum),
         (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32, |sum| sum),
         (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64, |sum| sum),
-        (number, base) => differences(records, size, at, base, skip, number, whole),
+        (Number::Scaled { scale, many }, _) if FAST && skip.is_none() => {
+            let mut before = 0.0;
+            each(records, size, at, None, Number::Double, |_, cell| {
+                before = round((f64::from_bits(cell) * scale + before) * many) * scale;
+                before.to_bits()
+            });
+        }
+        (number, base) => {
+            // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
+            if let Number::Scaled { scale, .. } = number {
+                undo_scale(records, size, at, scale);
+            }
+            differences(records, size, at, base, skip, number, |sum| match number {
+                Number::Scaled { scale, many } => (round(f64::from_bits(sum) * many) * scale).to_bits(),
+                _ => sum,
+            });
+        }
     }
 }
 
@@ -232,22 +241,6 @@ fn differences(
 #[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
     each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
-}
-
-/// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
-/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
-#[inline(never)]
-pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
-    // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
-    if skip.is_some() || !FAST {
-        undo_scale(records, size, at, scale);
-        return undo(records, size, at, None, skip, Number::Double, Some([scale, many]));
-    }
-    let mut before = 0.0;
-    each(records, size, at, None, Number::Double, |_, cell| {
-        before = round((f64::from_bits(cell) * scale + before) * many) * scale;
-        before.to_bits()
-    });
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
