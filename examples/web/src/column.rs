@@ -6,7 +6,6 @@ use pilaster::Result;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Type};
 
-use crate::heap::in_place;
 use crate::tape::Tape;
 
 /// A column whose batches live as long as `'s`.
@@ -34,12 +33,12 @@ impl<'s, C: Column + 's> AnyColumn<'s> for C {
     }
 
     fn child(&self, k: usize, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<()> {
-        tape.child(in_place(&Column::child(self, k))?, rows, scratch)
+        tape.child(Column::child(self, k).as_ref()?, rows, scratch)
     }
 
     fn batch(&self, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<usize> {
         let batch = self.read(rows, scratch);
-        let batch = in_place(&batch)?;
+        let batch = batch.as_ref()?;
         tape.batch(batch.first, batch.len, &batch.values, &batch.validity, &batch.of, scratch)?;
         Ok(batch.len)
     }

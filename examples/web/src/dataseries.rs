@@ -13,7 +13,7 @@ use pilaster::dataseries::{AnyExtent, FieldType, Header, Index, IndexRow, Next, 
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
-use crate::heap::{in_place, lasting, push};
+use crate::heap::{lasting, push};
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
@@ -68,7 +68,7 @@ impl Series {
             let span = Trailer::span(source.len)?;
             let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
             let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at);
-            let extent = in_place(&extent)?;
+            let extent = extent.as_ref()?;
             lasting(|scratch| {
                 self.index = Some(extent.index(&trailer, &ReadOptions::DEFAULT, scratch)?);
                 Ok(())
@@ -77,10 +77,10 @@ impl Series {
         let at = HEADER_LEN as u64;
         let left = source.len.saturating_sub(at);
         let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = in_place(&order.header(pieces.get(header, What::DsExtent)?, at))?.span();
+        let span = order.header(pieces.get(header, What::DsExtent)?, at).as_ref()?.span();
         let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
         let extent = order.extent(bytes, at);
-        let extent = in_place(&extent)?;
+        let extent = extent.as_ref()?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
             Ok(())
@@ -130,7 +130,7 @@ impl Series {
                 continue;
             };
             let header = self.order.header(bytes, span.at);
-            let header = in_place(&header)?;
+            let header = header.as_ref()?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
                 return Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(span.at));
@@ -150,7 +150,7 @@ impl Series {
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = Span { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DsExtent)?;
-        match in_place(&self.order.next(bytes, at))? {
+        match self.order.next(bytes, at).as_ref()? {
             Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
@@ -217,16 +217,16 @@ impl Series {
         }
         let mut scratch = scratch.scope();
         let extent = self.extent(header, call.pieces);
-        let extent = in_place(&extent)?;
+        let extent = extent.as_ref()?;
         let ty = self.types.get(call.table);
         let ty = ty.as_ref().filter(|ty| ty.name().as_bytes() == extent.type_name());
         let ty = ty.ok_or_else(|| header.unknown_type())?;
         let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut scratch);
-        let part = in_place(&part)?;
+        let part = part.as_ref()?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
         for k in call.columns() {
-            tape.column(in_place(&part.column(k))?, from..to, &mut scratch)?;
+            tape.column(part.column(k).as_ref()?, from..to, &mut scratch)?;
         }
         // No more than the call's.
         Ok(to.saturating_sub(from) as u32)

@@ -10,7 +10,6 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Vector};
 
 use crate::describe;
-use crate::heap::in_place;
 use crate::json::Json;
 use crate::pieces::Pieces;
 use crate::session::{Call, Source};
@@ -36,12 +35,12 @@ impl Filo {
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
         let vector = self.vector(pieces, source);
-        let vector = in_place(&vector)?;
+        let vector = vector.as_ref()?;
         describe::table(json, "", vector.rows());
         for k in 0..vector.width() {
             // It has no children.
             let column = vector.column(k);
-            let column = in_place(&column)?;
+            let column = column.as_ref()?;
             describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
             json.close(b'}');
         }
@@ -51,10 +50,10 @@ impl Filo {
 
     pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let vector = self.vector(call.pieces, call.source);
-        let vector = in_place(&vector)?;
+        let vector = vector.as_ref()?;
         let len = call.only(vector.rows())?;
         for k in call.columns() {
-            tape.column(in_place(&vector.column(k))?, call.rows.clone(), scratch)?;
+            tape.column(vector.column(k).as_ref()?, call.rows.clone(), scratch)?;
         }
         Ok(len)
     }

@@ -36,11 +36,6 @@ pub fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<()> {
     all.try_reserve(more).map_err(|_| no_room(more.saturating_mul(size_of::<T>()) as u64))
 }
 
-/// What was found, where it lies: `?` alone moves it, and large things are expensive to move.
-pub fn in_place<T>(found: &Result<T>) -> Result<&T> {
-    found.as_ref().map_err(|e| *e)
-}
-
 /// A copy.
 pub fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();

@@ -13,7 +13,7 @@ use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece};
 
 use crate::describe;
-use crate::heap::{in_place, push};
+use crate::heap::push;
 use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source};
@@ -49,11 +49,11 @@ impl Vortex {
 
     pub fn tables(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
         let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT);
-        let part = in_place(&file)?.part();
-        let part = in_place(&part)?;
+        let part = file.as_ref()?.part();
+        let part = part.as_ref()?;
         describe::table(json, "", part.rows());
         for k in 0..part.width() {
-            describe::column(json, part.name(k)?, in_place(&part.column(k))?)?;
+            describe::column(json, part.name(k)?, part.column(k).as_ref()?)?;
         }
         describe::end(json);
         Ok(())
@@ -62,13 +62,13 @@ impl Vortex {
     pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u32> {
         let all = self.pieces(call.pieces)?;
         let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT);
-        let part = in_place(&file)?.part();
-        let part = in_place(&part)?;
+        let part = file.as_ref()?.part();
+        let part = part.as_ref()?;
         let len = call.only(part.rows())?;
         // All segments of all columns are asked for at once.
         let mut missing = Missing::default();
         for k in call.columns() {
-            in_place(&part.column(k))?.segments(call.rows.clone(), &mut |span| {
+            part.column(k).as_ref()?.segments(call.rows.clone(), &mut |span| {
                 missing.look(call.pieces.get(span, What::VtxSegment));
                 Ok(())
             })?;
@@ -76,7 +76,7 @@ impl Vortex {
         missing.end()?;
         let mut scratch = scratch.scope();
         for k in call.columns() {
-            tape.column(in_place(&part.column(k))?, call.rows.clone(), &mut scratch)?;
+            tape.column(part.column(k).as_ref()?, call.rows.clone(), &mut scratch)?;
         }
         Ok(len)
     }
