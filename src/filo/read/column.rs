@@ -195,9 +195,7 @@ impl column::Column for Column<'_> {
             (_, Data::Nothing) if self.is_text() => {
                 self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } })
             }
-            (_, Data::Nothing) if vector.element == Element::Boolean => {
-                Values::Bool(all_bits(false, len, scratch)?)
-            }
+            (_, Data::Nothing) if vector.element == Element::Boolean => Values::Bool(all_bits(false, len, scratch)?),
             (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, len, scratch)?,
         };
         if let Validity::All = validity {
