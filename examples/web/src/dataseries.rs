@@ -70,7 +70,8 @@ impl Series {
             let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at);
             let extent = extent.as_ref()?;
             lasting(|scratch| {
-                self.index = Some(extent.index(&trailer, &ReadOptions::DEFAULT, scratch)?);
+                let index = extent.index(&trailer, &ReadOptions::DEFAULT, scratch);
+                self.index = Some(*index.as_ref()?);
                 Ok(())
             })?;
         }

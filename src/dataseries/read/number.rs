@@ -132,6 +132,7 @@ struct Big {
 }
 
 const LIMBS: usize = 78;
+const BITS: i32 = 1248;
 /// How far [`Big::up`] shifts: behind a division by 5^400 more than 64 bits of 1 are left.
 const UP: usize = 63;
 const UP_BITS: i32 = 1008;
@@ -173,7 +174,7 @@ impl Big {
     /// The highest bits, up to 64 of them, and the place of the lowest; that one also stands for
     /// everything below it.
     fn top(&self) -> (u64, i32) {
-        let (mut bits, mut place, mut below) = (0u64, LIMBS as i32 * 16, false);
+        let (mut bits, mut place, mut below) = (0u64, BITS, false);
         for limb in self.limbs.iter().rev() {
             // As much of the limb as there is room for.
             let room = bits.leading_zeros().min(16);
