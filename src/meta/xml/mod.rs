@@ -297,13 +297,12 @@ impl<'a> Xml<'a> {
         let scan = &mut self.scan;
         let name = scan.name(What::XmlTag)?;
         self.tag = Tag { name, attributes: Attributes { scan: *scan } };
-        // No name is empty.
-        let mut names = [&[][..]; MAX_ATTRIBUTES];
+        let mut names: [Option<&[u8]>; MAX_ATTRIBUTES] = [None; MAX_ATTRIBUTES];
         let mut attribute = Attribute::NONE;
         while scan.attribute(&mut attribute)? {
             let (name, at) = (attribute.name.raw(), attribute.name.at());
-            match names.iter_mut().find(|known| known.is_empty() || **known == name) {
-                Some(place) if place.is_empty() => *place = name,
+            match names.iter_mut().find(|known| known.is_none_or(|known| known == name)) {
+                Some(place @ None) => *place = Some(name),
                 Some(_) => return Err(Error::new(Kind::Invalid, What::XmlAttribute, at)),
                 None => {
                     return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
