@@ -98,7 +98,6 @@ macro_rules! each {
 
 impl Opened {
     /// Puts rows on the tape; gives back how many.
-    #[inline(never)]
     fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         each!(self, file => file.read(call, tape, scratch))
     }
@@ -292,7 +291,6 @@ impl Session {
 }
 
 /// Opens the file.
-#[inline(never)]
 fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
     let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
     match format {
