@@ -167,9 +167,10 @@ fn is_blosc(first: &[u8], len: u64) -> bool {
     let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = first.first_chunk::<16>() else {
         return false;
     };
-    let [decoded, block, stored] = [[a, b, c, d], [e, f, g, h], [i, j, k, l]].map(u32::from_le_bytes);
+    let (decoded, block) = (i32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
     let known = flags & 0x08 == 0 && flags >> 5 <= 4 && size > 0;
-    known && u64::from(stored) == len && i32::try_from(decoded).is_ok() && (block > 0 || decoded == 0)
+    let sized = u64::from(u32::from_le_bytes([i, j, k, l])) == len;
+    known && sized && decoded >= 0 && (block > 0 || decoded == 0)
 }
 
 /// What a caller says about a file that its bytes do not say.

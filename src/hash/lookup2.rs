@@ -246,7 +246,8 @@ impl State {
     #[inline(always)]
     fn take(&mut self, block: &[u8; 12]) {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
-        self.mix([[a0, a1, a2, a3], [b0, b1, b2, b3], [c0, c1, c2, c3]].map(u32::from_le_bytes));
+        let (a, b) = (u32::from_le_bytes([a0, a1, a2, a3]), u32::from_le_bytes([b0, b1, b2, b3]));
+        self.mix([a, b, u32::from_le_bytes([c0, c1, c2, c3])]);
     }
 
     /// Takes the words of a block.

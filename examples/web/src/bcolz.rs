@@ -105,11 +105,11 @@ impl Bcolz {
             Bcolz::Chunk => return bytes(call, tape, scratch),
             Bcolz::Dataset(arrays) => arrays,
         };
-        let array = |k: &u32| arrays.get(*k as usize).ok_or_else(|| no_column(*k as usize, arrays.len()));
+        let array = |k: usize| arrays.get(k).ok_or_else(|| no_column(k, arrays.len()));
         let mut len = u64::from(call.only(arrays.first().map_or(0, Array::rows))?);
         let first = call.rows.start;
         // As far as one chunk of each column reaches.
-        for k in call.columns {
+        for k in call.columns() {
             let array = array(k)?;
             let most = match array.row {
                 0 => OBJECTS,
@@ -118,14 +118,14 @@ impl Bcolz {
             len = len.min(most);
         }
         let mut missing = Missing::default();
-        for k in call.columns {
+        for k in call.columns() {
             let array = array(k)?;
             for number in array.number(first)..=array.number(first.saturating_add(len.max(1)).saturating_sub(1)) {
                 missing.look_only(array.chunk(number, call.pieces));
             }
         }
         missing.end()?;
-        for k in call.columns {
+        for k in call.columns() {
             let array = array(k)?;
             match array.row {
                 0 => array.objects(first, len, call.pieces, tape, scratch)?,
@@ -239,9 +239,9 @@ fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Res
     let len = call.only(chunk.nbytes() as u64)?;
     let rows = len.into();
     let data = range(&chunk, call.rows.start, rows, scratch)?;
-    for k in call.columns {
-        if *k > 0 {
-            return Err(no_column(*k as usize, 1));
+    for k in call.columns() {
+        if k > 0 {
+            return Err(no_column(k, 1));
         }
         tape.column(&Column::new(BYTES, &[], rows, data)?, 0..rows, scratch)?;
     }

@@ -9,9 +9,7 @@ use pilaster::Result;
 use pilaster::bytes::{Scratch, Span};
 use pilaster::column::{Part as _, Prim, Type};
 use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
-use pilaster::dataseries::{
-    AnyExtent, End, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types,
-};
+use pilaster::dataseries::{AnyExtent, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -35,7 +33,7 @@ pub struct Series {
     /// What the headers say, as far as they were read.
     headers: Vec<Header>,
     tables: Vec<Rows>,
-    /// Where the next header lies, and what follows the last one.
+    /// Where the next header lies, 0 while the types are not there, and what follows the last one.
     at: u64,
     end: Option<u64>,
 }
@@ -48,22 +46,20 @@ struct Rows {
 }
 
 impl Series {
-    pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
-        let mut series = Series {
+    /// A file of which nothing is read: [`scan`](Self::scan) does that, in its place.
+    pub fn new() -> Self {
+        Series {
             order: Order::Little,
             types: Types::default(),
             index: None,
             headers: Vec::new(),
             tables: Vec::new(),
-            at: HEADER_LEN as u64,
+            at: 0,
             end: None,
-        };
-        series.begin(pieces, source)?;
-        Ok(series)
+        }
     }
 
-    /// Reads header, index and types. In its place, as it is large.
-    #[inline(never)]
+    /// Reads header, index and types.
     fn begin(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
         let order = Order::of(pieces.get(header, What::DsHeader)?)?;
@@ -71,17 +67,21 @@ impl Series {
         if !source.sequential {
             let span = Trailer::span(source.len)?;
             let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
-            let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at)?;
+            let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at);
+            let extent = extent.as_ref()?;
             lasting(|scratch| {
-                self.index = Some(extent.index(&trailer, &ReadOptions::DEFAULT, scratch)?);
+                let index = extent.index(&trailer, &ReadOptions::DEFAULT, scratch);
+                self.index = Some(*index.as_ref()?);
                 Ok(())
             })?;
         }
-        let left = source.len.saturating_sub(self.at);
-        let header = Span { at: self.at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DsExtent)?, self.at)?.span();
+        let at = HEADER_LEN as u64;
+        let left = source.len.saturating_sub(at);
+        let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
+        let span = order.header(pieces.get(header, What::DsExtent)?, at).as_ref()?.span();
         let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
-        let extent = order.extent(bytes, self.at)?;
+        let extent = order.extent(bytes, at);
+        let extent = extent.as_ref()?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
             Ok(())
@@ -89,11 +89,15 @@ impl Series {
         for _ in 0..self.types.len() {
             push(&mut self.tables, Rows::default())?;
         }
+        self.at = at;
         Ok(())
     }
 
-    /// Reads the headers of extents on; says how far it is unless all are read.
+    /// Reads the types, and then the headers of extents on; says how far it is unless all are read.
     pub fn scan(&mut self, pieces: &mut Pieces, source: &Source) -> Result<Option<Progress>> {
+        if self.at == 0 {
+            self.begin(pieces, source)?;
+        }
         if self.end.is_some() {
             return Ok(None);
         }
@@ -115,28 +119,26 @@ impl Series {
             return step;
         };
         let first = self.headers.len() as u64;
-        let last = index.len().min(first.saturating_add(HEADERS as u64));
-        let front = |row: &IndexRow<'_>| {
-            let len = row.span.len.min((EXTENT_HEADER_LEN + row.type_name.len()) as u64);
-            pieces.get(Span { len, ..row.span }, What::DsExtent)
-        };
-        // All of these are asked for before one is looked at.
+        let last = index.len().min(first.saturating_add(1).next_multiple_of(HEADERS as u64));
+        // All of these are asked for before the step ends; those up to the first that is not there are looked at.
         let mut missing = Missing::default();
         for k in first..last {
-            missing.look(front(&index.get(k)?));
+            let IndexRow { span, type_name } = index.get(k)?;
+            let len = span.len.min((EXTENT_HEADER_LEN + type_name.len()) as u64);
+            let found = pieces.get(Span { len, ..span }, What::DsExtent);
+            let (Ok(bytes), false) = (found, missing.any()) else {
+                missing.look(found);
+                continue;
+            };
+            let header = self.order.header(bytes, span.at);
+            let header = header.as_ref()?;
+            // What the index says of an extent, the extent must say, too.
+            if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
+                return Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(span.at));
+            }
+            self.push(header, type_name)?;
         }
         missing.end()?;
-        for k in first..last {
-            let row = index.get(k)?;
-            let bytes = front(&row)?;
-            let header = self.order.header(bytes, row.span.at)?;
-            // What the index says of an extent, the extent must say, too.
-            if header.span() != row.span || bytes.get(EXTENT_HEADER_LEN..) != Some(row.type_name) {
-                let number = self.headers.len() as u64;
-                return Err(Error::new(Kind::Invalid, What::DsIndex, number).with_need(row.span.at));
-            }
-            self.push(header, row.type_name)?;
-        }
         if last == index.len() {
             self.end = Some(self.at);
         }
@@ -149,8 +151,8 @@ impl Series {
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = Span { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DsExtent)?;
-        match self.order.next(bytes, at)? {
-            Next::End(End::Trailer { at, .. } | End::File { at } | End::Erased { at }) => self.end = Some(at),
+        match self.order.next(bytes, at).as_ref()? {
+            Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
                     return Err(Error::new(Kind::Truncated, What::DsExtent, at).with_need(header.span().len));
@@ -166,7 +168,7 @@ impl Series {
         Ok(())
     }
 
-    fn push(&mut self, header: Header, name: &[u8]) -> Result<()> {
+    fn push(&mut self, header: &Header, name: &[u8]) -> Result<()> {
         if name != XML_TYPE.as_bytes() && name != INDEX_TYPE.as_bytes() {
             let rows = self.types.place(name).and_then(|table| self.tables.get_mut(table));
             let rows = rows.ok_or_else(|| header.unknown_type())?;
@@ -176,7 +178,7 @@ impl Series {
             }
         }
         self.at = header.span().end().unwrap_or(u64::MAX);
-        push(&mut self.headers, header)
+        push(&mut self.headers, *header)
     }
 
     pub fn tables(&self, _: &Pieces, _: &Source, json: &mut Json) -> Result<()> {
@@ -205,7 +207,7 @@ impl Series {
         let span = header.span();
         if call.pieces.get(span, What::DsExtent).is_err() {
             let mut ahead = span.len;
-            for (first, number) in table.extents.iter().skip(after) {
+            for (first, number) in table.extents.get(after..).unwrap_or_default() {
                 let Some(header) = self.headers.get(*number as usize) else { break };
                 ahead = ahead.saturating_add(header.span().len);
                 if *first >= call.ahead || ahead > AHEAD {
@@ -215,14 +217,17 @@ impl Series {
             }
         }
         let mut scratch = scratch.scope();
-        let extent = self.extent(header, call.pieces)?;
-        let ty = self.types.get(call.table).filter(|ty| ty.name().as_bytes() == extent.type_name());
+        let extent = self.extent(header, call.pieces);
+        let extent = extent.as_ref()?;
+        let ty = self.types.get(call.table);
+        let ty = ty.as_ref().filter(|ty| ty.name().as_bytes() == extent.type_name());
         let ty = ty.ok_or_else(|| header.unknown_type())?;
-        let part = extent.unpack(&ty, &ReadOptions::DEFAULT, &mut scratch)?;
+        let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut scratch);
+        let part = part.as_ref()?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
-        for k in call.columns {
-            tape.column(&part.column(*k as usize)?, from..to, &mut scratch)?;
+        for k in call.columns() {
+            tape.column(part.column(k).as_ref()?, from..to, &mut scratch)?;
         }
         // No more than the call's.
         Ok(to.saturating_sub(from) as u32)

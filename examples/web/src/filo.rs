@@ -34,11 +34,13 @@ impl Filo {
     }
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let vector = self.vector(pieces, source)?;
+        let vector = self.vector(pieces, source);
+        let vector = vector.as_ref()?;
         describe::table(json, "", vector.rows());
         for k in 0..vector.width() {
             // It has no children.
-            let column = vector.column(k)?;
+            let column = vector.column(k);
+            let column = column.as_ref()?;
             describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
             json.close(b'}');
         }
@@ -47,10 +49,11 @@ impl Filo {
     }
 
     pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
-        let vector = self.vector(call.pieces, call.source)?;
+        let vector = self.vector(call.pieces, call.source);
+        let vector = vector.as_ref()?;
         let len = call.only(vector.rows())?;
-        for k in call.columns {
-            tape.column(&vector.column(*k as usize)?, call.rows.clone(), scratch)?;
+        for k in call.columns() {
+            tape.column(vector.column(k).as_ref()?, call.rows.clone(), scratch)?;
         }
         Ok(len)
     }

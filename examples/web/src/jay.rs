@@ -48,13 +48,13 @@ impl Jay {
         let len = call.only(self.meta.rows())?;
         // The buffers of all columns are asked for at once.
         let mut missing = Missing::default();
-        for k in call.columns {
-            let span = self.meta.field(*k as usize)?.span()?;
+        for k in call.columns() {
+            let span = self.meta.field(k)?.span()?;
             missing.look(call.pieces.get(span, What::JayBuffer));
         }
         missing.end()?;
-        for k in call.columns {
-            let field: Field<'s> = self.meta.field(*k as usize)?;
+        for k in call.columns() {
+            let field: Field<'s> = self.meta.field(k)?;
             let span = field.span()?;
             let window = Window::new(call.pieces.get(span, What::JayBuffer)?, span.at);
             tape.column(&Column::new(field, window)?, call.rows.clone(), scratch)?;

@@ -33,6 +33,11 @@ impl Missing {
         self.0 = Some(e.said());
     }
 
+    /// Whether anything is not there so far.
+    pub const fn any(&self) -> bool {
+        self.0.is_some()
+    }
+
     /// The same of what may be there.
     pub fn look<T>(&mut self, found: Result<T>) {
         if let Err(e) = found {
@@ -79,18 +84,13 @@ impl Pieces {
         if span.len == 0 {
             return Ok(&[]);
         }
-        let inside = |piece: &Piece| {
-            let at = span.at.checked_sub(piece.at)?;
-            Some(Span { at, ..span }.of(piece.bytes.as_deref()?, what).is_ok())
-        };
-        match self.pieces.iter().find(|piece| piece.path.is_empty() && inside(piece) == Some(true)) {
-            Some(piece) => {
-                piece.used.set(self.turn);
-                Span { at: span.at.saturating_sub(piece.at), ..span }
-                    .of(piece.bytes.as_deref().unwrap_or_default(), what)
-            }
-            None => Err(self.want("", span, what)),
-        }
+        let found = self.pieces.iter().find_map(|piece| {
+            let at = span.at.checked_sub(piece.at).filter(|_| piece.path.is_empty())?;
+            let bytes = Span { at, ..span }.of(piece.bytes.as_deref()?, what).ok()?;
+            piece.used.set(self.turn);
+            Some(bytes)
+        });
+        found.ok_or_else(|| self.want("", span, what))
     }
 
     /// All of the single file, of which more than 2 GB are not taken into memory.
@@ -125,9 +125,9 @@ impl Pieces {
         Error::new(Kind::Missing, what, span.at).with_need(span.len)
     }
 
-    /// Takes the list of what is wanted.
-    pub fn take_wanted(&mut self) -> Vec<Wanted> {
-        core::mem::take(self.wanted.get_mut())
+    /// The list of what is wanted since the last step began.
+    pub fn wanted(&mut self) -> &mut Vec<Wanted> {
+        self.wanted.get_mut()
     }
 
     /// Adds what the page has brought.
@@ -137,7 +137,6 @@ impl Pieces {
 
     /// A new call begins: of what the last ones have used, the oldest goes.
     pub fn begin(&mut self) {
-        self.wanted.get_mut().clear();
         let len = |piece: &Piece| piece.bytes.as_ref().map_or(0, Vec::len);
         let mut sum: usize = self.pieces.iter().map(len).sum();
         while sum > KEPT {

@@ -98,7 +98,6 @@ macro_rules! each {
 
 impl Opened {
     /// Puts rows on the tape; gives back how many.
-    #[inline(never)]
     fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         each!(self, file => file.read(call, tape, scratch))
     }
@@ -120,10 +119,8 @@ pub struct Session {
     pub pieces: Pieces,
     pub reply: Json,
     pub tape: Tape,
-    wanted: Vec<Wanted>,
     opened: Option<Opened>,
     scratch: Vec<u8>,
-    columns: Vec<u32>,
     /// Whether the next call is a new one, not the last one again.
     fresh: bool,
     walk: u64,
@@ -136,10 +133,8 @@ impl Session {
             pieces: Pieces::new(),
             reply: Json::new(),
             tape: Tape::new(),
-            wanted: Vec::new(),
             opened: None,
             scratch: Vec::new(),
-            columns: Vec::new(),
             fresh: false,
             walk: 0,
         }
@@ -148,8 +143,9 @@ impl Session {
     /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file. Whether there is
     /// memory to note it.
     pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) -> bool {
-        let Some(wanted) = self.wanted.get_mut(number) else { return true };
-        self.pieces.put(core::mem::take(&mut wanted.path), at, bytes).is_ok()
+        let Some(wanted) = self.pieces.wanted().get_mut(number) else { return true };
+        let path = core::mem::take(&mut wanted.path);
+        self.pieces.put(path, at, bytes).is_ok()
     }
 
     /// Opens the file; the reply describes it.
@@ -196,10 +192,6 @@ impl Session {
     }
 
     fn try_read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Result<u32> {
-        self.columns.clear();
-        for column in columns {
-            push(&mut self.columns, u32::from_le_bytes(*column))?;
-        }
         let Some(opened) = &self.opened else { return Err(closed()) };
         let mut most = ROWS;
         loop {
@@ -207,16 +199,16 @@ impl Session {
             let end = rows.end.min(rows.start.saturating_add(most));
             let scratch = &mut Scratch::new(&mut self.scratch);
             let (pieces, tape) = (&self.pieces, &mut self.tape);
-            let columns = self.columns.as_slice();
             let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
             let done = opened.read(&call, tape, scratch);
-            match done {
-                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < ROOMY => grow(&mut self.scratch, e.need())?,
-                Err(e) if matches!(e.kind(), Kind::NoRoom | Kind::Limit) && end.saturating_sub(rows.start) > 1 => {
-                    most = end.saturating_sub(rows.start) >> 1;
-                }
-                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
-                done => return done,
+            let Err(e) = &done else { return done };
+            let (kind, tried) = (e.kind(), end.saturating_sub(rows.start));
+            if kind == Kind::NoRoom && self.scratch.len() < if tried > 1 { ROOMY } else { MOST } {
+                grow(&mut self.scratch, e.need())?;
+            } else if matches!(kind, Kind::NoRoom | Kind::Limit) && tried > 1 {
+                most = tried >> 1;
+            } else {
+                return done;
             }
         }
     }
@@ -226,8 +218,8 @@ impl Session {
     fn fitting(&mut self) {
         let bytes = self.pieces.whole(self.source.len, What::FiloVector).unwrap_or_default();
         self.reply.key("fits").open(b'[');
-        for element in Element::ALL {
-            if pilaster::filo::Vector::open(bytes, element).is_ok() {
+        for element in &Element::ALL {
+            if pilaster::filo::Vector::open(bytes, *element).is_ok() {
                 self.reply.string(element.name());
             }
         }
@@ -235,6 +227,7 @@ impl Session {
     }
 
     fn begin(&mut self) {
+        self.pieces.wanted().clear();
         if core::mem::take(&mut self.fresh) {
             self.pieces.begin();
         }
@@ -259,16 +252,16 @@ impl Session {
                 Status::More
             }
             Err(e) if e.kind() == Kind::Missing => {
-                self.wanted = self.pieces.take_wanted();
-                if self.wanted.is_empty() {
+                let wanted = self.pieces.wanted();
+                if wanted.is_empty() {
                     let span = Span { at: e.at(), len: e.need().into() };
-                    if let Err(e) = push(&mut self.wanted, Wanted { path: String::new(), span }) {
+                    if let Err(e) = push(wanted, Wanted { path: String::new(), span }) {
                         return self.ended(Err(e));
                     }
                 }
                 json.clear();
                 json.open(b'[');
-                for Wanted { path, span } in &self.wanted {
+                for Wanted { path, span } in wanted {
                     json.open(b'{').name("path", path).count("at", span.at).count("len", span.len).close(b'}');
                 }
                 json.close(b']');
@@ -298,14 +291,13 @@ impl Session {
 }
 
 /// Opens the file.
-#[inline(never)]
 fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
     let format = if source.directory { Format::Bcolz } else { detected(pieces, source)? };
     match format {
         #[cfg(feature = "filo")]
         Format::Filo => crate::filo::Filo::open(pieces, source).map(Opened::Filo),
         #[cfg(feature = "dataseries")]
-        Format::DataSeries => crate::dataseries::Series::open(pieces, source).map(Opened::Series),
+        Format::DataSeries => Ok(Opened::Series(crate::dataseries::Series::new())),
         #[cfg(feature = "jay")]
         Format::Jay => crate::jay::Jay::open(pieces, source).map(Opened::Jay),
         #[cfg(feature = "bcolz")]
@@ -331,13 +323,18 @@ pub struct Call<'c> {
     pub pieces: &'c Pieces,
     pub source: &'c Source,
     pub table: usize,
-    pub columns: &'c [u32],
+    pub columns: &'c [[u8; 4]],
     pub rows: Range<u64>,
     /// Up to which row the page will go on.
     pub ahead: u64,
 }
 
 impl Call<'_> {
+    /// The numbers of the columns.
+    pub fn columns(&self) -> impl Iterator<Item = usize> {
+        self.columns.iter().map(|k| u32::from_le_bytes(*k) as usize)
+    }
+
     /// How many rows, of a table that has `all`.
     pub fn len(&self, all: u64) -> Result<u32> {
         if self.rows.start > self.rows.end || self.rows.end > all {

@@ -93,7 +93,7 @@ impl Tape {
     ) -> Result<()> {
         let place = match values {
             Values::Null => Place::default(),
-            Values::Bool(bits) => numbers(1, words(*bits, scratch)?),
+            Values::Bool(bits) => numbers(1, bitmap(*bits, scratch)?),
             Values::I8(v) => numbers(2, v),
             Values::I16(v) => numbers(3, v),
             Values::I32(v) => numbers(4, v),
@@ -166,7 +166,7 @@ impl Tape {
         let validity = match validity {
             Validity::All => 0,
             Validity::None => 1,
-            Validity::Bits(bits) => address(words(*bits, scratch)?),
+            Validity::Bits(bits) => address(bitmap(*bits, scratch)?),
         };
         let [at, len] = place.values;
         reserve(&mut self.words, 8)?;
@@ -181,13 +181,19 @@ impl Tape {
     }
 }
 
-/// Bits from the first one of a byte on.
-fn words<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u64]> {
-    let words = scratch.take::<u64>(bits.len().div_ceil(64))?;
-    for (i, word) in words.iter_mut().enumerate() {
-        *word = bits.word(i << 6).to_le();
+/// Bits from the first one of a byte on; those behind the last mean nothing.
+fn bitmap<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
+    let (from, first) = bits.as_bytes();
+    let mut from = from.get(first >> 3..).unwrap_or_default().iter();
+    let mut next = || from.next().copied().unwrap_or_default();
+    let to = scratch.take::<u8>(bits.len().div_ceil(8))?;
+    let mut low = next();
+    for byte in to.iter_mut() {
+        let high = next();
+        *byte = (u16::from_le_bytes([low, high]) >> (first & 7)) as u8;
+        low = high;
     }
-    Ok(words)
+    Ok(to)
 }
 
 /// Starts and lengths of strings, and the bytes from the first to the last of them.

@@ -64,8 +64,8 @@ impl<'a> Types<'a> {
         if extent.type_name() != XML_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
         }
-        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch)?;
-        Types::of(&part, &options.limits, scratch)
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch);
+        Types::of(part.as_ref()?, &options.limits, scratch)
     }
 
     fn of(part: &Part<'a>, limits: &Limits, scratch: &mut Scratch<'a>) -> Result<Self> {
@@ -81,7 +81,8 @@ impl<'a> Types<'a> {
         let entries = distinct(entries, &|a, b| Ok(a.document.at == b.document.at))?;
         // First how much room all of them take.
         let (mut fields, mut decoded): (&mut [FieldRecord], &mut [u8]) = (&mut [], &mut []);
-        for room in [false, true] {
+        let mut room = false;
+        loop {
             let (mut field_at, mut text_at) = (0usize, 0usize);
             for entry in entries.iter_mut() {
                 entry.fields.at = number(field_at)?;
@@ -94,10 +95,10 @@ impl<'a> Types<'a> {
                 text_at = text_at.saturating_add(found.used);
                 entry.told(&found)?;
             }
-            if !room {
-                fields = scratch.take(field_at)?;
-                decoded = scratch.take(text_at)?;
+            if room {
+                break;
             }
+            (fields, decoded, room) = (scratch.take(field_at)?, scratch.take(text_at)?, true);
         }
         let types = sort(entries, decoded, part)?;
         Ok(Types { documents: part.pool_bytes(), decoded, types, fields })

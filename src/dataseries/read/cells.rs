@@ -10,16 +10,52 @@ fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
+/// Records of `size` bytes.
+#[cfg(target_pointer_width = "64")]
+#[inline(always)]
+fn each_of(records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
+    records.chunks_exact(size.max(1))
+}
+
+/// The same of records that change.
+#[cfg(target_pointer_width = "64")]
+#[inline(always)]
+pub(super) fn each_mut(records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
+    records.chunks_exact_mut(size.max(1))
+}
+
+/// Records of `size` bytes, without the division that `chunks_exact` begins with.
+#[cfg(not(target_pointer_width = "64"))]
+#[inline(always)]
+fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
+    core::iter::from_fn(move || {
+        let (record, rest) = records.split_at_checked(size.max(1))?;
+        records = rest;
+        Some(record)
+    })
+}
+
+/// The same of records that change.
+#[cfg(not(target_pointer_width = "64"))]
+#[inline(always)]
+pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
+    core::iter::from_fn(move || {
+        let (record, rest) = core::mem::take(&mut records).split_at_mut_checked(size.max(1))?;
+        records = rest;
+        Some(record)
+    })
+}
+
 /// Cells of `N` bytes at `at` in records of `size` bytes.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
-    records.chunks_exact(size.max(1)).map_while(move |record| record.get(at..)?.first_chunk())
+    each_of(records, size).map_while(move |record| record.get(at..)?.first_chunk())
 }
 
 /// Turns the bytes of each cell of `width` bytes around.
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
-    for record in records.chunks_exact_mut(size.max(1)) {
+    for record in each_mut(records, size) {
         if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
             cell.reverse();
         }
@@ -37,7 +73,7 @@ pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to:
 
 /// Puts cells of any number of bytes side by side.
 pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize, to: &mut [u8]) {
-    for (to, record) in to.chunks_exact_mut(width.max(1)).zip(records.chunks_exact(size.max(1))) {
+    for (to, record) in each_mut(to, width).zip(each_of(records, size)) {
         if let Some(cell) = record.get(at..).and_then(|cell| cell.get(..width)) {
             for (to, byte) in to.iter_mut().zip(cell) {
                 *to = *byte;
@@ -56,15 +92,15 @@ pub(super) fn gather_bits<'s>(
     to: &'s mut [u8],
     ones: &mut usize,
 ) -> Result<Bits<'s>> {
-    let size = size.max(1);
     let turn = if not { 0xff } else { 0 };
     let (mut rows, mut count) = (0usize, 0u32);
-    for (byte, eight) in to.iter_mut().zip(records.chunks(size.saturating_mul(8).max(8))) {
-        let (mut bits, mut one) = (0u8, 1u8);
-        for record in eight.chunks_exact(size) {
+    let mut records = each_of(records, size);
+    for byte in to.iter_mut() {
+        let mut bits = 0u8;
+        for k in 0..8 {
+            let Some(record) = records.next() else { break };
             let set = (record.get(bit.at as usize).copied().unwrap_or(0) ^ turn) & bit.mask != 0;
-            bits |= if set { one } else { 0 };
-            one = one.wrapping_shl(1);
+            bits |= u8::from(set) << k;
             rows = rows.wrapping_add(1);
         }
         *byte = bits;
@@ -75,11 +111,17 @@ pub(super) fn gather_bits<'s>(
 }
 
 /// A kind of numbers, whose cells are words here; sums of integers wrap (section 8).
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy)]
 pub(super) enum Number {
     Int32,
     Int64,
     Double,
+    /// Doubles that are scaled and differences to the record before (section 8.3): each is rounded to a multiple of the
+    /// scale, so that errors do not add up. `many` is 1 / `scale`.
+    Scaled {
+        scale: f64,
+        many: f64,
+    },
 }
 
 impl Number {
@@ -87,7 +129,7 @@ impl Number {
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
-            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+            _ => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
         }
     }
 
@@ -100,7 +142,7 @@ impl Number {
                     *cell = (value as u32).to_ne_bytes();
                 }
             }
-            Number::Int64 | Number::Double => {
+            _ => {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = value.to_ne_bytes();
                 }
@@ -112,7 +154,7 @@ impl Number {
     fn plus(self, cell: u64, base: u64) -> u64 {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
-            Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
+            Number::Double | Number::Scaled { .. } => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
         }
     }
 }
@@ -133,7 +175,7 @@ fn each(
             number.store(value, record.get_mut(at..).unwrap_or_default());
         }
     };
-    let records = records.chunks_exact_mut(size.max(1));
+    let records = each_mut(records, size);
     match skip {
         None if FAST => records.for_each(step),
         skip => {
@@ -150,57 +192,55 @@ fn each(
 /// (section 8.3). Where speed counts, each kind of number is a loop of its own.
 pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
     match (number, base) {
-        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32),
-        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64),
-        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32),
-        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64),
-        (number, base) => differences(records, size, at, base, skip, number),
+        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32, |sum| sum),
+        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64, |sum| sum),
+        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32, |sum| sum),
+        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64, |sum| sum),
+        (Number::Scaled { scale, many }, _) if FAST && skip.is_none() => {
+            let mut before = 0.0;
+            each(records, size, at, None, Number::Double, |_, cell| {
+                before = round((f64::from_bits(cell) * scale + before) * many) * scale;
+                before.to_bits()
+            });
+        }
+        (number, base) => {
+            // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
+            if let Number::Scaled { scale, .. } = number {
+                undo_scale(records, size, at, scale);
+            }
+            differences(records, size, at, base, skip, number, |sum| match number {
+                Number::Scaled { scale, many } => (round(f64::from_bits(sum) * many) * scale).to_bits(),
+                _ => sum,
+            });
+        }
     }
 }
 
 #[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn differences(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
+fn differences(
+    records: &mut [u8],
+    size: usize,
+    at: usize,
+    base: Option<usize>,
+    skip: Option<Bit>,
+    number: Number,
+    finish: impl Fn(u64) -> u64,
+) {
     let mut before = 0;
     each(records, size, at, skip, number, |record, cell| {
         let base = match base {
             None => before,
             Some(base) => record.get(base..).and_then(|cell| number.load(cell)).unwrap_or(0),
         };
-        before = number.plus(cell, base);
+        before = finish(number.plus(cell, base));
         before
     });
-}
-
-/// Changes every double at `at`, except in records whose `skip` bit is set.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
-fn doubles(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, mut change: impl FnMut(f64) -> f64) {
-    each(records, size, at, skip, Number::Double, |_, cell| change(f64::from_bits(cell)).to_bits());
 }
 
 /// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
 #[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
-    doubles(records, size, at, None, |cell| cell * scale);
-}
-
-/// Scaled differences to the record before become values (section 8.3): each is rounded to a multiple
-/// of the scale, so that errors do not add up. `many` is 1 / `scale`.
-#[inline(never)]
-pub(super) fn undo_self_scaled(records: &mut [u8], size: usize, at: usize, skip: Option<Bit>, scale: f64, many: f64) {
-    let mut before = 0.0;
-    // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
-    if skip.is_some() || !FAST {
-        undo_scale(records, size, at, scale);
-        doubles(records, size, at, skip, |cell| {
-            before = round((cell + before) * many) * scale;
-            before
-        });
-    } else {
-        doubles(records, size, at, None, |cell| {
-            before = round((cell * scale + before) * many) * scale;
-            before
-        });
-    }
+    each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.

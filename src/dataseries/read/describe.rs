@@ -345,24 +345,24 @@ impl<'a> Declared<'a> {
             Key::Name => self.name = *value,
             Key::Namespace => self.namespace = *value,
             Key::Version => self.version = number::version(text)?,
-            Key::NullCompact => self.options.compact = choice(text, ["no", "non_bool"])?,
+            Key::NullCompact => self.options.compact = choice(text, &["no", "non_bool"])?,
             Key::PadRecord => {
-                let max = choice(text, ["original", "max_column_size"])?;
+                let max = choice(text, &["original", "max_column_size"])?;
                 self.options.pad = if max { Pad::MaxColumnSize } else { Pad::Original };
             }
             Key::FieldOrdering => {
-                let down = choice(text, ["small_to_big_sep_var32", "big_to_small_sep_var32"])?;
+                let down = choice(text, &["small_to_big_sep_var32", "big_to_small_sep_var32"])?;
                 self.options.ordering = if down { Ordering::BigToSmall } else { Ordering::SmallToBig };
             }
             Key::Type => self.ty = Some(field_type(text)?),
             Key::Size => self.size = number::size(text)?,
-            Key::Nullable => field.null_mask = choice(text, YES)?.into(),
+            Key::Nullable => field.null_mask = choice(text, &YES)?.into(),
             Key::Unique => {
                 self.used |= FOR_STRINGS;
-                field.flags |= if choice(text, YES)? { UNIQUE } else { 0 };
+                field.flags |= if choice(text, &YES)? { UNIQUE } else { 0 };
             }
             Key::ScaleWarn => {
-                choice(text, YES)?;
+                choice(text, &YES)?;
                 self.warn = true;
             }
             Key::Scale => {
@@ -408,6 +408,6 @@ fn field_type(name: &[u8]) -> Option<FieldType> {
 const YES: [&str; 2] = ["no", "yes"];
 
 /// Which of two values it is: whether the second.
-fn choice(text: &[u8], names: [&str; 2]) -> Option<bool> {
+fn choice(text: &[u8], names: &[&str; 2]) -> Option<bool> {
     names.iter().position(|name| name.as_bytes() == text).map(|place| place > 0)
 }

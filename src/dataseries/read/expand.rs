@@ -1,5 +1,6 @@
 //! Null compaction undone (section 8.6).
 
+use super::cells;
 use crate::bytes::{FAST, Scratch};
 use crate::dataseries::layout::Bit;
 use crate::dataseries::types::{ExtentType, FieldRecord};
@@ -35,10 +36,10 @@ pub(super) fn expand(
     // In a group of the record the fields lie in their order; only the fours are two groups.
     let steps = scratch.take::<Step>(ty.records().len())?;
     let (mut count, mut ends) = (0usize, [0; 4]);
-    for ((group, cell), end) in (1..).zip([1, 4, 4, 8]).zip(&mut ends) {
+    for ((group, cell), end) in (1..).zip(&[1, 4, 4, 8]).zip(&mut ends) {
         for field in ty.records().iter().filter(|field| field.ty().group() == group) {
             if let Some(step) = steps.get_mut(count) {
-                *step = Step::of(field, cell);
+                *step = Step::of(field, *cell);
             }
             count = count.wrapping_add(1);
         }
@@ -52,7 +53,7 @@ pub(super) fn expand(
     let size = ty.record_len().max(1);
     let done = if FAST { from.records(records, size, prefix, steps, ends) } else { 0 };
     let records = records.get_mut(done.saturating_mul(size)..).unwrap_or_default();
-    for record in records.chunks_exact_mut(size) {
+    for record in cells::each_mut(records, size) {
         let whole = from.bytes.get(from.at..).and_then(|rest| rest.get(..prefix));
         let (Some(whole), Some(to)) = (whole, record.get_mut(..prefix)) else { return Err(from.ends(prefix)) };
         to.copy_from_slice(whole);

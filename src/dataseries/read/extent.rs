@@ -60,29 +60,35 @@ impl Header {
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
         let header =
             Reader::<NativeEndian>::new_at(bytes, at).view::<raw::ExtentHeader<NativeEndian>>(What::DsExtent)?;
-        let number = |value: I32<NativeEndian>, field: u64, least: u32, below: u32, what| {
-            // A negative number is not below any of the limits.
-            let value = word(value.get().cast_unsigned(), native);
-            match (least..below).contains(&value) {
-                true => Ok(value),
-                false => Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.into())),
-            }
+        // A negative number is not below any of the limits.
+        let number = |value: I32<NativeEndian>| word(value.get().cast_unsigned(), native);
+        let (fixed, variable) = (number(header.fixed), number(header.variable));
+        let (rows, pool) = (number(header.rows), number(header.pool));
+        let (what, field, value) = if header.name_len == 0 {
+            (What::DsTypeName, 26, 0)
+        } else if fixed >= SIZES.1 {
+            (What::DsSize, 0, fixed)
+        } else if variable >= SIZES.1 {
+            (What::DsSize, 4, variable)
+        } else if rows >= SIGN {
+            (What::DsRows, 8, rows)
+        } else if !(SIZES.0..SIGN).contains(&pool) {
+            (What::DsPool, 12, pool)
+        } else {
+            return Ok(Header {
+                at,
+                fixed,
+                variable,
+                rows,
+                pool,
+                adler: word(header.adler.get(), native),
+                hash: word(header.hash.get(), native),
+                fixed_mode: Mode::of(header.fixed_mode),
+                variable_mode: Mode::of(header.variable_mode),
+                name_len: header.name_len,
+            });
         };
-        if header.name_len == 0 {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, at.saturating_add(26)));
-        }
-        Ok(Header {
-            at,
-            fixed: number(header.fixed, 0, 0, SIZES.1, What::DsSize)?,
-            variable: number(header.variable, 4, 0, SIZES.1, What::DsSize)?,
-            rows: number(header.rows, 8, 0, SIGN, What::DsRows)?,
-            pool: number(header.pool, 12, SIZES.0, SIGN, What::DsPool)?,
-            adler: word(header.adler.get(), native),
-            hash: word(header.hash.get(), native),
-            fixed_mode: Mode::of(header.fixed_mode),
-            variable_mode: Mode::of(header.variable_mode),
-            name_len: header.name_len,
-        })
+        Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.into()))
     }
 
     /// The error about what begins `field` bytes behind the start of the extent.
@@ -296,9 +302,8 @@ impl<'a> Stored<'a> {
 
     pub fn check(&self) -> Result<()> {
         let mut sum = Adler32::new();
-        let (before, rest) = self.bytes.split_at_checked(ADLER_AT).unwrap_or_default();
-        sum.update(before);
-        sum.update(rest.get(4..).unwrap_or_default());
+        sum.update(self.bytes.get(..ADLER_AT).unwrap_or_default());
+        sum.update(self.bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
             return Err(self.header.wrong(Kind::Checksum, What::DsAdler, ADLER_AT, self.header.adler));
         }

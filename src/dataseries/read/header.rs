@@ -37,7 +37,7 @@ impl Order {
             word if word.swap_bytes() == CHECK_I32 => Order::Big,
             word => return Err(Error::new(Kind::Invalid, What::DsHeader, 4).with_need(word.cast_unsigned().into())),
         };
-        check(header, (order == Order::Little) == LittleEndian::IS_NATIVE)?;
+        check_longs(view(header)?, (order == Order::Little) == LittleEndian::IS_NATIVE)?;
         Ok(order)
     }
 
@@ -53,27 +53,34 @@ impl Order {
 
 /// Checks a file header; `native`: whether it must have the byte order of this machine.
 pub(super) fn check(header: &[u8], native: bool) -> Result<()> {
-    let header = Reader::<NativeEndian>::new(header).view::<raw::FileHeader<NativeEndian>>(What::DsHeader)?;
-    let bad = |at| Err(Error::new(Kind::Invalid, What::DsHeader, at));
+    let header = view(header)?;
     if header.magic != MAGIC {
         return Err(Error::new(Kind::Invalid, What::Magic, 0));
     }
     if word(header.check32.get().cast_unsigned(), native) != CHECK_I32.cast_unsigned() {
-        return bad(4);
+        return Err(Error::new(Kind::Invalid, What::DsHeader, 4));
     }
-    if long(header.check64.get().cast_unsigned(), native) != CHECK_I64.cast_unsigned() {
-        return bad(8);
-    }
-    if long(header.pi.get(), native) != CHECK_PI {
-        return bad(16);
-    }
-    if long(header.inf.get(), native) != CHECK_INF {
-        return bad(24);
-    }
-    if !f64::from_bits(long(header.nan.get(), native)).is_nan() {
-        return bad(32);
-    }
-    Ok(())
+    check_longs(header, native)
+}
+
+fn view(header: &[u8]) -> Result<&raw::FileHeader<NativeEndian>> {
+    Reader::<NativeEndian>::new(header).view(What::DsHeader)
+}
+
+/// The check values behind the one that says the byte order.
+fn check_longs(header: &raw::FileHeader<NativeEndian>, native: bool) -> Result<()> {
+    let wrong = if long(header.check64.get().cast_unsigned(), native) != CHECK_I64.cast_unsigned() {
+        8
+    } else if long(header.pi.get(), native) != CHECK_PI {
+        16
+    } else if long(header.inf.get(), native) != CHECK_INF {
+        24
+    } else if !f64::from_bits(long(header.nan.get(), native)).is_nan() {
+        32
+    } else {
+        return Ok(());
+    };
+    Err(Error::new(Kind::Invalid, What::DsHeader, wrong))
 }
 
 /// A word of a file; `native`: whether it has the byte order of this machine.
@@ -128,13 +135,9 @@ impl Trailer {
         if trailer.marker.get() != -1 {
             return Err(Error::new(Kind::Invalid, What::DsTrailer, at));
         }
-        let [size, not, chain, stored] = [
-            trailer.index_size.get().cast_unsigned(),
-            trailer.not_index_size.get().cast_unsigned(),
-            trailer.chain.get(),
-            trailer.hash.get(),
-        ]
-        .map(|stored| word(stored, native));
+        let size = word(trailer.index_size.get().cast_unsigned(), native);
+        let not = word(trailer.not_index_size.get().cast_unsigned(), native);
+        let (chain, stored) = (word(trailer.chain.get(), native), word(trailer.hash.get(), native));
         let index_at = long(trailer.index_at.get().cast_unsigned(), native);
         let at_size = at.saturating_add(4);
         let wrong = || Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.into()));

@@ -55,31 +55,29 @@ impl<'a> Index<'a> {
         if extent.type_name() != INDEX_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
         }
-        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch)?;
-        let index = Index { part, own };
-        index.check()?;
-        Ok(index)
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch);
+        let index = part.map(|part| Index { part, own });
+        index.as_ref()?.check()?;
+        index
     }
 
     fn check(&self) -> Result<()> {
-        let last = self.len().checked_sub(1);
-        let mut before = 0;
+        let (mut before, mut name) = (0, &[][..]);
         for k in 0..self.len() {
             let bad = |at| Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(at));
             let Some(at) = self.offset(k) else { return bad(0) };
-            let name = self.name(k)?;
-            let right = match k {
-                0 => at == HEADER_LEN as u64 && name == XML_TYPE.as_bytes(),
-                _ => at > before && at.is_multiple_of(ALIGN as u64) && name != XML_TYPE.as_bytes(),
-            };
-            if !right || (Some(k) == last) != (at == self.own.at) {
+            name = self.name(k)?;
+            let (first, last) = (k == 0, k.saturating_add(1) == self.len());
+            let named = (name == XML_TYPE.as_bytes()) == first;
+            let placed = (at == HEADER_LEN as u64) == first && (at == self.own.at) == last;
+            if !named || !placed || at <= before || !at.is_multiple_of(ALIGN as u64) {
                 return bad(at);
             }
             before = at;
         }
-        match self.name(last.unwrap_or_default()) {
-            Ok(name) if last > Some(0) && name == INDEX_TYPE.as_bytes() => Ok(()),
-            _ => Err(Error::new(Kind::Invalid, What::DsIndex, self.len())),
+        match self.len() {
+            2.. if name == INDEX_TYPE.as_bytes() => Ok(()),
+            len => Err(Error::new(Kind::Invalid, What::DsIndex, len)),
         }
     }
 

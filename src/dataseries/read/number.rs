@@ -66,7 +66,9 @@ fn strtod(mut text: &[u8]) -> Option<f64> {
 /// type.
 fn digital(text: &[u8], hex: bool) -> Option<f64> {
     let (radix, mark) = if hex { (16, b'p') } else { (10, b'e') };
-    let mut number = Big { limbs: [0; LIMBS], len: 0 };
+    let mut number = Big { limbs: [0; LIMBS] };
+    // Digits behind any zeros that lead.
+    let mut count = 0u32;
     // Digits behind the point.
     let (mut behind, mut any, mut point, mut exponent, mut left) = (0i32, false, false, 0i32, false);
     let mut rest = text;
@@ -81,7 +83,8 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
         match char::from(*byte).to_digit(radix) {
             Some(digit) => {
                 any = true;
-                if number.len < DIGITS {
+                if count < DIGITS {
+                    count = count.saturating_add((digit != 0 || count > 0).into());
                     number.times(radix, digit);
                     behind = behind.saturating_add(point.into());
                 } else {
@@ -126,36 +129,31 @@ fn digital(text: &[u8], hex: bool) -> Option<f64> {
 /// A whole number of up to 1,248 bits, the lowest first: the digits times 5^310, or times 2^1008.
 struct Big {
     limbs: [u16; LIMBS],
-    /// Limbs from here on are zero.
-    len: usize,
 }
 
 const LIMBS: usize = 78;
+const BITS: i32 = 1248;
 /// How far [`Big::up`] shifts: behind a division by 5^400 more than 64 bits of 1 are left.
 const UP: usize = 63;
 const UP_BITS: i32 = 1008;
-/// Limbs of the digits that count, at least 67 decimal ones.
-const DIGITS: usize = LIMBS - UP;
+/// Digits that count: decimal ones take 15 limbs, which is what [`Big::up`] has room for.
+const DIGITS: u32 = 67;
 
 #[allow(clippy::cast_possible_truncation, reason = "limbs are the low bits")]
 impl Big {
     /// Multiplies, and adds.
     fn times(&mut self, factor: u32, mut carry: u32) {
-        for limb in self.limbs.iter_mut().take(self.len) {
+        for limb in &mut self.limbs {
             carry = u32::from(*limb).wrapping_mul(factor).wrapping_add(carry);
             *limb = carry as u16;
             carry >>= 16;
-        }
-        if let Some(limb) = self.limbs.get_mut(self.len).filter(|_| carry != 0) {
-            *limb = carry as u16;
-            self.len = self.len.wrapping_add(1);
         }
     }
 
     /// Divides; whether something is left over.
     fn over(&mut self, divisor: u32) -> bool {
         let mut rest = 0u32;
-        for limb in self.limbs.iter_mut().take(self.len).rev() {
+        for limb in self.limbs.iter_mut().rev() {
             let n = rest << 16 | u32::from(*limb);
             let quotient = n.checked_div(divisor).unwrap_or(0);
             *limb = quotient as u16;
@@ -166,7 +164,6 @@ impl Big {
 
     /// Moves the number up, from limbs that are not in use otherwise.
     fn up(&mut self) {
-        self.len = LIMBS;
         if let Some((low, high)) = self.limbs.split_at_mut_checked(UP) {
             for (high, low) in high.iter_mut().zip(low) {
                 *high = core::mem::take(low);
@@ -177,8 +174,8 @@ impl Big {
     /// The highest bits, up to 64 of them, and the place of the lowest; that one also stands for
     /// everything below it.
     fn top(&self) -> (u64, i32) {
-        let (mut bits, mut place, mut below) = (0u64, (self.len as i32).wrapping_mul(16), false);
-        for limb in self.limbs.iter().take(self.len).rev() {
+        let (mut bits, mut place, mut below) = (0u64, BITS, false);
+        for limb in self.limbs.iter().rev() {
             // As much of the limb as there is room for.
             let room = bits.leading_zeros().min(16);
             let limb = u32::from(*limb) << room;

@@ -413,7 +413,7 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
         // Null cells take part, except where they are not stored.
         let skip = field.null().filter(|_| compact);
         let relative = field.relative(k);
-        let number = match field.ty() {
+        let mut number = match field.ty() {
             FieldType::Int32 if uses.relative32 => Some(Number::Int32),
             FieldType::Int64 if uses.relative64 => Some(Number::Int64),
             FieldType::Double if uses.relative_double => Some(Number::Double),
@@ -421,8 +421,7 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
         };
         match field.scale() {
             Some(scale) if uses.relative_double && relative == Relative::Own => {
-                cells::undo_self_scaled(records, size, at, skip, scale, field.multiplier());
-                continue;
+                number = Some(Number::Scaled { scale, many: field.multiplier() });
             }
             Some(scale) if uses.scale => cells::undo_scale(records, size, at, scale),
             _ => {}

@@ -168,51 +168,48 @@ impl column::Column for Column<'_> {
         let start = rows.start;
         let (first, len) = self.range(rows)?;
         let vector = &self.vector;
-        let mut batch = Batch { first: start, len, values: Values::Null, validity: Validity::All, of: *self };
-        match (self.role, vector.data) {
+        let mut validity = Validity::All;
+        let values = match (self.role, vector.data) {
             (Role::Codes, Data::Coded) => {
                 let words = scratch.take::<u32>(len)?;
                 vector.numbers.packed.read(first, Out::W4(words))?;
-                batch.validity = nonzero(words, scratch)?;
-                batch.values = Values::U32(words);
+                validity = nonzero(words, scratch)?;
+                Values::U32(words)
             }
             (Role::Entries, _) | (_, Data::Strings) => {
-                batch.values = self.strings(vector.strings.read(first, len, &mut batch.validity, scratch)?);
+                self.strings(vector.strings.read(first, len, &mut validity, scratch)?)
             }
             (_, Data::Coded) => {
-                let (codes, validity) = (&vector.numbers.packed, &mut batch.validity);
-                let strings = vector.strings.gather(vector.entries, codes, first, len, validity, scratch)?;
-                batch.values = self.strings(strings);
+                let codes = &vector.numbers.packed;
+                self.strings(vector.strings.gather(vector.entries, codes, first, len, &mut validity, scratch)?)
             }
             (_, Data::Bits) => {
                 let bits = vector.numbers.packed.data;
-                batch.values = Values::Bool(match vector.numbers.constant {
+                Values::Bool(match vector.numbers.constant {
                     true => all_bits(bits.first().is_some_and(|byte| byte & 1 == 1), len, scratch)?,
                     false => Bits::new(bits, first, len)?,
-                });
+                })
             }
-            (Role::Offsets, Data::DateTime) => self.numbers(&vector.zones.offsets(), first, &mut batch, scratch)?,
-            (_, Data::DateTime | Data::Numbers) => self.numbers(&vector.numbers, first, &mut batch, scratch)?,
+            (Role::Offsets, Data::DateTime) => self.numbers(&vector.zones.offsets(), first, len, scratch)?,
+            (_, Data::DateTime | Data::Numbers) => self.numbers(&vector.numbers, first, len, scratch)?,
             (_, Data::Nothing) if self.is_text() => {
-                batch.values = self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } });
+                self.strings(VarBytes { data: &[], spans: Spans::Same { count: len } })
             }
-            (_, Data::Nothing) if vector.element == Element::Boolean => {
-                batch.values = Values::Bool(all_bits(false, len, scratch)?);
-            }
-            (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, &mut batch, scratch)?,
+            (_, Data::Nothing) if vector.element == Element::Boolean => Values::Bool(all_bits(false, len, scratch)?),
+            (_, Data::Nothing) => self.numbers(&Numbers::ZERO, first, len, scratch)?,
+        };
+        if let Validity::All = validity {
+            validity = vector.mask.validity(first, len, scratch)?;
         }
-        if let Validity::All = batch.validity {
-            batch.validity = vector.mask.validity(first, len, scratch)?;
-        }
-        if let (Role::Offsets, Values::I32(offsets)) = (self.role, &batch.values) {
+        if let (Role::Offsets, Values::I32(offsets)) = (self.role, &values) {
             for ((i, row), offset) in (first..).enumerate().zip(*offsets) {
-                if *offset == NO_ZONE && batch.validity.get(i) {
+                if *offset == NO_ZONE && validity.get(i) {
                     // Says what is wrong with it.
                     vector.zones.offsets().get(row)?;
                 }
             }
         }
-        Ok(batch)
+        Ok(Batch { first: start, len, values, validity, of: *self })
     }
 
     fn dictionary(&self, _row: u64) -> Result<Option<Dictionary<Self>>> {
@@ -225,21 +222,20 @@ impl column::Column for Column<'_> {
 }
 
 impl<'a> Column<'a> {
-    /// Numbers as words of the column's type, as many as the batch is long: borrowed if the chunk has them so, else
+    /// Numbers as words of the column's type: borrowed if the chunk has them so, else
     /// decoded into `scratch`.
     fn numbers<'s>(
         &self,
         numbers: &Numbers<'a>,
         first: usize,
-        batch: &mut Batch<'s, Self>,
+        len: usize,
         scratch: &mut Scratch<'s>,
-    ) -> Result<()>
+    ) -> Result<Values<'s>>
     where
         'a: 's,
     {
         use bytemuck::must_cast_slice as cast;
-        let len = batch.len;
-        batch.values = match column::Column::ty(self) {
+        Ok(match column::Column::ty(self) {
             Type::Prim(Prim::I32 | Prim::F32) => {
                 let words: &'s [u32] = match borrowed(numbers, Packing::U32, first, len) {
                     Some(words) => words,
@@ -262,8 +258,7 @@ impl<'a> Column<'a> {
                 };
                 if self.vector.element == Element::Double { Values::F64(cast(words)) } else { Values::I64(cast(words)) }
             }
-        };
-        Ok(())
+        })
     }
 }
 

@@ -162,7 +162,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The NA mask (section 7), which must be there.
-    #[inline(never)]
+    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn mask(&self, field: u8) -> Result<Mask<'a>> {
         let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FiloMask)) };
         match mask.mask_type()? {
@@ -178,7 +178,7 @@ impl<'a> Fields<'a> {
 
     /// Where the offsets of a list of strings are, and how many. The frame of the list is checked here,
     /// each string when it is read.
-    #[inline(never)]
+    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Inline<'a, u32>> = self.0.vector(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());

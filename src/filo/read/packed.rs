@@ -21,7 +21,7 @@ impl<'a> Packed<'a> {
     pub(super) const NONE: Self = Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 };
 
     /// Opens a packed vector, which reaches to the end of `r`.
-    #[inline(never)]
+    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     pub(super) fn open(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
         let [low, high, signed, last] = *r.array(What::FiloPacked)?;

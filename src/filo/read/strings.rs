@@ -85,18 +85,20 @@ impl<'a> Strings<'a> {
         {
             return self.finish(spans, true, validity, scratch);
         }
-        let (mut row, mut all) = (first, true);
-        for block in spans.chunks_mut(BLOCK) {
-            let done = match self.kind {
-                Kinds::Words { base } if FAST => self.packed_words(base, row, block),
-                _ => None,
-            };
-            all &= match done {
-                Some(all) => all,
-                None => self.one_by_one(row, block)?,
-            };
-            row = row.saturating_add(BLOCK);
-        }
+        let all = match self.kind {
+            Kinds::Words { base } if FAST => {
+                let (mut row, mut all) = (first, true);
+                for block in spans.chunks_mut(BLOCK) {
+                    all &= match self.packed_words(base, row, block) {
+                        Some(all) => all,
+                        None => self.one_by_one(row, block)?,
+                    };
+                    row = row.saturating_add(BLOCK);
+                }
+                all
+            }
+            _ => self.one_by_one(first, spans)?,
+        };
         self.finish(spans, all, validity, scratch)
     }
 

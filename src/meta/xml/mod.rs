@@ -297,19 +297,17 @@ impl<'a> Xml<'a> {
         let scan = &mut self.scan;
         let name = scan.name(What::XmlTag)?;
         self.tag = Tag { name, attributes: Attributes { scan: *scan } };
-        let mut names = [&[][..]; MAX_ATTRIBUTES];
-        let mut count = 0usize;
+        let mut names: [Option<&[u8]>; MAX_ATTRIBUTES] = [None; MAX_ATTRIBUTES];
         let mut attribute = Attribute::NONE;
         while scan.attribute(&mut attribute)? {
             let (name, at) = (attribute.name.raw(), attribute.name.at());
-            if names.iter().take(count).any(|known| *known == name) {
-                return Err(Error::new(Kind::Invalid, What::XmlAttribute, at));
+            match names.iter_mut().find(|known| known.is_none_or(|known| known == name)) {
+                Some(place @ None) => *place = Some(name),
+                Some(_) => return Err(Error::new(Kind::Invalid, What::XmlAttribute, at)),
+                None => {
+                    return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
+                }
             }
-            let Some(place) = names.get_mut(count) else {
-                return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
-            };
-            *place = name;
-            count = count.wrapping_add(1);
         }
         let attributes = &mut self.tag.attributes.scan.rest;
         let len = attributes.len().saturating_sub(scan.rest.len());

@@ -136,29 +136,21 @@ impl<'a> Scan<'a> {
         }
         let mut charset = self.charset;
         let mut attribute = Attribute::NONE;
-        // Which of them may come.
-        let mut next = 0;
-        while next < DECLARED.len() {
+        for (k, known) in DECLARED.iter().enumerate() {
             let before = *self;
             if !self.attribute(&mut attribute)? {
                 break;
             }
-            let known = DECLARED.iter().position(|known| known.as_bytes() == attribute.name.raw());
-            // The second and third may be left out, the first not.
-            match known {
-                Some(k) if k >= next && (k == 0) == (next == 0) => next = k.wrapping_add(1),
-                _ if next == 0 => return Err(before.invalid(What::XmlDeclaration)),
-                _ => {
-                    *self = before;
-                    break;
+            let Attribute { name, value } = &attribute;
+            match (k, name.raw() == known.as_bytes()) {
+                (1, true) => {
+                    let unknown = Error::new(Kind::Unsupported, What::XmlEncoding, value.at());
+                    charset = Charset::named(value.raw()).ok_or(unknown)?;
                 }
-            }
-            if known == Some(1) {
-                charset = Charset::named(attribute.value.raw()).ok_or(Error::new(
-                    Kind::Unsupported,
-                    What::XmlEncoding,
-                    attribute.value.at(),
-                ))?;
+                (_, true) => {}
+                // The second and third may be left out, the first not.
+                (0, false) => return Err(before.invalid(What::XmlDeclaration)),
+                (_, false) => *self = before,
             }
         }
         self.spaces();
@@ -177,11 +169,10 @@ impl<'a> Scan<'a> {
         }
         self.name(What::XmlDoctype)?;
         loop {
+            if self.eat(b">") {
+                return Ok(());
+            }
             match self.rest {
-                [b'>', ..] => {
-                    self.skip(1);
-                    return Ok(());
-                }
                 [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at as u64)),
                 [b'<', ..] => return Err(self.invalid(What::XmlDoctype)),
                 [quote @ (b'"' | b'\''), ..] => {

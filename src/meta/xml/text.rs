@@ -99,7 +99,11 @@ pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
 }
 
 fn numbered(digits: &[u8], radix: u32) -> Result<char, Kind> {
-    let digit = |n: u32, byte: &u8| n.checked_mul(radix)?.checked_add(char::from(*byte).to_digit(radix)?);
+    let digit = |n: u32, byte: &u8| {
+        let digit = char::from(*byte).to_digit(radix)?;
+        // No character has a larger number, and behind one of them nothing wraps.
+        Some(n.wrapping_mul(radix).wrapping_add(digit)).filter(|n| *n <= u32::from(char::MAX))
+    };
     let number = digits.iter().try_fold(0, digit).filter(|_| !digits.is_empty());
     number.and_then(char::from_u32).filter(|c| is_char(*c)).ok_or(Kind::Invalid)
 }
