@@ -10,11 +10,13 @@ pub(super) struct Bits<'a> {
     next: usize,
     pub buffer: u64,
     count: u32,
+    /// What was the first to be taken from behind the end.
+    missing: Option<What>,
 }
 
 impl<'a> Bits<'a> {
     pub(super) const fn new(src: &'a [u8]) -> Self {
-        Bits { src, next: 0, buffer: 0, count: 0 }
+        Bits { src, next: 0, buffer: 0, count: 0, missing: None }
     }
 
     /// Offset of the byte that the next bit is in.
@@ -22,20 +24,29 @@ impl<'a> Bits<'a> {
         (self.next as u64).saturating_sub(u64::from(self.count.div_ceil(8)))
     }
 
-    /// Takes the next `n` bits, at most 16.
+    /// Takes the next `n` bits, at most 16; zeros behind the end: what is made of those is of no meaning, as
+    /// [`check`](Self::check) finds out.
     #[inline]
-    pub(super) fn take(&mut self, n: u32, what: What) -> Result<u32> {
+    pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
         while self.count < n {
-            let Some(byte) = self.src.get(self.next) else {
-                return Err(Error::new(Kind::Truncated, what, self.next as u64).with_need(1));
-            };
-            self.buffer |= u64::from(*byte) << (self.count & 63);
+            match self.src.get(self.next) {
+                Some(byte) => self.buffer |= u64::from(*byte) << (self.count & 63),
+                None => _ = self.missing.get_or_insert(what),
+            }
             self.next = self.next.wrapping_add(1);
             self.count = self.count.wrapping_add(8);
         }
         let bits = self.low(n);
         self.skip(n);
-        Ok(bits)
+        bits
+    }
+
+    /// An error if bits were taken from behind the end.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.missing {
+            Some(what) => Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1)),
+            None => Ok(()),
+        }
     }
 
     /// At least 56 bits ready; `None` near the end of the input.
