@@ -25,7 +25,7 @@ impl<'a> Bits<'a> {
     }
 
     /// At least 56 bits ready, or all that are left.
-    #[inline(always)]
+    #[inline]
     fn refill(&mut self) {
         if self.count >= 32 {
             return;
@@ -49,20 +49,20 @@ impl<'a> Bits<'a> {
     }
 
     /// The next `n` bits, 1 to 32, zeros behind the end.
-    #[inline(always)]
+    #[inline]
     pub(super) fn peek(&mut self, n: u32) -> u32 {
         self.refill();
         self.top(n)
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "at most 32 bits")]
-    #[inline(always)]
+    #[inline]
     const fn top(&self, n: u32) -> u32 {
         (self.buffer >> (64u32.wrapping_sub(n) & 63)) as u32
     }
 
     /// Drops `n` of the bits that were looked at.
-    #[inline(always)]
+    #[inline]
     pub(super) fn skip(&mut self, n: u32, what: What) {
         if n > self.count {
             self.missing.get_or_insert(what);

@@ -77,7 +77,8 @@ pub(super) fn decode<const FAST: bool>(
     tables.offsets.set(modes >> 4 & 3, r)?;
     tables.matches.set(modes >> 2 & 3, r)?;
     let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
-    let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
+    let mut bits = Bits::default();
+    bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
     run::<FAST>(&mut bits, count, tables, repeats, out, at)?;
     bits.finish(What::ZstdSequences)?;
     out.rest(at)
