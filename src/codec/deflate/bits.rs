@@ -29,16 +29,21 @@ impl<'a> Bits<'a> {
     #[inline]
     pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
         while self.count < n {
-            match self.src.get(self.next) {
-                Some(byte) => self.buffer |= u64::from(*byte) << (self.count & 63),
-                None => _ = self.missing.get_or_insert(what),
-            }
+            let byte = self.src.get(self.next).copied().unwrap_or_else(|| self.zero(what));
+            self.buffer |= u64::from(byte) << (self.count & 63);
             self.next = self.next.wrapping_add(1);
             self.count = self.count.wrapping_add(8);
         }
         let bits = self.low(n);
         self.skip(n);
         bits
+    }
+
+    /// The byte behind the end.
+    #[cold]
+    fn zero(&mut self, what: What) -> u8 {
+        self.missing.get_or_insert(what);
+        0
     }
 
     /// An error if bits were taken from behind the end.
