@@ -65,7 +65,7 @@ const AFTER_RUN: usize = 4;
 const END: [u8; 3] = [17, 0, 0];
 
 /// One instruction; gives back the literals before the next one, or `None` behind the end marker.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline(never))]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -> Result<Option<usize>> {
     let at = r.at();
     let code = r.u8(What::LzoInstruction)?;

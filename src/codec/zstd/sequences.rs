@@ -196,7 +196,7 @@ impl Output<'_> {
     }
 
     /// The same without writing ahead; from the history too.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn exact(&mut self, sequence: Sequence, at: u64) -> Result<()> {
         let Sequence { literals, len, distance } = sequence;
         let wrong = |what, need: usize| Error::new(Kind::Invalid, what, at).with_need(need as u64);
