@@ -38,7 +38,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
         Some(first @ 18..) => {
             r.u8(What::LzoInstruction)?;
             let n = usize::from(*first).wrapping_sub(17);
-            out.literals(r.take(n, What::LzoLiterals)?)?;
+            out.take(&mut r, n, What::LzoLiterals)?;
             n.min(AFTER_RUN)
         }
         _ => 0,
@@ -72,7 +72,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
     let c = usize::from(code);
     if c < 16 && before == 0 {
         let n = if c == 0 { extended(r, 18)? } else { c.wrapping_add(3) };
-        out.literals(r.take(n, What::LzoLiterals)?)?;
+        out.take(r, n, What::LzoLiterals)?;
         return Ok(Some(AFTER_RUN));
     }
     let (distance, len, literals) = match c {
@@ -94,7 +94,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
         }
     };
     out.repeat(distance, len, What::LzoDistance, at)?;
-    out.literals(r.take(literals, What::LzoLiterals)?)?;
+    out.take(r, literals, What::LzoLiterals)?;
     Ok(Some(literals))
 }
 
