@@ -1,6 +1,6 @@
 //! Canonical prefix codes, decoded bit by bit or, for the short ones, by a table.
 
-use super::bits::Bits;
+use super::bits::{Bits, Ready};
 use super::{DISTANCE_BITS, DISTANCES, LITERAL_BITS, LITERALS};
 use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
@@ -117,7 +117,7 @@ impl<'w> Code<'w> {
 
     /// The entry for the next bits.
     #[inline(always)]
-    pub(super) fn look(&self, bits: &Bits<'_>) -> Entry {
+    pub(super) fn look(&self, bits: &Ready) -> Entry {
         let mask = self.table.len().wrapping_sub(1);
         Entry(self.table.get(bits.low(31) as usize & mask).copied().unwrap_or(0))
     }
@@ -179,7 +179,7 @@ impl Entry {
 
     /// The length or distance, with the bits behind its code; takes both.
     #[inline(always)]
-    pub(super) const fn take(self, bits: &mut Bits<'_>) -> usize {
+    pub(super) const fn take(self, bits: &mut Ready) -> usize {
         let extra = self.0 >> 4 & 15;
         bits.skip(self.bits());
         let number = (self.0 >> 16).wrapping_add(bits.low(extra));

@@ -266,12 +266,12 @@ const LONGEST: usize = 258;
 /// Symbols far from both ends whose codes the tables hold.
 #[inline(always)]
 fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distances: &Code<'_>) {
-    let mut now = *bits;
+    let (src, mut now) = (bits.src, bits.ready);
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut symbols = || {
         // 56 bits: a literal of 11; then another one, or 11 + 5 for a length and 9 + 13 for a distance.
-        now.refill()?;
+        now.refill(src)?;
         if at.wrapping_add(LONGEST).wrapping_add(SLACK) > bytes.len() {
             return None;
         }
@@ -305,7 +305,7 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     };
     while symbols().is_some() {}
     out.at = at;
-    *bits = now;
+    bits.ready = now;
 }
 
 /// The most that `n` bytes take as a stream.
