@@ -6,7 +6,7 @@
 
 use super::bits::{Bits, low32, size};
 use super::fse::{Codes, Table};
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, short};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -52,11 +52,13 @@ pub(super) struct Output<'o> {
 /// How many sequences there are, from the front of their section.
 pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     let head = u32::from(r.u8(What::ZstdSequences)?);
-    Ok(match head {
-        0..128 => head,
-        255 => u32::from(r.u16(What::ZstdSequences)?).wrapping_add(0x7f00),
-        _ => head.wrapping_sub(128) << 8 | u32::from(r.u8(What::ZstdSequences)?),
-    })
+    let (count, bytes) = match head {
+        0..128 => (head, 0),
+        255 => (0x7f00, 2),
+        _ => (head.wrapping_sub(128) << 8, 1),
+    };
+    let more = short::number(r.take(bytes, What::ZstdSequences)?);
+    Ok(count.wrapping_add(low32(more)))
 }
 
 /// Decodes `count` sequences, which are what is left in `r`, a part of `src`; then the literals behind them.
