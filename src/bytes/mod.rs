@@ -47,8 +47,8 @@ pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
-pub(crate) use product::decimal;
 pub use product::{checked_product, product};
+pub(crate) use product::{decimal, little};
 pub use reader::Reader;
 pub use scratch::Scratch;
 #[cfg(feature = "embedded-io-07")]

@@ -36,6 +36,12 @@ pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
     }
 }
 
+/// The number of up to eight bytes, the lowest first.
+#[cfg_attr(target_pointer_width = "64", inline)]
+pub(crate) fn little(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
+}
+
 /// The number that decimal digits spell, nothing but digits.
 pub(crate) fn decimal(digits: &str) -> Option<u64> {
     if digits.is_empty() {

@@ -26,12 +26,6 @@ pub(crate) fn ends(text: &[u8]) -> (u64, u64) {
     (a | b << 32, c | d << 32)
 }
 
-/// The number of up to eight bytes, the lowest first.
-#[cfg_attr(target_pointer_width = "64", inline)]
-pub(crate) fn number(bytes: &[u8]) -> u64 {
-    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
-}
-
 /// Whether two strings are the same.
 #[inline]
 pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {

@@ -21,7 +21,7 @@
 
 use super::greedy::{self, Put, Table, Wire, low8};
 use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
-use crate::bytes::{FAST, LittleEndian, Reader, short};
+use crate::bytes::{FAST, LittleEndian, Reader, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest match of one tag.
@@ -115,7 +115,7 @@ fn near(tag: u8, low: u8) -> (usize, usize) {
 
 /// A little-endian number of one to four bytes.
 fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
-    let number = short::number(r.take(bytes, What::SnappyLiterals)?);
+    let number = little(r.take(bytes, What::SnappyLiterals)?);
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 

@@ -1,5 +1,6 @@
 //! Bits of a deflate stream: lowest first, up to 63 of them held ready.
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 pub(super) struct Bits<'a> {
@@ -33,15 +34,26 @@ impl<'a> Bits<'a> {
     /// [`check`](Self::check) finds out.
     #[inline]
     pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
+        if self.ready.count < n {
+            self.more(n, what);
+        }
+        let bits = self.ready.low(n);
+        self.ready.skip(n);
+        bits
+    }
+
+    /// At least `n` bits ready.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn more(&mut self, n: u32, what: What) {
+        if FAST && self.ready.refill(self.src).is_some() {
+            return;
+        }
         while self.ready.count < n {
             let byte = self.src.get(self.ready.next).copied().unwrap_or_else(|| self.zero(what));
             self.ready.buffer |= u64::from(byte) << (self.ready.count & 63);
             self.ready.next = self.ready.next.wrapping_add(1);
             self.ready.count = self.ready.count.wrapping_add(8);
         }
-        let bits = self.ready.low(n);
-        self.ready.skip(n);
-        bits
     }
 
     /// The byte behind the end.

@@ -6,7 +6,7 @@ use super::fse::{Codes, Table};
 use super::huffman::{self, Code};
 use super::literals::{Literals, plain};
 use super::sequences::{self, Output, Tables};
-use crate::bytes::{LittleEndian, Reader, Scratch, short};
+use crate::bytes::{LittleEndian, Reader, Scratch, little};
 use crate::codec::lz::{SLACK, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
@@ -72,7 +72,7 @@ fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
             Some(8u64.wrapping_add(byte & 7) << (byte >> 3).wrapping_add(7))
         }
     };
-    let mut number = |bytes: usize| r.take(bytes, What::ZstdFrame).map(short::number);
+    let mut number = |bytes: usize| r.take(bytes, What::ZstdFrame).map(little);
     let dictionary = low32(number(1usize << (descriptor & 3) >> 1)?);
     let len = match descriptor >> 6 {
         0 => usize::from(single),

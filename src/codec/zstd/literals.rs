@@ -2,7 +2,7 @@
 
 use super::bits::size;
 use super::huffman::Code;
-use crate::bytes::{LittleEndian, Reader, short};
+use crate::bytes::{LittleEndian, Reader, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// How the literals of a block are stored.
@@ -38,7 +38,7 @@ impl Literals {
             (_, 2) => (4, 4, 14),
             (_, _) => (5, 4, 18),
         };
-        let word = short::number(r.take(bytes, What::ZstdLiterals)?);
+        let word = little(r.take(bytes, What::ZstdLiterals)?);
         let mask = (1u64 << width).wrapping_sub(1);
         let len = size(word >> skip & mask);
         let (form, stored) = match kind {

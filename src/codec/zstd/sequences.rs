@@ -6,7 +6,7 @@
 
 use super::bits::{Bits, low32, size};
 use super::fse::{Codes, Table};
-use crate::bytes::{LittleEndian, Reader, short};
+use crate::bytes::{LittleEndian, Reader, little};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -57,7 +57,7 @@ pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
         255 => (0x7f00, 2),
         _ => (head.wrapping_sub(128) << 8, 1),
     };
-    let more = short::number(r.take(bytes, What::ZstdSequences)?);
+    let more = little(r.take(bytes, What::ZstdSequences)?);
     Ok(count.wrapping_add(low32(more)))
 }
 

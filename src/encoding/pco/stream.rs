@@ -1,6 +1,6 @@
 //! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
 
-use crate::bytes::short;
+use crate::bytes::little;
 
 /// A place in a bit stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -80,7 +80,7 @@ impl<'a> Stream<'a> {
 
 #[cold]
 fn tail(rest: &[u8]) -> u64 {
-    short::number(rest)
+    little(rest)
 }
 
 #[cfg(test)]
