@@ -115,11 +115,10 @@ impl<'w> Code<'w> {
         }
     }
 
-    /// The entry for the next bits.
+    /// The table, where there is one, of `N` entries.
     #[inline(always)]
-    pub(super) fn look(&self, bits: &Ready) -> Entry {
-        let mask = self.table.len().wrapping_sub(1);
-        Entry(self.table.get(bits.low(31) as usize & mask).copied().unwrap_or(0))
+    pub(super) fn table<const N: usize>(&self) -> Option<&[u32; N]> {
+        self.table.first_chunk()
     }
 
     /// Takes the next symbol, bit by bit.
@@ -162,6 +161,12 @@ fn entry(kinds: Kinds, symbol: u16, bits: u8) -> u32 {
 }
 
 impl Entry {
+    /// The entry for the next bits.
+    #[inline(always)]
+    pub(super) fn look<const N: usize>(table: &[u32; N], bits: &Ready) -> Self {
+        Entry(table.get(bits.low(31) as usize & N.wrapping_sub(1)).copied().unwrap_or(0))
+    }
+
     #[inline(always)]
     pub(super) fn literal(self) -> Option<u8> {
         (self.0 & LITERAL != 0).then_some(low8(self.0 >> 16))

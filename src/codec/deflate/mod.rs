@@ -19,7 +19,7 @@ mod bits;
 mod code;
 
 use bits::Bits;
-use code::{Code, Kinds};
+use code::{Code, Entry, Kinds};
 
 use super::lz::{Output, SLACK, fast_match};
 use crate::bytes::{FAST, Scratch};
@@ -267,6 +267,8 @@ const LONGEST: usize = 258;
 /// Symbols far from both ends whose codes the tables hold.
 #[inline(always)]
 fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distances: &Code<'_>) {
+    let Some(literals) = literals.table::<{ 1 << LITERAL_BITS }>() else { return };
+    let Some(distances) = distances.table::<{ 1 << DISTANCE_BITS }>() else { return };
     let (src, mut now) = (bits.src, bits.ready);
     let mut at = out.at;
     let bytes = &mut *out.bytes;
@@ -276,12 +278,12 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
         if at.wrapping_add(LONGEST).wrapping_add(SLACK) > bytes.len() {
             return None;
         }
-        let mut entry = literals.look(&now);
+        let mut entry = Entry::look(literals, &now);
         if let Some(literal) = entry.literal() {
             *bytes.get_mut(at)? = literal;
             at = at.wrapping_add(1);
             now.skip(entry.bits());
-            entry = literals.look(&now);
+            entry = Entry::look(literals, &now);
             if let Some(literal) = entry.literal() {
                 *bytes.get_mut(at)? = literal;
                 at = at.wrapping_add(1);
@@ -294,7 +296,7 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
         }
         let mut ahead = now;
         let len = entry.take(&mut ahead);
-        let entry = distances.look(&ahead);
+        let entry = Entry::look(distances, &ahead);
         if !entry.is_match() {
             return None;
         }
