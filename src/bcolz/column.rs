@@ -3,8 +3,10 @@
 use core::ops::Range;
 
 use super::dtype::Dtype;
+use super::fields::Field;
 use crate::bytes::{Bits, Scratch, checked_product, product};
 use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
+use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
 
 /// Rows of an array, decoded: items one behind the other, as the file has them.
@@ -70,7 +72,7 @@ impl<'p> Column<'p> {
         times: Option<&[i64]>,
         scratch: &mut Scratch<'s>,
     ) -> Result<Validity<'s>> {
-        let no_time = times.is_some_and(|values| values.contains(&i64::MIN));
+        let no_time = times.is_some_and(|values| flags::any(values, |time| time == i64::MIN));
         if self.there.is_none() && !no_time {
             return Ok(Validity::All);
         }
@@ -106,7 +108,7 @@ impl<'p> Column<'p> {
         if !self.inner.is_empty() || self.dtype == Dtype::Object {
             return Ok((usize::try_from(len).map_err(|_| missing())?, &[]));
         }
-        let [from, to] = [rows.start, rows.start.saturating_add(len)].map(|row| product(row, stride));
+        let (from, to) = (product(rows.start, stride), product(rows.start.saturating_add(len), stride));
         let (Ok(from), Ok(to)) = (usize::try_from(from), usize::try_from(to)) else { return Err(missing()) };
         let bytes = self.data.get(from..to).ok_or_else(missing)?;
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
@@ -153,6 +155,16 @@ impl<'p> Column<'p> {
     fn item(&self, bytes: &'p [u8], i: usize) -> &'p [u8] {
         let at = i.saturating_mul(self.stride as usize).saturating_add(self.at as usize);
         bytes.get(at..).and_then(|item| item.get(..self.dtype.size() as usize)).unwrap_or_default()
+    }
+
+    /// Field `k` of items that are records.
+    fn field(&self, k: usize) -> Result<Field<'p>> {
+        let field = match self.dtype {
+            Dtype::Struct(fields) if self.inner.is_empty() => fields.iter().nth(k),
+            _ => None,
+        };
+        let children = column::Column::ty(self).children();
+        field.ok_or_else(|| Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(children as u64))
     }
 
     fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
@@ -203,9 +215,10 @@ impl<'p> Column<'p> {
                     || Error::new(Kind::Invalid, What::Text, first.saturating_add(i as u64)).with_need(code.into());
                 let c = char::from_u32(code).ok_or_else(wrong)?;
                 // A character takes no more bytes than it had.
-                let Some(to) = data.get_mut(used..).and_then(|to| to.get_mut(..c.len_utf8())) else { break };
+                let len = c.len_utf8();
+                let Some(to) = data.get_mut(used..).and_then(|to| to.get_mut(..len)) else { break };
                 c.encode_utf8(to);
-                used = used.saturating_add(c.len_utf8());
+                used = used.saturating_add(len);
             }
             *span = Span { at: low32(start), len: low32(used.saturating_sub(start)) };
         }
@@ -249,25 +262,19 @@ impl<'p> column::Column for Column<'p> {
     }
 
     fn child(&self, k: usize) -> Result<Self> {
-        let missing = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
-        if let Some((length, inner)) = self.inner.split_first() {
-            let rows = product(self.rows, *length);
-            let there = self.there.map(|(bits, each)| (bits, product(each, *length)));
-            return if k == 0 { Ok(Column { inner, rows, there, ..*self }) } else { Err(missing()) };
+        let mut child = *self;
+        if let (Some((length, inner)), 0) = (self.inner.split_first(), k) {
+            (child.inner, child.rows) = (inner, product(self.rows, *length));
+            child.there = self.there.map(|(bits, each)| (bits, product(each, *length)));
+        } else {
+            let field = self.field(k)?;
+            (child.dtype, child.at) = (field.dtype, self.at.saturating_add(field.at));
         }
-        let Dtype::Struct(fields) = self.dtype else { return Err(missing()) };
-        let field = fields.iter().nth(k).ok_or_else(missing)?;
-        Ok(Column { dtype: field.dtype, at: self.at.saturating_add(field.at), ..*self })
+        Ok(child)
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
-        let missing = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64);
-        match self.dtype {
-            Dtype::Struct(fields) if self.inner.is_empty() => {
-                fields.iter().nth(k).map(|field| field.name).ok_or_else(missing)
-            }
-            _ => Err(missing()),
-        }
+        self.field(k).map(|field| field.name)
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {

@@ -63,10 +63,11 @@ impl<'a> Dtype<'a> {
     pub(super) fn scalar(text: &'a str) -> Result<Self> {
         let unknown = Error::new(Kind::Unsupported, What::BcolzDtype, 0);
         let little = |prim| Ok(Dtype::Number { prim, big: false });
-        match text {
-            "bool" => return Ok(Dtype::Bool),
-            "object" => return Ok(Dtype::Object),
-            _ => {}
+        if text == "bool" {
+            return Ok(Dtype::Bool);
+        }
+        if text == "object" {
+            return Ok(Dtype::Object);
         }
         if let Some(prim) = PRIMS.iter().copied().find(|prim| prim.name() == text) {
             return little(prim);
@@ -89,9 +90,6 @@ impl<'a> Dtype<'a> {
         }
         if let ("O", "" | "8" | "4") = (kind, size) {
             return Ok(Dtype::Object);
-        }
-        if !size.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Err(unknown);
         }
         let size = number(size).filter(|size| *size > 0).ok_or(unknown)?;
         if size > MAX_ITEM / 4 {

@@ -26,6 +26,13 @@ pub struct Field<'a> {
     pub at: u32,
 }
 
+impl Field<'_> {
+    /// Behind its last byte.
+    const fn end(&self) -> u32 {
+        self.at.saturating_add(self.dtype.size())
+    }
+}
+
 impl<'a> Fields<'a> {
     /// Reads the text of a record.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
@@ -66,53 +73,93 @@ impl<'a> Fields<'a> {
 
     /// All fields, in their order.
     pub fn iter(&self) -> impl Iterator<Item = Field<'a>> + use<'a> {
-        let mut cursor = Cursor { rest: self.text, end: self.text.len(), fresh: true };
-        let mut walk = cursor.walk().ok();
+        let mut walk = Walk::new(Cursor { rest: self.text, end: self.text.len(), fresh: true });
         // Checked when the type was read.
-        core::iter::from_fn(move || walk.as_mut()?.field(Depth::new(&Limits::DEFAULT)).ok()?)
+        let begun = walk.begin().is_ok();
+        let depth = Depth::new(&Limits::DEFAULT);
+        core::iter::from_fn(move || (begun && matches!(walk.next(depth), Ok(true))).then_some(walk.field))
     }
 }
 
-/// The fields that are still to come.
-enum Walk<'a> {
-    /// Tuples of a name and a type, and where the next field lies.
-    List(Cursor<'a>, u32),
-    /// Lists of names, types and offsets, and the bytes of a record.
-    Dict { names: Cursor<'a>, formats: Cursor<'a>, offsets: Cursor<'a>, size: u32 },
+/// The fields of a record, one after the other.
+struct Walk<'a> {
+    /// At the next tuple of a list; behind a dict.
+    cursor: Cursor<'a>,
+    /// Whether it is a dict; then the lists of its names, types and offsets.
+    dict: bool,
+    lists: [Cursor<'a>; 3],
+    /// Bytes of a record of a dict; of a list, those of the fields so far.
+    size: u32,
+    /// The field that was reached.
+    field: Field<'a>,
 }
 
 impl<'a> Walk<'a> {
-    fn field(&mut self, depth: Depth) -> Result<Option<Field<'a>>> {
-        match self {
-            Walk::List(fields, next) => {
-                if !fields.item()? {
-                    return Ok(None);
-                }
-                fields.expect(&["("])?;
-                let name = fields.name()?;
-                fields.expect(&[","])?;
-                let dtype = fields.dtype(depth)?;
-                fields.expect(&[")"])?;
-                let at = *next;
-                // Far below the end of 32 bits, as records end at `MAX_ITEM`.
-                *next = at.saturating_add(dtype.size());
-                Ok(Some(Field { name, dtype, at }))
+    const fn new(cursor: Cursor<'a>) -> Self {
+        let field = Field { name: "", dtype: Dtype::Bool, at: 0 };
+        Walk { cursor, dict: false, lists: [cursor; 3], size: 0, field }
+    }
+
+    /// Goes before the first field of a list, or behind a dict.
+    fn begin(&mut self) -> Result<()> {
+        let cursor = &mut self.cursor;
+        if cursor.take("[") {
+            cursor.fresh = true;
+            return Ok(());
+        }
+        self.dict = true;
+        let mut before = "{";
+        for (list, key) in self.lists.iter_mut().zip(["'names'", "'formats'", "'offsets'"]) {
+            cursor.expect(&[before, key, ":", "["])?;
+            *list = Cursor { fresh: true, ..*cursor };
+            cursor.pass()?;
+            before = ",";
+        }
+        cursor.expect(&[","])?;
+        if cursor.take("'titles'") {
+            cursor.expect(&[":", "["])?;
+            cursor.pass()?;
+            cursor.expect(&[","])?;
+        }
+        cursor.expect(&["'itemsize'", ":"])?;
+        self.size = cursor.number()?;
+        if cursor.take(",") {
+            cursor.expect(&["'aligned'", ":", "True"])?;
+        }
+        cursor.expect(&["}"])
+    }
+
+    /// Goes on to the next field; whether there is one.
+    fn next(&mut self, depth: Depth) -> Result<bool> {
+        let (field, [names, formats, offsets]) = (&mut self.field, &mut self.lists);
+        if !self.dict {
+            let tuples = &mut self.cursor;
+            if !tuples.item()? {
+                return Ok(false);
             }
-            Walk::Dict { names, formats, offsets, size } => {
-                let there = names.item()?;
-                if (formats.item()?, offsets.item()?) != (there, there) {
-                    return Err(names.unknown());
-                }
-                if !there {
-                    return Ok(None);
-                }
-                let (name, dtype, at) = (names.quoted()?, formats.dtype(depth)?, offsets.number()?);
-                match at.checked_add(dtype.size()) {
-                    Some(end) if end <= *size => Ok(Some(Field { name, dtype, at })),
-                    _ => Err(offsets.unknown()),
-                }
+            tuples.expect(&["("])?;
+            field.name = tuples.name()?;
+            tuples.expect(&[","])?;
+            field.dtype = tuples.dtype(depth)?;
+            tuples.expect(&[")"])?;
+            field.at = self.size;
+            // Far below the end of 32 bits, as records end at `MAX_ITEM`.
+            self.size = field.end();
+            return Ok(true);
+        }
+        let there = names.item()?;
+        if (formats.item()?, offsets.item()?) != (there, there) {
+            return Err(names.unknown());
+        }
+        if there {
+            field.name = names.quoted()?;
+            field.dtype = formats.dtype(depth)?;
+            field.at = offsets.number()?;
+            if field.at.checked_add(field.dtype.size()).is_none_or(|end| end > self.size) {
+                return Err(offsets.unknown());
             }
         }
+        Ok(there)
     }
 }
 
@@ -131,57 +178,30 @@ impl<'a> Cursor<'a> {
     fn record(&mut self, depth: Depth) -> Result<Fields<'a>> {
         let depth = depth.child(self.at())?;
         self.rest = self.ahead();
-        let (text, begin) = (self.rest, *self);
-        let mut walk = self.walk()?;
-        let (mut count, mut size) = (0u32, 0u32);
-        while let Some(field) = walk.field(depth)? {
-            count = count.saturating_add(1);
-            size = field.at.saturating_add(field.dtype.size());
-            if size > MAX_ITEM {
-                return Err(Error::new(Kind::Limit, What::BcolzDtype, begin.at()).with_need(MAX_ITEM.into()));
+        let mut walk = Walk::new(*self);
+        walk.begin()?;
+        let mut fields = Fields { text: self.rest, count: 0, size: 0 };
+        while walk.next(depth)? {
+            fields.count = fields.count.saturating_add(1);
+            fields.size = walk.field.end();
+            if fields.size > MAX_ITEM {
+                return Err(Error::new(Kind::Limit, What::BcolzDtype, self.at()).with_need(MAX_ITEM.into()));
             }
         }
-        match walk {
-            Walk::List(behind, _) => *self = behind,
-            Walk::Dict { size: all, .. } => size = all,
+        if walk.dict {
+            fields.size = walk.size;
         }
-        if count == 0 || size > MAX_ITEM {
-            return Err(begin.unknown());
+        if fields.count == 0 || fields.size > MAX_ITEM {
+            return Err(self.unknown());
         }
-        let len = text.len().saturating_sub(self.rest.len());
-        Ok(Fields { text: text.get(..len).unwrap_or_default(), count, size })
+        self.rest = walk.cursor.rest;
+        let len = fields.text.len().saturating_sub(self.rest.len());
+        fields.text = fields.text.get(..len).unwrap_or_default();
+        Ok(fields)
     }
 
-    /// The fields of a record that begins here. Of a list it goes to the first, of a dict to the end.
-    fn walk(&mut self) -> Result<Walk<'a>> {
-        if self.take("[") {
-            self.fresh = true;
-            return Ok(Walk::List(*self, 0));
-        }
-        self.expect(&["{", "'names'"])?;
-        let names = self.list()?;
-        self.expect(&[",", "'formats'"])?;
-        let formats = self.list()?;
-        self.expect(&[",", "'offsets'"])?;
-        let offsets = self.list()?;
-        self.expect(&[","])?;
-        if self.take("'titles'") {
-            self.list()?;
-            self.expect(&[","])?;
-        }
-        self.expect(&["'itemsize'", ":"])?;
-        let size = self.number()?;
-        if self.take(",") {
-            self.expect(&["'aligned'", ":", "True"])?;
-        }
-        self.expect(&["}"])?;
-        Ok(Walk::Dict { names, formats, offsets, size })
-    }
-
-    /// The list under a key of a dict, which begins behind the key; goes behind it.
-    fn list(&mut self) -> Result<Self> {
-        self.expect(&[":", "["])?;
-        let list = Cursor { fresh: true, ..*self };
+    /// Goes from the front of a list behind its end.
+    fn pass(&mut self) -> Result<()> {
         let mut open = 1u32;
         while open > 0 {
             match self.rest.as_bytes().first() {
@@ -197,7 +217,7 @@ impl<'a> Cursor<'a> {
             rest.next().ok_or(self.unknown())?;
             self.rest = rest.as_str();
         }
-        Ok(list)
+        Ok(())
     }
 
     /// Goes to the next item of a list, or behind its end.

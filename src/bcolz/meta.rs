@@ -103,12 +103,19 @@ impl Sizes {
         let mut sizes = Sizes { shape: Shape::EMPTY, nbytes: 0, cbytes: 0 };
         json.object()?;
         while let Some(key) = json.key()? {
-            match key.as_str() {
-                Some("shape") => sizes.shape.read(&mut json)?,
-                Some("nbytes") => sizes.nbytes = json.u64()?,
-                Some("cbytes") => sizes.cbytes = json.u64()?,
-                _ => json.skip()?,
-            }
+            let number = match key.as_str() {
+                Some("shape") => {
+                    sizes.shape.read(&mut json)?;
+                    continue;
+                }
+                Some("nbytes") => &mut sizes.nbytes,
+                Some("cbytes") => &mut sizes.cbytes,
+                _ => {
+                    json.skip()?;
+                    continue;
+                }
+            };
+            *number = json.u64()?;
         }
         json.end()?;
         if sizes.shape.count == 0 {
@@ -177,7 +184,7 @@ impl<'a> Storage<'a> {
                     let from = json.at();
                     json.skip()?;
                     let range = usize::try_from(from).unwrap_or(0)..usize::try_from(json.at()).unwrap_or(0);
-                    storage.dflt = bytes.get(range).unwrap_or_default().trim_ascii();
+                    storage.dflt = bytes.get(range).unwrap_or_default().trim_ascii_start();
                 }
                 _ => json.skip()?,
             }
@@ -216,7 +223,7 @@ impl<'a> Storage<'a> {
                 }
                 Some("cname") => {
                     let name = json.string()?;
-                    let known = Compressor::ALL.into_iter().find(|one| name == *one.name());
+                    let known = Compressor::ALL.iter().copied().find(|one| name == *one.name());
                     self.params.compressor = known.ok_or(wrong(What::BloscCodec))?;
                 }
                 Some("quantize") => {

@@ -101,7 +101,7 @@ impl Compressor {
     /// The one with this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
-        Compressor::ALL.into_iter().find(|one| one.name() == name)
+        Compressor::ALL.iter().copied().find(|one| one.name() == name)
     }
 
     /// The codec of its streams.
@@ -132,7 +132,7 @@ impl Compressor {
     pub(crate) fn of_flags(flags: u8) -> Result<Self> {
         let id = flags >> flag::CODEC_SHIFT;
         let unknown = Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(id.into());
-        Compressor::ALL.into_iter().find(|one| one.id() == id).ok_or(unknown)
+        Compressor::ALL.iter().copied().find(|one| one.id() == id).ok_or(unknown)
     }
 
     /// Whether its blocks are written unsplit by choice (section E.3).

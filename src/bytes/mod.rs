@@ -33,7 +33,7 @@ mod bits;
 mod endian;
 #[cfg(feature = "embedded-storage-03")]
 mod flash;
-mod product;
+mod number;
 mod reader;
 mod scratch;
 #[cfg(feature = "filo")]
@@ -47,10 +47,9 @@ pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
-pub(crate) use product::decimal;
-#[cfg(feature = "vortex")]
-pub(crate) use product::saturated;
-pub use product::{checked_product, product};
+pub use number::{checked_product, product};
+#[allow(unused_imports, reason = "not every format has use for each")]
+pub(crate) use number::{decimal, little, saturated};
 pub use reader::Reader;
 pub use scratch::Scratch;
 #[cfg(feature = "embedded-io-07")]

@@ -91,8 +91,8 @@ pub fn unshuffle(size: usize, src: &[u8], dst: &mut [u8]) -> Result<()> {
             let word = transpose(u64::from_le_bytes(word)).to_le_bytes();
             let first = m.wrapping_mul(8).wrapping_mul(size).wrapping_add(place);
             let bytes = dst.get_mut(first..).unwrap_or_default().iter_mut().step_by(size.max(1));
-            for (to, from) in bytes.zip(word) {
-                *to = from;
+            for (to, from) in bytes.zip(&word) {
+                *to = *from;
             }
         }
     }

@@ -96,7 +96,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
 }
 
 fn literals(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, control: u8) -> Result<()> {
-    out.literals(r.take(usize::from(control).wrapping_add(1), What::BlosclzLiterals)?)
+    out.take(r, usize::from(control).wrapping_add(1), What::BlosclzLiterals)
 }
 
 /// The distance of a near match; [`FAR`] if it is not one.

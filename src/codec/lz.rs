@@ -43,6 +43,12 @@ impl<'o> Output<'o> {
         }
     }
 
+    /// Puts the next `len` bytes of the input out.
+    #[cfg_attr(target_pointer_width = "64", inline)]
+    pub(super) fn take(&mut self, r: &mut Reader<'_, LittleEndian>, len: usize, what: What) -> Result<()> {
+        self.literals(r.take(len, what)?)
+    }
+
     /// Repeats `len` bytes from `distance` back. `what` is the distance, found at `at`.
     #[inline]
     pub(super) fn repeat(&mut self, distance: usize, len: usize, what: What, at: u64) -> Result<()> {

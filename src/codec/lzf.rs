@@ -59,7 +59,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
     let control = r.u8(What::LzfControl)?;
     if usize::from(control) < RUN {
-        return out.literals(r.take(usize::from(control).wrapping_add(1), What::LzfLiterals)?);
+        return out.take(r, usize::from(control).wrapping_add(1), What::LzfLiterals);
     }
     let at = r.at();
     let mut len = usize::from(control >> 5).wrapping_add(2);

@@ -38,7 +38,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
         Some(first @ 18..) => {
             r.u8(What::LzoInstruction)?;
             let n = usize::from(*first).wrapping_sub(17);
-            out.literals(r.take(n, What::LzoLiterals)?)?;
+            out.take(&mut r, n, What::LzoLiterals)?;
             n.min(AFTER_RUN)
         }
         _ => 0,
@@ -65,14 +65,14 @@ const AFTER_RUN: usize = 4;
 const END: [u8; 3] = [17, 0, 0];
 
 /// One instruction; gives back the literals before the next one, or `None` behind the end marker.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline(never))]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -> Result<Option<usize>> {
     let at = r.at();
     let code = r.u8(What::LzoInstruction)?;
     let c = usize::from(code);
     if c < 16 && before == 0 {
         let n = if c == 0 { extended(r, 18)? } else { c.wrapping_add(3) };
-        out.literals(r.take(n, What::LzoLiterals)?)?;
+        out.take(r, n, What::LzoLiterals)?;
         return Ok(Some(AFTER_RUN));
     }
     let (distance, len, literals) = match c {
@@ -94,7 +94,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
         }
     };
     out.repeat(distance, len, What::LzoDistance, at)?;
-    out.literals(r.take(literals, What::LzoLiterals)?)?;
+    out.take(r, literals, What::LzoLiterals)?;
     Ok(Some(literals))
 }
 

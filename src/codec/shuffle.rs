@@ -78,9 +78,11 @@ fn place<'p>(size: usize, planes: impl Iterator<Item = &'p [u8]> + Clone, dst: &
         _ => 0,
     };
     for (place, plane) in planes.enumerate() {
-        let bytes = dst.get_mut(done.wrapping_mul(size).wrapping_add(place)..).unwrap_or_default();
-        for (to, from) in bytes.iter_mut().step_by(size).zip(plane.iter().skip(done)) {
-            *to = *from;
+        let items = dst.get_mut(done.wrapping_mul(size)..).unwrap_or_default().chunks_exact_mut(size.max(1));
+        for (item, from) in items.zip(plane.get(done..).unwrap_or_default()) {
+            if let Some(to) = item.get_mut(place) {
+                *to = *from;
+            }
         }
     }
 }

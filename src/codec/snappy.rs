@@ -21,7 +21,7 @@
 
 use super::greedy::{self, Put, Table, Wire, low8};
 use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
-use crate::bytes::{FAST, LittleEndian, Reader};
+use crate::bytes::{FAST, LittleEndian, Reader, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest match of one tag.
@@ -36,8 +36,8 @@ pub fn decoded_len(src: &[u8]) -> Result<u32> {
 }
 
 fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
-    let mut len = 0u32;
-    for shift in [0u32, 7, 14, 21, 28] {
+    let (mut len, mut shift) = (0u32, 0u32);
+    while shift < u32::BITS {
         let byte = r.u8(What::SnappyLength)?;
         let bits = u32::from(byte & 0x7f);
         if bits.leading_zeros() < shift {
@@ -47,6 +47,7 @@ fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
         if byte < 0x80 {
             return Ok(len);
         }
+        shift = shift.wrapping_add(7);
     }
     Err(Error::new(Kind::Invalid, What::SnappyLength, 0).with_need(len.into()))
 }
@@ -96,7 +97,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
                 60..=63 => number(r, high.wrapping_sub(59))?,
                 _ => high,
             };
-            return out.literals(r.take(len.saturating_add(1), What::SnappyLiterals)?);
+            return out.take(r, len.saturating_add(1), What::SnappyLiterals);
         }
         1 => near(tag, r.u8(What::SnappyDistance)?),
         2 => (r.u16(What::SnappyDistance)?.into(), high.wrapping_add(1)),
@@ -114,10 +115,7 @@ fn near(tag: u8, low: u8) -> (usize, usize) {
 
 /// A little-endian number of one to four bytes.
 fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
-    let mut number = 0u32;
-    for (byte, shift) in r.take(bytes, What::SnappyLiterals)?.iter().zip([0u32, 8, 16, 24]) {
-        number |= u32::from(*byte) << shift;
-    }
+    let number = little(r.take(bytes, What::SnappyLiterals)?);
     Ok(usize::try_from(number).unwrap_or(usize::MAX))
 }
 

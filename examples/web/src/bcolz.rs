@@ -76,24 +76,16 @@ impl Bcolz {
     }
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let arrays = match self {
+        match self {
             Bcolz::Chunk => {
                 describe::table(json, "", chunk(pieces, source)?.nbytes() as u64);
-                describe::column(json, "bytes", &Column::new(BYTES, &[], 0, &[])?)?;
-                &[][..]
+                described(json, "bytes", BYTES, &[])?;
             }
             Bcolz::Dataset(arrays) => {
                 describe::table(json, "", arrays.first().map_or(0, Array::rows));
-                arrays
-            }
-        };
-        for array in arrays {
-            match array.storage.dtype {
-                Dtype::Object => {
-                    describe::begin(json, array.name, array.storage.dtype.ty(), false);
-                    json.close(b'}');
+                for array in arrays {
+                    described(json, array.name, array.storage.dtype, array.inner())?;
                 }
-                dtype => describe::column(json, array.name, &Column::new(dtype, array.inner(), 0, &[])?)?,
             }
         }
         describe::end(json);
@@ -140,8 +132,9 @@ impl Bcolz {
 impl Array {
     /// Opens the array in a directory of that name, or the dataset's own.
     fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
-        let [sizes, storage] = ["sizes", "storage"]
-            .map(|file| path(name, ["meta/", file, ""]).and_then(|path| pieces.file(&path, What::BcolzFile)));
+        // Both are asked for at once.
+        let file = |file| path(name, "meta/", file, "").and_then(|path| pieces.file(&path, What::BcolzFile));
+        let (sizes, storage) = (file("sizes"), file("storage"));
         let none = || Error::new(Kind::Truncated, What::BcolzFile, 0);
         let sizes = Sizes::parse(sizes?.ok_or_else(none)?)?;
         let bytes: &'static [u8] = kept(storage?.ok_or_else(none)?)?;
@@ -177,7 +170,7 @@ impl Array {
         let mut file = Json::new();
         let digits = file.number(number).bytes();
         let digits = core::str::from_utf8(digits).unwrap_or_default();
-        let path = path(self.name, ["data/__", digits, ".blp"])?;
+        let path = path(self.name, "data/__", digits, ".blp")?;
         let bytes = pieces.file(&path, What::BcolzFile)?;
         let chunk = open_file(bytes.ok_or(Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
         if self.row > 0 {
@@ -208,7 +201,7 @@ impl Array {
             let chunk = self.chunk(self.number(first), pieces)?;
             range(&chunk, product(first.checked_rem(chunklen).unwrap_or(0), self.row), product(len, self.row), scratch)?
         };
-        tape.column(&Column::new(self.storage.dtype, self.inner(), len, data)?, 0..len, scratch)
+        items(self.storage.dtype, self.inner(), len, data, tape, scratch)
     }
 
     fn objects(&self, first: u64, len: u64, pieces: &Pieces, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<()> {
@@ -233,6 +226,15 @@ impl Array {
     }
 }
 
+fn described(json: &mut Json, name: &str, dtype: Dtype<'_>, inner: &[u64]) -> Result<()> {
+    if dtype == Dtype::Object {
+        describe::begin(json, name, dtype.ty(), false);
+        json.close(b'}');
+        return Ok(());
+    }
+    describe::column(json, name, &Column::new(dtype, inner, 0, &[])?)
+}
+
 /// Bytes of a chunk alone, as rows.
 fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
     let chunk = chunk(call.pieces, call.source)?;
@@ -243,9 +245,21 @@ fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Res
         if k > 0 {
             return Err(no_column(k, 1));
         }
-        tape.column(&Column::new(BYTES, &[], rows, data)?, 0..rows, scratch)?;
+        items(BYTES, &[], rows, data, tape, scratch)?;
     }
     Ok(len)
+}
+
+/// Decoded rows, as [`Column::new`] has them.
+fn items<'s>(
+    dtype: Dtype<'s>,
+    inner: &'s [u64],
+    rows: u64,
+    data: &'s [u8],
+    tape: &mut Tape,
+    scratch: &mut Scratch<'s>,
+) -> Result<()> {
+    tape.column(&Column::new(dtype, inner, rows, data)?, 0..rows, scratch)
 }
 
 fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
@@ -264,6 +278,6 @@ fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) 
     Ok(to)
 }
 
-fn path(dir: &str, [front, number, end]: [&str; 3]) -> Result<String> {
+fn path(dir: &str, front: &str, number: &str, end: &str) -> Result<String> {
     joined(&[dir, if dir.is_empty() { "" } else { "/" }, front, number, end])
 }

@@ -1,5 +1,6 @@
 //! Bits of a bzip2 stream: highest first.
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
 pub(super) struct Bits<'a> {
@@ -9,11 +10,13 @@ pub(super) struct Bits<'a> {
     /// The next bits, from the top.
     buffer: u64,
     count: u32,
+    /// What was the first to be taken from behind the end.
+    missing: Option<What>,
 }
 
 impl<'a> Bits<'a> {
     pub(super) const fn new(src: &'a [u8]) -> Self {
-        Bits { src, next: 0, buffer: 0, count: 0 }
+        Bits { src, next: 0, buffer: 0, count: 0, missing: None }
     }
 
     /// Offset of the byte that the next bit is in.
@@ -22,22 +25,22 @@ impl<'a> Bits<'a> {
     }
 
     /// At least 56 bits ready, or all that are left.
-    #[inline(always)]
+    #[inline]
     fn refill(&mut self) {
         if self.count >= 32 {
             return;
         }
-        if let Some(word) = self.src.get(self.next..).and_then(|rest| rest.first_chunk()) {
+        if FAST && let Some(word) = self.src.get(self.next..).and_then(|rest| rest.first_chunk()) {
             self.buffer |= u64::from_be_bytes(*word) >> (self.count & 63);
             self.next = self.next.wrapping_add(63u32.wrapping_sub(self.count) as usize >> 3);
             self.count |= 56;
         } else {
-            self.refill_at_the_end();
+            self.refill_by_bytes();
         }
     }
 
-    #[cold]
-    fn refill_at_the_end(&mut self) {
+    #[inline(never)]
+    fn refill_by_bytes(&mut self) {
         while let Some(byte) = self.src.get(self.next).filter(|_| self.count <= 56) {
             self.buffer |= u64::from(*byte) << (56u32.wrapping_sub(self.count) & 63);
             self.next = self.next.wrapping_add(1);
@@ -46,35 +49,43 @@ impl<'a> Bits<'a> {
     }
 
     /// The next `n` bits, 1 to 32, zeros behind the end.
-    #[inline(always)]
+    #[inline]
     pub(super) fn peek(&mut self, n: u32) -> u32 {
         self.refill();
         self.top(n)
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "at most 32 bits")]
-    #[inline(always)]
+    #[inline]
     const fn top(&self, n: u32) -> u32 {
         (self.buffer >> (64u32.wrapping_sub(n) & 63)) as u32
     }
 
     /// Drops `n` of the bits that were looked at.
-    #[inline(always)]
-    pub(super) fn skip(&mut self, n: u32, what: What) -> Result<()> {
+    #[inline]
+    pub(super) fn skip(&mut self, n: u32, what: What) {
         if n > self.count {
-            return Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1));
+            self.missing.get_or_insert(what);
         }
         self.buffer <<= n & 63;
-        self.count = self.count.wrapping_sub(n);
-        Ok(())
+        self.count = self.count.saturating_sub(n);
     }
 
-    /// Takes the next `n` bits, 1 to 32.
+    /// Takes the next `n` bits, 1 to 32, zeros behind the end: what is made of those is of no meaning, as
+    /// [`check`](Self::check) finds out.
     #[inline]
-    pub(super) fn take(&mut self, n: u32, what: What) -> Result<u32> {
+    pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
         let bits = self.peek(n);
-        self.skip(n, what)?;
-        Ok(bits)
+        self.skip(n, what);
+        bits
+    }
+
+    /// An error if bits were taken from behind the end.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.missing {
+            Some(what) => Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1)),
+            None => Ok(()),
+        }
     }
 
     /// The whole bytes that are left, and where.

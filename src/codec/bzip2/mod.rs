@@ -33,6 +33,8 @@ use crate::hash::BzipCrc;
 
 /// A block holds so many bytes for each step of the level.
 const STEP: usize = 100_000;
+/// In front of a stream, with the digit of its level in the last place.
+const HEAD: u32 = u32::from_be_bytes(*b"BZh0");
 /// The marks before a block and before the end: digits of pi, and of its root.
 const BLOCK: u64 = 0x3141_5926_5359;
 const END: u64 = 0x1772_4538_5090;
@@ -49,15 +51,20 @@ const SYMBOLS: usize = 258;
 /// A block is never longer than five quarters of its output, so a short output needs little.
 #[must_use]
 pub const fn workspace_len(level: u8, decoded: usize) -> usize {
-    let block = block_len(level, decoded);
+    let block = block_len(most(level as usize), decoded);
     let words = block.saturating_mul(4).saturating_add(256 * 4).saturating_add(3);
     words.saturating_add(selectors(block)).saturating_add(CODES.wrapping_mul(code::memory_len(FAST)))
 }
 
-/// The longest block of this level that can stand for so many bytes: four bytes that are equal are
+/// The longest block of this level.
+const fn most(level: usize) -> usize {
+    level.wrapping_mul(STEP)
+}
+
+/// The longest block, of up to `most`, that can stand for so many bytes: four bytes that are equal are
 /// followed by a count of more of them.
-const fn block_len(level: u8, decoded: usize) -> usize {
-    let (most, block) = ((level as usize).wrapping_mul(STEP), decoded.saturating_add(decoded / 4));
+const fn block_len(most: usize, decoded: usize) -> usize {
+    let block = decoded.saturating_add(decoded / 4);
     if block < most { block } else { most }
 }
 
@@ -88,29 +95,31 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
 
 fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let mut bits = Bits::new(src);
-    let head = bits.take(32, What::Bzip2Header)?;
-    let level = match head.to_be_bytes() {
-        [b'B', b'Z', b'h', digit @ b'1'..=b'9'] => digit.wrapping_sub(b'0'),
-        _ => return Err(Error::new(Kind::Invalid, What::Bzip2Header, 0).with_need(head.into())),
-    };
+    let len = stream::<FAST>(&mut bits, dst, scratch);
+    // If the stream ends early, nothing else is wrong with it.
+    bits.check()?;
+    len
+}
+
+fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let head = bits.take(32, What::Bzip2Header);
+    let level = head.wrapping_sub(HEAD);
+    if !(1..=9).contains(&level) {
+        return Err(Error::new(Kind::Invalid, What::Bzip2Header, 0).with_need(head.into()));
+    }
+    let most = most(level as usize);
     let mut out = Output::new(dst);
-    let mut scratch = scratch.scope();
-    let mut memory: Option<Memory<'_>> = None;
     let mut combined = 0u32;
     loop {
         let at = bits.at();
-        let mark = u64::from(bits.take(24, What::Bzip2Block)?) << 24 | u64::from(bits.take(24, What::Bzip2Block)?);
-        let stored = bits.take(32, What::Bzip2Checksum)?;
+        let mark = u64::from(bits.take(24, What::Bzip2Block)) << 24 | u64::from(bits.take(24, What::Bzip2Block));
+        let stored = bits.take(32, What::Bzip2Checksum);
         let differs = || Err(Error::new(Kind::Checksum, What::Bzip2Checksum, at).with_need(stored.into()));
         match mark {
             BLOCK => {
-                let memory = match &mut memory {
-                    Some(memory) => memory,
-                    // Of nothing nothing is needed.
-                    none => none.insert(Memory::take::<FAST>(level, out.bytes.len(), &mut scratch)?),
-                };
                 let first = out.at;
-                block(&mut bits, memory, &mut out, at)?;
+                let mut memory = Memory::take::<FAST>(most, out.bytes.len(), &mut scratch.scope())?;
+                block(bits, &mut memory, &mut out, at)?;
                 let crc = BzipCrc::of(out.bytes.get(first..out.at).unwrap_or_default());
                 // A fuzzer would never get past it.
                 if crc != stored && !cfg!(fuzzing) {
@@ -132,28 +141,54 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch
 
 /// What a block is decoded in.
 struct Memory<'w> {
-    /// The longest block; and the output's room, if that is what makes it so.
-    longest: usize,
-    room: Option<usize>,
-    /// For each byte of the block: the byte, and above it where the next one is.
-    words: &'w mut [u32],
-    /// How often a byte is in the block; then where the next one goes.
-    counts: &'w mut [u32],
+    symbols: Symbols<'w>,
+    /// Which code serves which group.
     selectors: &'w mut [u8],
     codes: [Code<'w>; CODES],
 }
 
+/// The symbols of a block, as the bytes that they stand for.
+struct Symbols<'w> {
+    /// The longest block; and the output's room, if that is what makes it so.
+    longest: usize,
+    room: Option<usize>,
+    len: usize,
+    /// For each byte of the block: the byte, and above it where the next one is.
+    words: &'w mut [u32],
+    /// How often a byte is in the block; then where the next one goes.
+    counts: &'w mut [u32],
+}
+
 impl<'w> Memory<'w> {
-    fn take<const FAST: bool>(level: u8, decoded: usize, scratch: &mut Scratch<'w>) -> Result<Self> {
-        let longest = block_len(level, decoded);
+    fn take<const FAST: bool>(most: usize, decoded: usize, scratch: &mut Scratch<'w>) -> Result<Self> {
+        let longest = block_len(most, decoded);
+        let room = (longest < most).then_some(decoded);
         // The widest first, so that alignment is paid once.
         let (words, counts) = (scratch.take(longest)?, scratch.take(256)?);
+        counts.fill(0);
         let mut codes: [Code<'_>; CODES] = Default::default();
         for code in &mut codes {
             code.lend::<FAST>(scratch)?;
         }
-        let room = (longest < usize::from(level).wrapping_mul(STEP)).then_some(decoded);
-        Ok(Memory { longest, room, words, counts, selectors: scratch.take(selectors(longest))?, codes })
+        let symbols = Symbols { longest, room, len: 0, words, counts };
+        Ok(Memory { symbols, selectors: scratch.take(selectors(longest))?, codes })
+    }
+}
+
+impl Symbols<'_> {
+    /// Puts a byte behind the others, `n` times, and counts it. The block is at `at`.
+    #[inline]
+    #[allow(clippy::cast_possible_truncation, reason = "a run within a block")]
+    fn put(&mut self, byte: u8, n: usize, at: u64) -> Result<()> {
+        let Some(to) = self.words.get_mut(self.len..).and_then(|words| words.get_mut(..n)) else {
+            return Err(self.too_long(at));
+        };
+        to.fill(byte.into());
+        self.len = self.len.wrapping_add(n);
+        if let Some(count) = self.counts.get_mut(usize::from(byte)) {
+            *count = count.wrapping_add(n as u32);
+        }
+        Ok(())
     }
 
     /// The block is longer than it can be.
@@ -168,31 +203,33 @@ impl<'w> Memory<'w> {
 
 /// A block behind its mark and checksum, which is at `at`.
 fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at: u64) -> Result<()> {
-    if bits.take(1, What::Bzip2Block)? != 0 {
+    if bits.take(1, What::Bzip2Block) != 0 {
         return Err(Error::new(Kind::Unsupported, What::Bzip2Block, at).with_need(1));
     }
-    let origin = bits.take(24, What::Bzip2Origin)?;
-    let (places, used) = places(bits)?;
+    let origin = bits.take(24, What::Bzip2Origin);
+    let mut places = [0; 256];
+    let used = used_bytes(bits, &mut places)?;
     let codes = codes(bits, memory, used.wrapping_add(2))?;
-    let len = unsorted(bits, memory, places, used, codes, at)?;
-    let words = memory.words.get_mut(..len).unwrap_or_default();
+    unsorted(bits, memory, &mut places, used, codes, at)?;
+    let Symbols { len, words, counts, .. } = &mut memory.symbols;
+    let words = words.get_mut(..*len).unwrap_or_default();
     if origin as usize >= words.len() {
         return Err(Error::new(Kind::Invalid, What::Bzip2Origin, at).with_need(origin.into()));
     }
-    link(words, memory.counts);
+    link(words, counts);
     undo_runs(words, origin as usize, out)
 }
 
-/// Which bytes are in the block, in two levels of 16 bits; they begin in their order.
-fn places(bits: &mut Bits<'_>) -> Result<([u8; 256], usize)> {
+/// Which bytes are in the block, in two levels of 16 bits; they begin in their order. Gives back how many.
+fn used_bytes(bits: &mut Bits<'_>, places: &mut [u8; 256]) -> Result<usize> {
     let at = bits.at();
-    let (mut places, mut used) = ([0; 256], 0usize);
-    let rows = bits.take(16, What::Bzip2Block)?;
+    let mut used = 0usize;
+    let rows = bits.take(16, What::Bzip2Block);
     for row in 0..16u8 {
         if rows << row & 0x8000 == 0 {
             continue;
         }
-        let columns = bits.take(16, What::Bzip2Block)?;
+        let columns = bits.take(16, What::Bzip2Block);
         for column in 0..16u8 {
             if columns << column & 0x8000 != 0 {
                 if let Some(place) = places.get_mut(used) {
@@ -202,17 +239,14 @@ fn places(bits: &mut Bits<'_>) -> Result<([u8; 256], usize)> {
             }
         }
     }
-    match used {
-        0 => Err(Error::new(Kind::Invalid, What::Bzip2Block, at)),
-        _ => Ok((places, used)),
-    }
+    if used == 0 { Err(Error::new(Kind::Invalid, What::Bzip2Block, at)) } else { Ok(used) }
 }
 
 /// Which code serves which group, and the codes; gives back how many there are.
 fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result<usize> {
     let at = bits.at();
-    let codes = bits.take(3, What::Bzip2Selector)? as usize;
-    let groups = bits.take(15, What::Bzip2Selector)? as usize;
+    let codes = bits.take(3, What::Bzip2Selector) as usize;
+    let groups = bits.take(15, What::Bzip2Selector) as usize;
     if !(2..=CODES).contains(&codes) || groups == 0 {
         let need = if groups == 0 { 0 } else { codes as u64 };
         return Err(Error::new(Kind::Invalid, What::Bzip2Selector, at).with_need(need));
@@ -220,7 +254,7 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
     let mut recent = [0u8, 1, 2, 3, 4, 5];
     for group in 0..groups {
         let mut place = 0usize;
-        while bits.take(1, What::Bzip2Selector)? == 1 {
+        while bits.take(1, What::Bzip2Selector) == 1 {
             place = place.wrapping_add(1);
             if place >= codes {
                 return Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(place as u64));
@@ -243,76 +277,54 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
 }
 
 /// Takes the value at a place, and puts it to the front.
-#[inline(always)]
-fn to_front<const N: usize>(values: &mut [u8; N], place: usize) -> u8 {
-    let value = values.get(place).copied().unwrap_or_default();
+#[inline]
+fn to_front(values: &mut [u8], place: usize) -> u8 {
+    let values = values.get_mut(..place.wrapping_add(1)).unwrap_or_default();
+    let value = values.last().copied().unwrap_or_default();
     let mut carried = value;
-    for value in values.iter_mut().take(place.wrapping_add(1)) {
+    for value in values {
         carried = core::mem::replace(value, carried);
     }
     value
 }
 
-/// The symbols, as the bytes that they stand for; counts them, and gives back how many there are.
+/// Reads the symbols.
 fn unsorted(
     bits: &mut Bits<'_>,
     memory: &mut Memory<'_>,
-    mut places: [u8; 256],
+    places: &mut [u8; 256],
     used: usize,
     codes: usize,
     at: u64,
-) -> Result<usize> {
-    memory.counts.fill(0);
+) -> Result<()> {
+    let Memory { symbols, selectors, codes: all } = memory;
     let end = used.wrapping_add(1);
-    let (mut len, mut run, mut weight) = (0usize, 0usize, 1usize);
-    for group in 0..memory.selectors.len() {
-        let selector = memory.selectors.get(group).copied().unwrap_or(u8::MAX);
-        let Some(code) = memory.codes.get(usize::from(selector)).filter(|_| usize::from(selector) < codes) else {
-            break;
-        };
+    let (mut run, mut weight) = (0usize, 1usize);
+    for selector in selectors.iter() {
+        let Some(code) = all.get(usize::from(*selector)).filter(|_| usize::from(*selector) < codes) else { break };
         for _ in 0..GROUP {
             let symbol = usize::from(code.symbol(bits)?);
             if symbol < 2 {
                 // A run of the first place: its length in digits 1 and 2, the lowest first.
                 run = run.wrapping_add(weight << symbol);
                 weight <<= 1;
-                if run > memory.longest {
-                    return Err(memory.too_long(at));
+                if run > symbols.longest {
+                    return Err(symbols.too_long(at));
                 }
                 continue;
             }
             if run > 0 {
-                let byte = places[0];
-                let Some(to) = memory.words.get_mut(len..).and_then(|words| words.get_mut(..run)) else {
-                    return Err(memory.too_long(at));
-                };
-                to.fill(byte.into());
-                count(memory.counts, byte, run);
-                len = len.wrapping_add(run);
+                symbols.put(places[0], run, at)?;
                 (run, weight) = (0, 1);
             }
             if symbol == end {
-                return Ok(len);
+                return Ok(());
             }
-            let byte = to_front(&mut places, symbol.wrapping_sub(1));
-            match memory.words.get_mut(len) {
-                Some(to) => *to = byte.into(),
-                None => return Err(memory.too_long(at)),
-            }
-            count(memory.counts, byte, 1);
-            len = len.wrapping_add(1);
+            symbols.put(to_front(places, symbol.wrapping_sub(1)), 1, at)?;
         }
     }
     // More symbols than groups.
-    Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(memory.selectors.len() as u64))
-}
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "a run within a block")]
-fn count(counts: &mut [u32], byte: u8, n: usize) {
-    if let Some(count) = counts.get_mut(usize::from(byte)) {
-        *count = count.wrapping_add(n as u32);
-    }
+    Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(selectors.len() as u64))
 }
 
 /// Inverts the sorting: above each byte the place of the one that follows it.

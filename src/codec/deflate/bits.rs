@@ -1,47 +1,106 @@
 //! Bits of a deflate stream: lowest first, up to 63 of them held ready.
 
+use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
-#[derive(Clone, Copy)]
 pub(super) struct Bits<'a> {
-    src: &'a [u8],
+    pub src: &'a [u8],
+    pub ready: Ready,
+    /// What was the first to be taken from behind the end.
+    missing: Option<What>,
+}
+
+/// Bits that are held ready.
+#[derive(Clone, Copy)]
+pub(super) struct Ready {
     /// The first byte that is not in the buffer. Behind [`refill`](Self::refill) the buffer holds bits
     /// of it above `count` already; they are the same when they come again.
     next: usize,
-    pub buffer: u64,
+    buffer: u64,
     count: u32,
 }
 
 impl<'a> Bits<'a> {
     pub(super) const fn new(src: &'a [u8]) -> Self {
-        Bits { src, next: 0, buffer: 0, count: 0 }
+        Bits { src, ready: Ready { next: 0, buffer: 0, count: 0 }, missing: None }
     }
 
     /// Offset of the byte that the next bit is in.
     pub(super) fn at(&self) -> u64 {
-        (self.next as u64).saturating_sub(u64::from(self.count.div_ceil(8)))
+        (self.ready.next as u64).saturating_sub(u64::from(self.ready.count.div_ceil(8)))
     }
 
-    /// Takes the next `n` bits, at most 16.
+    /// Takes the next `n` bits, at most 16; zeros behind the end: what is made of those is of no meaning, as
+    /// [`check`](Self::check) finds out.
     #[inline]
-    pub(super) fn take(&mut self, n: u32, what: What) -> Result<u32> {
-        while self.count < n {
-            let Some(byte) = self.src.get(self.next) else {
-                return Err(Error::new(Kind::Truncated, what, self.next as u64).with_need(1));
-            };
-            self.buffer |= u64::from(*byte) << (self.count & 63);
-            self.next = self.next.wrapping_add(1);
-            self.count = self.count.wrapping_add(8);
+    pub(super) fn take(&mut self, n: u32, what: What) -> u32 {
+        if self.ready.count < n {
+            self.more(n, what);
         }
-        let bits = self.low(n);
-        self.skip(n);
-        Ok(bits)
+        let bits = self.ready.low(n);
+        self.ready.skip(n);
+        bits
     }
 
+    /// At least `n` bits ready.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn more(&mut self, n: u32, what: What) {
+        if FAST && self.ready.refill(self.src).is_some() {
+            return;
+        }
+        while self.ready.count < n {
+            let byte = self.src.get(self.ready.next).copied().unwrap_or_else(|| self.zero(what));
+            self.ready.buffer |= u64::from(byte) << (self.ready.count & 63);
+            self.ready.next = self.ready.next.wrapping_add(1);
+            self.ready.count = self.ready.count.wrapping_add(8);
+        }
+    }
+
+    /// The byte behind the end.
+    #[cold]
+    fn zero(&mut self, what: What) -> u8 {
+        self.missing.get_or_insert(what);
+        0
+    }
+
+    /// An error if bits were taken from behind the end.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.missing {
+            Some(what) => Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1)),
+            None => Ok(()),
+        }
+    }
+
+    /// Drops what is left of a byte, and hands the whole ones back.
+    pub(super) fn align(&mut self) {
+        self.ready.next = self.ready.next.wrapping_sub((self.ready.count >> 3) as usize);
+        (self.ready.buffer, self.ready.count) = (0, 0);
+    }
+
+    /// Takes whole bytes, behind [`align`](Self::align) and bits that make up bytes.
+    pub(super) fn bytes(&mut self, n: usize, what: What) -> Result<&'a [u8]> {
+        self.align();
+        match self.src.get(self.ready.next..).and_then(|rest| rest.get(..n)) {
+            Some(bytes) => {
+                self.ready.next = self.ready.next.wrapping_add(n);
+                Ok(bytes)
+            }
+            None => Err(Error::new(Kind::Truncated, what, self.at()).with_need(n as u64)),
+        }
+    }
+
+    /// The whole bytes that are left.
+    pub(super) fn rest(&mut self) -> &'a [u8] {
+        self.align();
+        self.src.get(self.ready.next..).unwrap_or_default()
+    }
+}
+
+impl Ready {
     /// At least 56 bits ready; `None` near the end of the input.
     #[inline(always)]
-    pub(super) fn refill(&mut self) -> Option<()> {
-        let word = u64::from_le_bytes(*self.src.get(self.next..)?.first_chunk()?);
+    pub(super) fn refill(&mut self, src: &[u8]) -> Option<()> {
+        let word = u64::from_le_bytes(*src.get(self.next..)?.first_chunk()?);
         self.buffer |= word << (self.count & 63);
         self.next = self.next.wrapping_add(63u32.wrapping_sub(self.count) as usize >> 3);
         self.count |= 56;
@@ -60,29 +119,5 @@ impl<'a> Bits<'a> {
     pub(super) const fn skip(&mut self, n: u32) {
         self.buffer >>= n & 63;
         self.count = self.count.wrapping_sub(n);
-    }
-
-    /// Drops what is left of a byte, and hands the whole ones back.
-    pub(super) fn align(&mut self) {
-        self.next = self.next.wrapping_sub((self.count >> 3) as usize);
-        (self.buffer, self.count) = (0, 0);
-    }
-
-    /// Takes whole bytes, behind [`align`](Self::align) and bits that make up bytes.
-    pub(super) fn bytes(&mut self, n: usize, what: What) -> Result<&'a [u8]> {
-        self.align();
-        match self.src.get(self.next..).and_then(|rest| rest.get(..n)) {
-            Some(bytes) => {
-                self.next = self.next.wrapping_add(n);
-                Ok(bytes)
-            }
-            None => Err(Error::new(Kind::Truncated, what, self.at()).with_need(n as u64)),
-        }
-    }
-
-    /// The whole bytes that are left.
-    pub(super) fn rest(&mut self) -> &'a [u8] {
-        self.align();
-        self.src.get(self.next..).unwrap_or_default()
     }
 }

@@ -1,7 +1,8 @@
 //! Canonical prefix codes, decoded bit by bit or, for the short ones, by a table.
 
-use super::bits::Bits;
-use super::{DISTANCES, LITERALS};
+use super::bits::{Bits, Ready};
+use super::{DISTANCE_BITS, DISTANCES, LITERAL_BITS, LITERALS};
+use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
 /// What the symbols of a code stand for.
@@ -28,14 +29,23 @@ pub(super) struct Code<'w> {
 }
 
 impl<'w> Code<'w> {
-    pub(super) const fn new(kinds: Kinds, table: &'w mut [u32], symbols: &'w mut [u16]) -> Self {
-        Code { kinds, table, symbols, counts: [0; LONGEST + 1] }
+    /// A code of no symbols, in memory of `scratch`.
+    #[inline(never)]
+    pub(super) fn lend<const FAST: bool>(kinds: Kinds, scratch: &mut Scratch<'w>) -> Result<Self> {
+        let (bits, symbols) = match kinds {
+            Kinds::Distances => (DISTANCE_BITS, DISTANCES),
+            _ => (LITERAL_BITS, LITERALS),
+        };
+        let table = if FAST { scratch.take(1 << bits)? } else { &mut [] };
+        Ok(Code { kinds, table, symbols: scratch.take(symbols)?, counts: [0; LONGEST + 1] })
     }
 
     /// The code whose symbols have these lengths; the stream said so at `at`.
     pub(super) fn build(&mut self, lengths: &[u8], at: u64) -> Result<()> {
         self.build_of(self.kinds, lengths, at)?;
-        self.fill_table(lengths);
+        if FAST {
+            self.fill_table(lengths);
+        }
         Ok(())
     }
 
@@ -49,7 +59,9 @@ impl<'w> Code<'w> {
         }
         let (mut left, mut offsets, mut total) = (1i32, [0u16; LONGEST + 1], 0u16);
         let mut used = 0;
-        for (count, offset) in self.counts.iter().zip(&mut offsets).skip(1) {
+        // A code of no bits is none.
+        let ([_, counts @ ..], [_, firsts @ ..]) = (&self.counts, &mut offsets);
+        for (count, offset) in counts.iter().zip(firsts) {
             left = left.wrapping_shl(1).wrapping_sub((*count).into());
             if left < 0 {
                 return Err(Error::new(Kind::Invalid, What::DeflateCode, at));
@@ -103,20 +115,20 @@ impl<'w> Code<'w> {
         }
     }
 
-    /// The entry for the next bits.
+    /// The table, where there is one, of `N` entries.
     #[inline(always)]
-    pub(super) fn look(&self, bits: &Bits<'_>) -> Entry {
-        let mask = self.table.len().wrapping_sub(1);
-        Entry(self.table.get(bits.low(31) as usize & mask).copied().unwrap_or(0))
+    pub(super) fn table<const N: usize>(&self) -> Option<&[u32; N]> {
+        self.table.first_chunk()
     }
 
     /// Takes the next symbol, bit by bit.
     pub(super) fn symbol(&self, bits: &mut Bits<'_>, what: What) -> Result<u16> {
         let at = bits.at();
         let (mut code, mut first, mut index) = (0u32, 0u32, 0u32);
-        for count in self.counts.iter().skip(1) {
+        let [_, counts @ ..] = &self.counts;
+        for count in counts {
             let count = u32::from(*count);
-            code |= bits.take(1, what)?;
+            code |= bits.take(1, what);
             let place = code.wrapping_sub(first);
             if place < count {
                 let symbol = self.symbols.get(index.wrapping_add(place) as usize);
@@ -149,6 +161,12 @@ fn entry(kinds: Kinds, symbol: u16, bits: u8) -> u32 {
 }
 
 impl Entry {
+    /// The entry for the next bits.
+    #[inline(always)]
+    pub(super) fn look<const N: usize>(table: &[u32; N], bits: &Ready) -> Self {
+        Entry(table.get(bits.low(31) as usize & N.wrapping_sub(1)).copied().unwrap_or(0))
+    }
+
     #[inline(always)]
     pub(super) fn literal(self) -> Option<u8> {
         (self.0 & LITERAL != 0).then_some(low8(self.0 >> 16))
@@ -166,7 +184,7 @@ impl Entry {
 
     /// The length or distance, with the bits behind its code; takes both.
     #[inline(always)]
-    pub(super) const fn take(self, bits: &mut Bits<'_>) -> usize {
+    pub(super) const fn take(self, bits: &mut Ready) -> usize {
         let extra = self.0 >> 4 & 15;
         bits.skip(self.bits());
         let number = (self.0 >> 16).wrapping_add(bits.low(extra));

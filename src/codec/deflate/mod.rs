@@ -19,7 +19,7 @@ mod bits;
 mod code;
 
 use bits::Bits;
-use code::{Code, Kinds};
+use code::{Code, Entry, Kinds};
 
 use super::lz::{Output, SLACK, fast_match};
 use crate::bytes::{FAST, Scratch};
@@ -69,41 +69,49 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
 /// # Errors
 /// Those of [`decode`], but for bytes that are left over.
 pub fn decode_front(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<(usize, usize)> {
-    front_by::<FAST>(src, dst, scratch)
+    let mut bits = Bits::new(src);
+    let len = front_by::<FAST>(&mut bits, dst, scratch)?;
+    Ok((len, src.len().wrapping_sub(bits.rest().len())))
 }
 
 fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-    let (len, used) = front_by::<FAST>(src, dst, scratch)?;
-    match src.len().wrapping_sub(used) {
+    let mut bits = Bits::new(src);
+    let len = front_by::<FAST>(&mut bits, dst, scratch)?;
+    match bits.rest().len() {
         0 => Ok(len),
-        rest => Err(Error::new(Kind::Trailing, What::ZlibChecksum, used as u64).with_need(rest as u64)),
+        rest => Err(Error::new(Kind::Trailing, What::ZlibChecksum, bits.at()).with_need(rest as u64)),
     }
 }
 
-fn front_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<(usize, usize)> {
-    let mut bits = Bits::new(src);
-    header(&mut bits)?;
+fn front_by<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    let len = stream::<FAST>(bits, dst, scratch);
+    // If the stream ends early, nothing else is wrong with it.
+    bits.check()?;
+    len
+}
+
+fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    header(bits)?;
     let mut scratch = scratch.scope();
-    let table = |bits: u32| if FAST { 1usize << bits } else { 0 };
-    let mut literals = Code::new(Kinds::Literals, scratch.take(table(LITERAL_BITS))?, scratch.take(LITERALS)?);
-    let mut distances = Code::new(Kinds::Distances, scratch.take(table(DISTANCE_BITS))?, scratch.take(DISTANCES)?);
+    let mut literals = Code::lend::<FAST>(Kinds::Literals, &mut scratch)?;
+    let mut distances = Code::lend::<FAST>(Kinds::Distances, &mut scratch)?;
     let lengths = scratch.take::<u8>(LITERALS.wrapping_add(DISTANCES))?;
     let mut out = Output::new(dst);
     loop {
         let at = bits.at();
-        let last = bits.take(1, What::DeflateBlock)? == 1;
-        match bits.take(2, What::DeflateBlock)? {
-            0 => stored(&mut bits, &mut out)?,
+        let last = bits.take(1, What::DeflateBlock) == 1;
+        match bits.take(2, What::DeflateBlock) {
+            0 => stored(bits, &mut out)?,
             kind @ 1..=2 => {
                 if kind == 1 {
                     fixed(lengths);
                 } else {
-                    dynamic(&mut bits, lengths, &mut literals)?;
+                    dynamic(bits, lengths, &mut literals)?;
                 }
                 let (first, second) = lengths.split_at_checked(LITERALS).unwrap_or_default();
                 literals.build(first, at)?;
                 distances.build(second, at)?;
-                symbols::<FAST>(&mut bits, &mut out, &literals, &distances)?;
+                symbols::<FAST>(bits, &mut out, &literals, &distances)?;
             }
             kind => return Err(Error::new(Kind::Invalid, What::DeflateBlock, at).with_need(kind.into())),
         }
@@ -111,24 +119,21 @@ fn front_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<
             break;
         }
     }
-    let rest = bits.rest();
-    let at = bits.at();
-    let Some((stored, rest)) = rest.split_first_chunk() else {
-        return Err(Error::new(Kind::Truncated, What::ZlibChecksum, at).with_need(4));
-    };
-    let stored = u32::from_be_bytes(*stored);
+    let stored = bits.bytes(4, What::ZlibChecksum)?;
+    let at = bits.at().wrapping_sub(4);
+    let stored = stored.iter().fold(0, |sum, byte| sum << 8 | u32::from(*byte));
     let output = out.bytes.get(..out.at).unwrap_or_default();
     // A fuzzer would never get past it.
     if adler32(output) != stored && !cfg!(fuzzing) {
         return Err(Error::new(Kind::Checksum, What::ZlibChecksum, at).with_need(stored.into()));
     }
-    Ok((out.at, src.len().wrapping_sub(rest.len())))
+    Ok(out.at)
 }
 
 /// RFC 1950 section 2.2: method 8, a window of at most 32 KiB, a check, no preset dictionary.
 fn header(bits: &mut Bits<'_>) -> Result<()> {
-    let method = bits.take(8, What::ZlibHeader)?;
-    let both = method << 8 | bits.take(8, What::ZlibHeader)?;
+    let method = bits.take(8, What::ZlibHeader);
+    let both = method << 8 | bits.take(8, What::ZlibHeader);
     let wrong = |kind| Err(Error::new(kind, What::ZlibHeader, 0).with_need(both.into()));
     if !both.is_multiple_of(31) || method & 15 != 8 || method >> 4 > 7 {
         return wrong(Kind::Invalid);
@@ -143,8 +148,8 @@ fn header(bits: &mut Bits<'_>) -> Result<()> {
 fn stored(bits: &mut Bits<'_>, out: &mut Output<'_>) -> Result<()> {
     bits.align();
     let at = bits.at();
-    let len = bits.take(16, What::DeflateStored)?;
-    let inverse = bits.take(16, What::DeflateStored)?;
+    let len = bits.take(16, What::DeflateStored);
+    let inverse = bits.take(16, What::DeflateStored);
     if len ^ inverse != 0xffff {
         return Err(Error::new(Kind::Invalid, What::DeflateStored, at).with_need(len.into()));
     }
@@ -169,15 +174,15 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
     const ORDER: [u8; LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let at = bits.at();
     let wrong = |need: u32| Error::new(Kind::Invalid, What::DeflateCode, at).with_need(need.into());
-    let literals = bits.take(5, What::DeflateCode)?.wrapping_add(257);
-    let distances = bits.take(5, What::DeflateCode)?.wrapping_add(1);
-    let given = bits.take(4, What::DeflateCode)?.wrapping_add(4);
+    let literals = bits.take(5, What::DeflateCode).wrapping_add(257);
+    let distances = bits.take(5, What::DeflateCode).wrapping_add(1);
+    let given = bits.take(4, What::DeflateCode).wrapping_add(4);
     if literals > 286 || distances > 30 {
         return Err(wrong(if literals > 286 { literals } else { distances }));
     }
     let mut small = [0; LENGTHS];
     for symbol in ORDER.iter().take(given as usize) {
-        let len = bits.take(3, What::DeflateCode)?;
+        let len = bits.take(3, What::DeflateCode);
         if let Some(to) = small.get_mut(usize::from(*symbol)) {
             *to = code::low8(len);
         }
@@ -191,9 +196,9 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
         let symbol = code.symbol(bits, What::DeflateCode)?;
         let (len, times) = match symbol {
             0..16 => (code::low8(symbol.into()), 1),
-            16 if n > 0 => (before, bits.take(2, What::DeflateCode)?.wrapping_add(3)),
-            17 => (0, bits.take(3, What::DeflateCode)?.wrapping_add(3)),
-            18 => (0, bits.take(7, What::DeflateCode)?.wrapping_add(11)),
+            16 if n > 0 => (before, bits.take(2, What::DeflateCode).wrapping_add(3)),
+            17 => (0, bits.take(3, What::DeflateCode).wrapping_add(3)),
+            18 => (0, bits.take(7, What::DeflateCode).wrapping_add(11)),
             _ => return Err(wrong(symbol.into())),
         };
         for _ in 0..times {
@@ -213,7 +218,8 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
     }
 }
 
-/// The symbols of a block.
+/// The symbols of a block, by themselves, so that the fast loop has all registers.
+#[cfg_attr(target_pointer_width = "64", inline(never))]
 fn symbols<const FAST: bool>(
     bits: &mut Bits<'_>,
     out: &mut Output<'_>,
@@ -245,12 +251,12 @@ fn step(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     let Some((base, extra)) = code::length(symbol) else {
         return Err(Error::new(Kind::Invalid, What::DeflateSymbol, at).with_need(symbol.into()));
     };
-    let len = usize::from(base).wrapping_add(bits.take(extra, What::DeflateSymbol)? as usize);
+    let len = usize::from(base).wrapping_add(bits.take(extra, What::DeflateSymbol) as usize);
     let symbol = distances.symbol(bits, What::DeflateDistance)?;
     let Some((base, extra)) = code::distance(symbol) else {
         return Err(Error::new(Kind::Invalid, What::DeflateDistance, at).with_need(symbol.into()));
     };
-    let distance = usize::from(base).wrapping_add(bits.take(extra, What::DeflateDistance)? as usize);
+    let distance = usize::from(base).wrapping_add(bits.take(extra, What::DeflateDistance) as usize);
     out.repeat(distance, len, What::DeflateDistance, at)?;
     Ok(true)
 }
@@ -261,21 +267,23 @@ const LONGEST: usize = 258;
 /// Symbols far from both ends whose codes the tables hold.
 #[inline(always)]
 fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distances: &Code<'_>) {
-    let mut now = *bits;
+    let Some(literals) = literals.table::<{ 1 << LITERAL_BITS }>() else { return };
+    let Some(distances) = distances.table::<{ 1 << DISTANCE_BITS }>() else { return };
+    let (src, mut now) = (bits.src, bits.ready);
     let mut at = out.at;
     let bytes = &mut *out.bytes;
     let mut symbols = || {
         // 56 bits: a literal of 11; then another one, or 11 + 5 for a length and 9 + 13 for a distance.
-        now.refill()?;
+        now.refill(src)?;
         if at.wrapping_add(LONGEST).wrapping_add(SLACK) > bytes.len() {
             return None;
         }
-        let mut entry = literals.look(&now);
+        let mut entry = Entry::look(literals, &now);
         if let Some(literal) = entry.literal() {
             *bytes.get_mut(at)? = literal;
             at = at.wrapping_add(1);
             now.skip(entry.bits());
-            entry = literals.look(&now);
+            entry = Entry::look(literals, &now);
             if let Some(literal) = entry.literal() {
                 *bytes.get_mut(at)? = literal;
                 at = at.wrapping_add(1);
@@ -288,7 +296,7 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
         }
         let mut ahead = now;
         let len = entry.take(&mut ahead);
-        let entry = distances.look(&ahead);
+        let entry = Entry::look(distances, &ahead);
         if !entry.is_match() {
             return None;
         }
@@ -300,7 +308,7 @@ fn fast(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
     };
     while symbols().is_some() {}
     out.at = at;
-    *bits = now;
+    bits.ready = now;
 }
 
 /// The most that `n` bytes take as a stream.

@@ -61,11 +61,11 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
 }
 
 /// One sequence; false at the end of the block.
-#[inline(never)]
+#[cfg_attr(target_pointer_width = "64", inline(never))]
 fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<bool> {
     let token = r.u8(What::Lz4Token)?;
     let literals = length(r, token >> 4)?;
-    out.literals(r.take(literals, What::Lz4Literals)?)?;
+    out.take(r, literals, What::Lz4Literals)?;
     if r.rest().is_empty() {
         return Ok(false);
     }

@@ -25,21 +25,22 @@ const LEAST: u32 = 7;
 pub(super) const READY: u32 = 64 - LEAST;
 
 impl<'a> Bits<'a> {
-    /// The stream `start..end`; the highest bit of its last byte that is set is the mark.
-    pub(super) fn new(src: &'a [u8], start: usize, end: usize, what: What) -> Result<Self> {
+    /// Begins the stream `start..end`; the highest bit of its last byte that is set is the mark.
+    pub(super) fn begin(&mut self, src: &'a [u8], start: usize, end: usize, what: What) -> Result<()> {
         let last = end.checked_sub(1).filter(|last| start <= *last).and_then(|last| src.get(last));
         match last {
             Some(0) => Err(Error::new(Kind::Invalid, what, end as u64)),
             Some(last) => {
                 let used = last.leading_zeros().wrapping_add(1);
-                Ok(Bits { src, start, end, word: word(src, end), used })
+                *self = Bits { src, start, end, word: word(src, end), used };
+                Ok(())
             }
             None => Err(Error::new(Kind::Truncated, what, start as u64).with_need(1)),
         }
     }
 
     /// At least [`READY`] bits ready.
-    #[inline(always)]
+    #[inline]
     pub(super) fn refill(&mut self) {
         self.end = self.end.saturating_sub((self.used >> 3) as usize);
         self.used &= LEAST;
@@ -47,20 +48,20 @@ impl<'a> Bits<'a> {
     }
 
     /// The next `n` bits, at most 32 and of those that are ready.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn look(&self, n: u32) -> u64 {
         // In two steps, as a shift by 64 has no meaning.
         self.word << (self.used & 63) >> 1 >> (63u32.wrapping_sub(n) & 63)
     }
 
     /// Drops `n` bits of those that are ready.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn skip(&mut self, n: u32) {
         self.used = self.used.wrapping_add(n);
     }
 
     /// Takes the next `n` bits, at most 32 and of those that are ready.
-    #[inline(always)]
+    #[inline]
     pub(super) const fn take(&mut self, n: u32) -> u64 {
         let bits = self.look(n);
         self.skip(n);
@@ -106,7 +107,7 @@ pub(super) struct Marked {
 
 impl Marked {
     /// At least `READY - 1` bits ready; `None` near the beginning of the source.
-    #[inline(always)]
+    #[inline]
     pub(super) fn refilled(self, src: &[u8]) -> Option<Self> {
         let used = self.word.trailing_zeros();
         let end = self.end.wrapping_sub((used >> 3) as usize);
@@ -116,27 +117,27 @@ impl Marked {
 }
 
 /// The low bits of a number that has no more, or whose others do not matter.
-#[inline(always)]
+#[inline]
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(super) const fn low32(n: u64) -> u32 {
     n as u32
 }
 
 /// The same.
-#[inline(always)]
+#[inline]
 #[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
 pub(super) const fn low8(n: u32) -> u8 {
     n as u8
 }
 
 /// An index or a length, below 2^32.
-#[inline(always)]
+#[inline]
 pub(super) const fn size(n: u64) -> usize {
     low32(n) as usize
 }
 
 /// The eight bytes before `end`.
-#[inline(always)]
+#[inline]
 fn word(src: &[u8], end: usize) -> u64 {
     match end.checked_sub(8).and_then(|at| src.get(at..)?.first_chunk()) {
         Some(word) => u64::from_le_bytes(*word),
@@ -164,7 +165,8 @@ mod tests {
                 src[end - 1] = 1 << mark | (src[end - 1] & ((1 << mark) - 1));
                 let mut list = (start..end).flat_map(|at| (0..8).map(move |bit| (at, bit))).collect::<Vec<_>>();
                 list.truncate(list.len() - 8 + mark);
-                let mut bits = Bits::new(&src, start, end, What::ZstdFrame).unwrap();
+                let mut bits = Bits::default();
+                bits.begin(&src, start, end, What::ZstdFrame).unwrap();
                 assert_eq!(bits.left(), list.len() as i64);
                 for n in [1, 0, 7, 32, 11, 3, 9, 26].into_iter().cycle() {
                     if list.len() < n {
@@ -188,7 +190,7 @@ mod tests {
 
     #[test]
     fn a_stream_without_a_mark() {
-        let of = |src: &[u8], start, end| Bits::new(src, start, end, What::ZstdFrame).map(|_| ()).unwrap_err().kind();
+        let of = |src: &[u8], start, end| Bits::default().begin(src, start, end, What::ZstdFrame).unwrap_err().kind();
         assert_eq!(of(&[1, 0], 0, 2), Kind::Invalid);
         assert_eq!(of(&[1, 0], 2, 2), Kind::Truncated);
         assert_eq!(of(&[1, 0], 1, 9), Kind::Truncated);

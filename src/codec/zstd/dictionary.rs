@@ -25,12 +25,12 @@ pub(super) fn start<'d>(dictionary: &'d [u8], memory: &mut Memory<'_>) -> Result
     // Offsets in it are none of the source.
     let wrong = |e: Error| e.turned(e.kind(), What::ZstdDictionary, e.at());
     let id = r.u32(What::ZstdDictionary)?;
-    memory.huffman.read(dictionary, &mut r).map_err(wrong)?;
-    memory.tables.offsets.read(&mut r).map_err(wrong)?;
-    memory.tables.matches.read(&mut r).map_err(wrong)?;
-    memory.tables.literals.read(&mut r).map_err(wrong)?;
+    memory.read(dictionary, &mut r).map_err(wrong)?;
     let at = r.at();
-    let repeats = [r.u32(What::ZstdDictionary)?, r.u32(What::ZstdDictionary)?, r.u32(What::ZstdDictionary)?];
+    let mut repeats = [0; 3];
+    for distance in &mut repeats {
+        *distance = r.u32(What::ZstdDictionary)?;
+    }
     let history = r.rest();
     for distance in repeats {
         if distance == 0 || u64::from(distance) > history.len() as u64 {

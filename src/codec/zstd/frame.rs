@@ -4,9 +4,9 @@ use super::bits::{low32, size};
 use super::dictionary::{self, Start};
 use super::fse::{Codes, Table};
 use super::huffman::{self, Code};
-use super::literals::Literals;
+use super::literals::{Literals, plain};
 use super::sequences::{self, Output, Tables};
-use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::bytes::{LittleEndian, Reader, Scratch, little};
 use crate::codec::lz::{SLACK, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
@@ -17,7 +17,7 @@ const SKIP: u32 = 0x184d_2a50;
 /// The most that a block decodes to, whatever the window.
 const BLOCK: u64 = 128 << 10;
 
-/// Bytes of scratch that [`Memory::take`] takes, with their alignment.
+/// Bytes of scratch that [`Memory`] takes, with their alignment.
 pub(super) const MEMORY_LEN: usize = {
     let entries = sequences::LITERALS.saturating_add(sequences::MATCHES).saturating_add(sequences::OFFSETS);
     entries.saturating_mul(8).saturating_add(huffman::ENTRIES.saturating_mul(2)).saturating_add(7)
@@ -29,24 +29,21 @@ pub(super) struct Memory<'w> {
     pub huffman: Code<'w>,
 }
 
-impl<'w> Memory<'w> {
-    pub(super) fn take(scratch: &mut Scratch<'w>) -> Result<Self> {
-        Ok(Memory {
-            tables: Tables {
-                literals: Table::new(Codes::Literals, scratch.take(sequences::LITERALS)?),
-                offsets: Table::new(Codes::Offsets, scratch.take(sequences::OFFSETS)?),
-                matches: Table::new(Codes::Matches, scratch.take(sequences::MATCHES)?),
-            },
-            huffman: Code::new(scratch.take(huffman::ENTRIES)?),
-        })
-    }
-
+impl Memory<'_> {
     /// Holds nothing from now on.
     pub(super) const fn clear(&mut self) {
         self.tables.literals.clear();
         self.tables.offsets.clear();
         self.tables.matches.clear();
         self.huffman.clear();
+    }
+
+    /// All tables, as a dictionary has them.
+    pub(super) fn read(&mut self, dictionary: &[u8], r: &mut Reader<'_, LittleEndian>) -> Result<()> {
+        self.huffman.read(dictionary, r)?;
+        self.tables.offsets.read(r)?;
+        self.tables.matches.read(r)?;
+        self.tables.literals.read(r)
     }
 }
 
@@ -75,17 +72,16 @@ fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
             Some(8u64.wrapping_add(byte & 7) << (byte >> 3).wrapping_add(7))
         }
     };
-    let mut number = |bytes: usize| -> Result<u64> {
-        let bytes = r.take(bytes, What::ZstdFrame)?;
-        Ok(bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte)))
-    };
+    let mut number = |bytes: usize| r.take(bytes, What::ZstdFrame).map(little);
     let dictionary = low32(number(1usize << (descriptor & 3) >> 1)?);
-    let content = match descriptor >> 6 {
-        0 if !single => None,
-        0 => Some(number(1)?),
-        1 => Some(number(2)?.wrapping_add(256)),
-        2 => Some(number(4)?),
-        _ => Some(number(8)?),
+    let len = match descriptor >> 6 {
+        0 => usize::from(single),
+        log => 1 << log,
+    };
+    let content = match (len, number(len)?) {
+        (0, _) => None,
+        (2, number) => Some(number.wrapping_add(256)),
+        (_, number) => Some(number),
     };
     let block = size(window.or(content).unwrap_or(0).min(BLOCK));
     Ok(Header { content, block, checksum: descriptor & 4 != 0, dictionary })
@@ -96,14 +92,23 @@ pub(super) fn all<const FAST: bool>(
     src: &[u8],
     dst: &mut [u8],
     dictionary: &[u8],
-    memory: &mut Memory<'_>,
+    scratch: &mut Scratch<'_>,
 ) -> Result<usize> {
+    let mut scratch = scratch.scope();
+    let mut memory = Memory {
+        tables: Tables {
+            literals: Table::new(Codes::Literals, scratch.take(sequences::LITERALS)?),
+            offsets: Table::new(Codes::Offsets, scratch.take(sequences::OFFSETS)?),
+            matches: Table::new(Codes::Matches, scratch.take(sequences::MATCHES)?),
+        },
+        huffman: Code::new(scratch.take(huffman::ENTRIES)?),
+    };
     let mut r = Reader::<LittleEndian>::new(src);
     let mut len = 0;
     while !r.rest().is_empty() {
         let at = r.at();
         match r.u32(What::ZstdFrame)? {
-            MAGIC => len = frame::<FAST>(src, &mut r, dst, len, dictionary, memory)?,
+            MAGIC => len = frame::<FAST>(src, &mut r, dst, len, dictionary, &mut memory)?,
             magic if magic & !15 == SKIP => {
                 let len = r.u32(What::ZstdFrame)?;
                 r.take(usize::try_from(len).unwrap_or(usize::MAX), What::ZstdFrame)?;
@@ -142,18 +147,13 @@ fn frame<const FAST: bool>(
         if kind == 3 || size > header.block {
             return Err(Error::new(Kind::Invalid, What::ZstdBlock, at).with_need(head.into()));
         }
-        match kind {
-            0 => {
-                let bytes = r.take(size, What::ZstdBlock)?;
-                out.room(size)?.copy_from_slice(bytes);
-                out.at = out.at.wrapping_add(size);
-            }
-            1 => {
-                let byte = r.u8(What::ZstdBlock)?;
-                out.room(size)?.fill(byte);
-                out.at = out.at.wrapping_add(size);
-            }
-            _ => block::<FAST>(src, r.split(size, What::ZstdBlock)?, header.block, memory, &mut repeats, &mut out)?,
+        let stored = if kind == 1 { 1 } else { size };
+        let stored = r.split(stored, What::ZstdBlock)?;
+        if kind == 2 {
+            block::<FAST>(src, stored, header.block, memory, &mut repeats, &mut out)?;
+        } else {
+            plain(stored.rest(), out.room(size)?);
+            out.at = out.at.wrapping_add(size);
         }
         if head & 1 != 0 {
             break;

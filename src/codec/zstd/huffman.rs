@@ -48,10 +48,9 @@ impl<'w> Code<'w> {
             let count = counts.get_mut(usize::from(*weight)).ok_or_else(|| wrong((*weight).into()))?;
             *count = count.wrapping_add(1);
         }
-        let sum = (0..=LONGEST)
-            .zip(counts)
-            .skip(1)
-            .fold(0u32, |sum, (weight, count)| sum.wrapping_add(count << (weight.wrapping_sub(1) & 31)));
+        let [_, weighty @ ..] = &counts;
+        // Each weight stands for twice as many entries as the one before it.
+        let sum = weighty.iter().rev().fold(0u32, |sum, count| (sum << 1).wrapping_add(*count));
         if sum == 0 {
             return Err(wrong(0));
         }
@@ -77,12 +76,14 @@ impl<'w> Code<'w> {
 
     /// Section 4.2.1.3: symbols by their weights, then by their values, share the table.
     fn fill(&mut self, weights: &[u8], counts: &[u32; LONGEST as usize + 1], log: u32) {
-        // Where the next symbol of each weight goes, and how many entries it takes.
-        let (mut starts, mut at) = ([0usize; LONGEST as usize + 1], 0usize);
         let width = |weight: u32| 1usize << (weight.wrapping_add(LONGEST).wrapping_sub(log).wrapping_sub(1) & 31);
-        for ((start, count), weight) in starts.iter_mut().zip(counts).zip(0..).skip(1) {
+        // Where the next symbol of each weight goes.
+        let (mut starts, mut at) = ([0usize; LONGEST as usize + 1], 0usize);
+        for ((start, count), weight) in starts.iter_mut().zip(counts).zip(0..) {
             *start = at;
-            at = at.wrapping_add((*count as usize).wrapping_mul(width(weight)));
+            if weight > 0 {
+                at = at.wrapping_add((*count as usize).wrapping_mul(width(weight)));
+            }
         }
         for (symbol, weight) in (0u16..).zip(weights) {
             let weight = u32::from(*weight);
@@ -100,37 +101,33 @@ impl<'w> Code<'w> {
         self.entries.first_chunk().unwrap_or(&[0; ENTRIES])
     }
 
-    /// Decodes the stream `start..end` of `src` into all of `dst`.
-    pub(super) fn one(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
-        let mut bits = Bits::new(src, start, end, What::ZstdLiterals)?;
-        symbols(self.table(), &mut bits, dst);
-        bits.finish(What::ZstdLiterals)
-    }
-
-    /// Decodes four streams, whose lengths come first, into a quarter of `dst` each (section 3.1.1.3.1.6).
-    pub(super) fn four(&self, src: &[u8], start: usize, end: usize, dst: &mut [u8]) -> Result<()> {
+    /// Decodes one stream, or four whose lengths come first (section 3.1.1.3.1.6), into as many parts of `dst`: all
+    /// that lies at `start..end` of `src`.
+    pub(super) fn decode(&self, src: &[u8], start: usize, end: usize, four: bool, dst: &mut [u8]) -> Result<()> {
         let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
-        let lengths = r.array::<6>(What::ZstdLiterals)?;
-        let (lengths, mut from) = (lengths.as_chunks::<2>().0, start.saturating_add(6));
+        let (lengths, count) = if four { (r.take(6, What::ZstdLiterals)?, 4) } else { (&[][..], 1usize) };
+        let behind = start.saturating_add(lengths.len());
+        let (lengths, mut from) = (lengths.as_chunks::<2>().0, behind);
         let mut streams = [Bits::default(); 4];
+        let streams = streams.get_mut(..count).unwrap_or_default();
         for (k, stream) in streams.iter_mut().enumerate() {
             let to = match lengths.get(k) {
                 Some(len) => from.saturating_add(u16::from_le_bytes(*len).into()),
                 None if from > end => {
-                    let at = start.saturating_add(6) as u64;
-                    return Err(Error::new(Kind::Truncated, What::ZstdLiterals, at).with_need(from as u64));
+                    let e = Error::new(Kind::Truncated, What::ZstdLiterals, behind as u64);
+                    return Err(e.with_need(from as u64));
                 }
                 None => end,
             };
-            *stream = Bits::new(src, from, to, What::ZstdLiterals)?;
+            stream.begin(src, from, to, What::ZstdLiterals)?;
             from = to;
         }
-        let quarter = dst.len().div_ceil(4);
-        let mut pieces = dst.chunks_mut(quarter.max(1));
+        let part = dst.len().div_ceil(count).max(1);
+        let done = if FAST { abreast(self.table(), streams, dst, part) } else { 0 };
         // Of six bytes the last part is empty.
-        let mut parts = [(); 4].map(|()| pieces.next().unwrap_or_default());
-        let done = if FAST { abreast(self.table(), &mut streams, &mut parts) } else { 0 };
-        for (bits, part) in streams.iter_mut().zip(parts) {
+        let mut parts = dst.chunks_mut(part);
+        for bits in streams {
+            let part = parts.next().unwrap_or_default();
             symbols(self.table(), bits, part.get_mut(done..).unwrap_or_default());
             bits.finish(What::ZstdLiterals)?;
         }
@@ -153,10 +150,12 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
     }
 }
 
-/// Symbols of four streams by turns, so that none waits for the other, far from the ends of all; gives
-/// back how many of each.
-fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>; 4], parts: &mut [&mut [u8]; 4]) -> usize {
-    let [a, b, c, d] = parts.each_mut().map(|part| part.as_chunks_mut::<AT_ONCE>().0);
+/// Symbols of four streams by turns, so that none waits for the other, far from the ends of all; each has a part of
+/// `dst`. Gives back how many of each.
+fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>], dst: &mut [u8], part: usize) -> usize {
+    let Some(streams) = streams.first_chunk_mut::<4>() else { return 0 };
+    let mut parts = dst.chunks_mut(part);
+    let [a, b, c, d] = [(); 4].map(|()| parts.next().unwrap_or_default().as_chunks_mut::<AT_ONCE>().0);
     let mut now = streams.each_ref().map(Bits::marked);
     let src = streams[0].src;
     let mut done = 0usize;
@@ -196,14 +195,9 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     if head >= 128 {
         let count = head.wrapping_sub(127);
         let bytes = r.take(count.div_ceil(2), What::ZstdHuffman)?;
-        for (pair, byte) in weights.chunks_mut(2).zip(bytes) {
-            for (weight, value) in pair.iter_mut().zip([byte >> 4, byte & 15]) {
-                *weight = value;
-            }
-        }
-        // Half a byte may be left over.
-        if let Some(rest) = weights.get_mut(count..) {
-            rest.fill(0);
+        for (k, weight) in weights.iter_mut().take(count).enumerate() {
+            let pair = bytes.get(k / 2).copied().unwrap_or_default();
+            *weight = if k % 2 == 0 { pair >> 4 } else { pair & 15 };
         }
         return Ok(count);
     }
@@ -213,7 +207,8 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     table.read(&mut r)?;
     let at = r.at();
     let start = usize::try_from(at).unwrap_or(usize::MAX);
-    let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
+    let mut bits = Bits::default();
+    bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
     // Two states take turns, until one has not enough bits to go on.
     bits.refill();
     let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));

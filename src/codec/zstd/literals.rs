@@ -2,20 +2,16 @@
 
 use super::bits::size;
 use super::huffman::Code;
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// How the literals of a block are stored.
 #[derive(Clone, Copy)]
 pub(super) enum Form {
-    Raw,
-    /// One byte again and again.
-    Rle,
-    /// By Huffman codes: by how many streams, and whether their description comes first.
-    Huffman {
-        streams: u8,
-        described: bool,
-    },
+    /// As they are, or one byte again and again.
+    Plain,
+    /// By Huffman codes: in four streams or one, and whether their description comes first.
+    Huffman { four: bool, described: bool },
 }
 
 /// A literals section: its header, and what follows it.
@@ -42,16 +38,15 @@ impl Literals {
             (_, 2) => (4, 4, 14),
             (_, _) => (5, 4, 18),
         };
-        let word =
-            r.take(bytes, What::ZstdLiterals)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte));
+        let word = little(r.take(bytes, What::ZstdLiterals)?);
         let mask = (1u64 << width).wrapping_sub(1);
         let len = size(word >> skip & mask);
         let (form, stored) = match kind {
-            0 => (Form::Raw, len),
-            1 => (Form::Rle, 1),
+            0 => (Form::Plain, len),
+            1 => (Form::Plain, 1),
             _ => {
-                let streams = if format == 0 { 1 } else { 4 };
-                (Form::Huffman { streams, described: kind == 2 }, size(word >> skip >> width & mask))
+                let form = Form::Huffman { four: format != 0, described: kind == 2 };
+                (form, size(word >> skip >> width & mask))
             }
         };
         let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
@@ -63,17 +58,11 @@ impl Literals {
     pub(super) fn decode(&self, src: &[u8], code: &mut Code<'_>, dst: &mut [u8]) -> Result<()> {
         let stored = src.get(self.start..self.end).unwrap_or_default();
         match self.form {
-            Form::Raw => {
-                if stored.len() == dst.len() {
-                    dst.copy_from_slice(stored);
-                }
+            Form::Plain => {
+                plain(stored, dst);
                 Ok(())
             }
-            Form::Rle => {
-                dst.fill(stored.first().copied().unwrap_or(0));
-                Ok(())
-            }
-            Form::Huffman { streams, described } => {
+            Form::Huffman { four, described } => {
                 let mut r = Reader::new_at(stored, self.start as u64);
                 let wrong =
                     |need: u64| Error::new(Kind::Invalid, What::ZstdLiterals, self.start as u64).with_need(need);
@@ -83,13 +72,21 @@ impl Literals {
                     return Err(wrong(3));
                 }
                 let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
-                match streams {
-                    1 => code.one(src, start, self.end, dst),
-                    // Fewer are never cut into four.
-                    _ if dst.len() < 6 => Err(wrong(dst.len() as u64)),
-                    _ => code.four(src, start, self.end, dst),
+                // Fewer are never cut into four.
+                if four && dst.len() < 6 {
+                    return Err(wrong(dst.len() as u64));
                 }
+                code.decode(src, start, self.end, four, dst)
             }
         }
+    }
+}
+
+/// Fills `dst` with bytes that are stored as they are, or with the one that is, again and again.
+pub(super) fn plain(stored: &[u8], dst: &mut [u8]) {
+    if stored.len() == dst.len() {
+        dst.copy_from_slice(stored);
+    } else {
+        dst.fill(stored.first().copied().unwrap_or(0));
     }
 }

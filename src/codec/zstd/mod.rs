@@ -72,8 +72,7 @@ fn decode_by<const FAST: bool>(
     dictionary: &[u8],
     scratch: &mut Scratch<'_>,
 ) -> Result<usize> {
-    let mut memory = frame::Memory::take(&mut scratch.scope())?;
-    frame::all::<FAST>(src, dst, dictionary, &mut memory)
+    frame::all::<FAST>(src, dst, dictionary, scratch)
 }
 
 /// The most that `n` bytes take as a frame.

@@ -6,7 +6,7 @@
 
 use super::bits::{Bits, low32, size};
 use super::fse::{Codes, Table};
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, little};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -52,11 +52,13 @@ pub(super) struct Output<'o> {
 /// How many sequences there are, from the front of their section.
 pub(super) fn count(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
     let head = u32::from(r.u8(What::ZstdSequences)?);
-    Ok(match head {
-        0..128 => head,
-        255 => u32::from(r.u16(What::ZstdSequences)?).wrapping_add(0x7f00),
-        _ => head.wrapping_sub(128) << 8 | u32::from(r.u8(What::ZstdSequences)?),
-    })
+    let (count, bytes) = match head {
+        0..128 => (head, 0),
+        255 => (0x7f00, 2),
+        _ => (head.wrapping_sub(128) << 8, 1),
+    };
+    let more = little(r.take(bytes, What::ZstdSequences)?);
+    Ok(count.wrapping_add(low32(more)))
 }
 
 /// Decodes `count` sequences, which are what is left in `r`, a part of `src`; then the literals behind them.
@@ -77,7 +79,8 @@ pub(super) fn decode<const FAST: bool>(
     tables.offsets.set(modes >> 4 & 3, r)?;
     tables.matches.set(modes >> 2 & 3, r)?;
     let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
-    let mut bits = Bits::new(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
+    let mut bits = Bits::default();
+    bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
     run::<FAST>(&mut bits, count, tables, repeats, out, at)?;
     bits.finish(What::ZstdSequences)?;
     out.rest(at)
@@ -195,7 +198,7 @@ impl Output<'_> {
     }
 
     /// The same without writing ahead; from the history too.
-    #[inline(never)]
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn exact(&mut self, sequence: Sequence, at: u64) -> Result<()> {
         let Sequence { literals, len, distance } = sequence;
         let wrong = |what, need: usize| Error::new(Kind::Invalid, what, at).with_need(need as u64);

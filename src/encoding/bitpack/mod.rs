@@ -14,7 +14,7 @@ mod host;
 use super::Out;
 #[cfg(any(not(target_pointer_width = "64"), test))]
 use super::low32;
-use crate::bytes::FAST;
+use crate::bytes::{FAST, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// Width and sign of a stored integer.
@@ -102,7 +102,7 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
     let word = match src.first_chunk::<8>() {
         // Whatever is above the value goes with the shifts below.
         Some(bytes) if FAST => u64::from_le_bytes(*bytes),
-        _ => src.get(..size)?.iter().rev().fold(0u64, |word, byte| word << 8 | u64::from(*byte)),
+        _ => little(src.get(..size)?),
     };
     let above = 64u32.wrapping_sub(bits);
     Some(if packing.signed() {

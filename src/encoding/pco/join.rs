@@ -1,6 +1,7 @@
 //! Modes: how a number is joined from a primary and a secondary latent.
 
 use super::{Class, Number, mask, middle};
+use crate::bytes::little;
 use crate::error::{Error, Kind, Result, What};
 
 /// How numbers become latents.
@@ -50,7 +51,7 @@ impl Mode<'_> {
                     let at = usize::try_from(*latent).ok().and_then(|index| index.checked_mul(size));
                     let value = at.and_then(|at| values.get(at..at.checked_add(size)?));
                     let value = value.ok_or_else(|| Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*latent))?;
-                    *latent = number.of_order(value.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)));
+                    *latent = number.of_order(little(value));
                 }
             }
         }

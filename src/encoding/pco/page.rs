@@ -95,7 +95,10 @@ impl<'c, 's> Page<'c, 's> {
         let left = usize::try_from(numbers).unwrap_or(usize::MAX);
         let mut page = Page { chunk, stream, len, left, variables: Default::default() };
         let all = page.variables.iter_mut().zip(&chunk.bins).zip(&tables.of);
-        for (k, ((variable, bins), table)) in all.enumerate().filter(|(_, ((_, bins), _))| bins.bits > 0) {
+        for (k, ((variable, bins), table)) in all.enumerate() {
+            if bins.bits == 0 {
+                continue;
+            }
             if bins.count == 0 && body > 0 {
                 return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(body));
             }
@@ -125,14 +128,11 @@ impl<'c, 's> Page<'c, 's> {
         if len == 0 {
             return Ok(&[]);
         }
-        let [lookbacks, primary, secondary] = &mut self.variables;
+        let [lookbacks, others @ ..] = &mut self.variables;
         if !lookbacks.table.is_empty() {
             lookbacks.read(lookbacks.count(self.left), &mut self.stream);
         }
-        for variable in [&mut *primary, &mut *secondary] {
-            if variable.table.is_empty() {
-                continue;
-            }
+        for variable in others.iter_mut().filter(|variable| !variable.table.is_empty()) {
             let count = variable.count(self.left);
             variable.read(count, &mut self.stream);
             let latents = variable.latents.get_mut(..len).unwrap_or_default();
@@ -145,6 +145,7 @@ impl<'c, 's> Page<'c, 's> {
         if !self.stream.is_inside() {
             return Err(self.short());
         }
+        let [primary, secondary] = others;
         let numbers = primary.latents.get_mut(..len).unwrap_or_default();
         let at = self.stream.bytes_begun();
         self.chunk.mode.join(self.chunk.number, numbers, secondary.latents).map_err(|e| e.moved(at))?;

@@ -1,5 +1,7 @@
 //! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
 
+use crate::bytes::little;
+
 /// A place in a bit stream.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Stream<'a> {
@@ -78,7 +80,7 @@ impl<'a> Stream<'a> {
 
 #[cold]
 fn tail(rest: &[u8]) -> u64 {
-    rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte))
+    little(rest)
 }
 
 #[cfg(test)]

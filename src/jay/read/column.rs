@@ -53,10 +53,17 @@ impl<'a> Column<'a> {
     /// # Errors
     /// [`Kind::Truncated`] if the window lacks a buffer of it.
     pub fn new(field: Field<'a>, window: Window<'a>) -> Result<Self> {
-        for span in field.buffers() {
-            window.get(*span)?;
+        let column = Column { field, window };
+        column.check()?;
+        Ok(column)
+    }
+
+    /// The window holds all buffers.
+    fn check(&self) -> Result<()> {
+        for span in self.field.buffers() {
+            self.window.get(*span)?;
         }
-        Ok(Column { field, window })
+        Ok(())
     }
 
     /// What the metadata says of the column.
@@ -214,10 +221,12 @@ impl column::Column for Column<'_> {
     }
 
     fn child(&self, k: usize) -> Result<Self> {
-        match self.field.child()? {
-            Some(field) if k == 0 => Column::new(field, self.window),
-            _ => Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64)),
+        let mut child = *self;
+        if !child.field.enter_child()? || k != 0 {
+            return Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64));
         }
+        child.check()?;
+        Ok(child)
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {

@@ -20,6 +20,9 @@ pub enum Layout {
     New,
 }
 
+/// Buffers that a column does not have.
+const NO_BUFFERS: [Span; 3] = [Span { at: HEAD.len() as u64, len: 0 }; 3];
+
 /// What holds for all columns of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
@@ -44,33 +47,50 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The column `view`, of a frame of so many rows (`None`: a child, which has its own).
-    pub(super) fn of(view: views::Column<'a>, frame: Option<u64>, rules: Rules) -> Result<Self> {
-        let at = view.at();
-        let (stype, layout) = match view.type_()? {
+    /// The column `view`, of a frame of so many rows.
+    pub(super) fn of(view: views::Column<'a>, frame: u64, rules: Rules) -> Result<Self> {
+        let mut field = Field {
+            view,
+            stype: SType::Void0,
+            layout: Layout::Old,
+            width: 0,
+            rules,
+            rows: 0,
+            nulls: 0,
+            buffers: NO_BUFFERS,
+        };
+        field.describe(Some(frame))?;
+        Ok(field)
+    }
+
+    /// Takes all from the view, that of a column of a frame of so many rows (`None`: a child, which has its own).
+    #[inline(never)]
+    fn describe(&mut self, frame: Option<u64>) -> Result<()> {
+        let (view, at) = (self.view, self.view.at());
+        (self.stype, self.layout) = match view.type_()? {
             Some(ty) => (ty.stype()?, Layout::New),
             None => (view.stype()?, Layout::Old),
         };
-        if matches!(stype, SType::Unknown(_)) || layout == Layout::Old && raw::is_array(stype) {
+        let (stype, old) = (self.stype, self.layout == Layout::Old);
+        if matches!(stype, SType::Unknown(_)) || old && raw::is_array(stype) {
             return Err(Error::new(Kind::Unsupported, What::JayType, at).with_need(u8::from(stype).into()));
         }
-        let rows = match layout {
-            Layout::New => view.nrows()?,
-            Layout::Old => frame.ok_or(Error::new(Kind::Invalid, What::JayType, at))?,
+        self.rows = match frame {
+            Some(frame) if old => frame,
+            None if old => return Err(Error::new(Kind::Invalid, What::JayType, at)),
+            _ => view.nrows()?,
         };
-        if frame.is_some_and(|frame| frame != rows) {
-            return Err(Error::new(Kind::Invalid, What::JayRows, at).with_need(rows));
+        if frame.is_some_and(|frame| frame != self.rows) {
+            return Err(self.error(What::JayRows, self.rows));
         }
-        let nulls = view.nullcount()?;
-        if nulls > rows && !rules.tolerant {
-            return Err(Error::new(Kind::Invalid, What::JayNulls, at).with_need(nulls));
+        self.nulls = view.nullcount()?;
+        if self.nulls > self.rows && !self.rules.tolerant {
+            return Err(self.error(What::JayNulls, self.nulls));
         }
-        let width = u8::try_from(raw::width(stype)).unwrap_or(0);
-        let buffers = [Span { at: HEAD.len() as u64, len: 0 }; 3];
-        let mut field = Field { view, stype, layout, width, rules, rows, nulls, buffers };
-        field.place()?;
-        field.fit()?;
-        Ok(field)
+        self.width = u8::try_from(raw::width(stype)).unwrap_or(0);
+        self.buffers = NO_BUFFERS;
+        self.place()?;
+        self.fit()
     }
 
     /// Finds the buffers.
@@ -188,21 +208,26 @@ impl<'a> Field<'a> {
     /// # Errors
     /// What is wrong with it; [`Kind::Limit`] if arrays nest too deep.
     pub fn child(&self) -> Result<Option<Field<'a>>> {
+        let mut child = *self;
+        Ok(if child.enter_child()? { Some(child) } else { None })
+    }
+
+    /// Goes on to the element column; whether there is one.
+    pub(super) fn enter_child(&mut self) -> Result<bool> {
         if !raw::is_array(self.stype) {
-            return Ok(None);
+            return Ok(false);
         }
-        let children = self.view.children()?;
-        let view = match children {
-            Some(children) if children.len() == 1 => children.get(0)?,
+        let array = self.view;
+        match array.children()? {
+            Some(children) if children.len() == 1 => self.view = children.get(0)?,
             other => return Err(self.error(What::JayChildren, other.map_or(0, |children| children.len() as u64))),
-        };
-        let child = Field::of(view, None, self.rules)?;
-        let declared = element(self.view.type_()?)?;
-        if child.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(child.stype) {
-            let stype = u8::from(child.stype).into();
-            return Err(Error::new(Kind::Invalid, What::JayType, child.at()).with_need(stype));
         }
-        Ok(Some(child))
+        self.describe(None)?;
+        let declared = element(array.type_()?)?;
+        if self.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(self.stype) {
+            return Err(self.error(What::JayType, u8::from(self.stype).into()));
+        }
+        Ok(true)
     }
 
     /// The smallest range of the file that holds all buffers, also those of children: what must be
@@ -230,13 +255,10 @@ impl<'a> Field<'a> {
             for span in field.buffers.iter().filter(|span| span.len > 0) {
                 each(*span)?;
             }
-            match field.child()? {
-                Some(child) => {
-                    fuel.spend(child.at())?;
-                    field = child;
-                }
-                None => return Ok(()),
+            if !field.enter_child()? {
+                return Ok(());
             }
+            fuel.spend(field.at())?;
         }
     }
 

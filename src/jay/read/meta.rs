@@ -144,7 +144,7 @@ impl<'a> Meta<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such column; what is wrong with the description.
     pub fn field(&self, k: usize) -> Result<Field<'a>> {
-        Field::of(self.view(k)?, Some(self.rows), self.rules)
+        Field::of(self.view(k)?, self.rows, self.rules)
     }
 
     fn view(&self, k: usize) -> Result<views::Column<'a>> {

@@ -70,6 +70,32 @@ pub enum Event<'a> {
     Null,
 }
 
+/// What a piece is; the text of one that has any is [`Json::text`] then.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Token {
+    Object,
+    Array,
+    End,
+    Key,
+    String,
+    Number,
+    True,
+    False,
+    Null,
+    /// The document is over.
+    Over,
+}
+
+/// All bare words.
+const WORDS: [(&str, Token); 6] = [
+    ("true", Token::True),
+    ("false", Token::False),
+    ("null", Token::Null),
+    ("NaN", Token::Number),
+    ("Infinity", Token::Number),
+    ("-Infinity", Token::Number),
+];
+
 /// A walk over a document.
 #[derive(Clone, Debug)]
 pub struct Json<'a> {
@@ -78,6 +104,9 @@ pub struct Json<'a> {
     depth: u32,
     /// Which of the open ones are objects; the innermost is the lowest bit.
     objects: u64,
+    /// From the front of the piece that was asked for, or of the comma before it.
+    start: Reader<'a, LittleEndian>,
+    text: Text<'a>,
 }
 
 /// What may come next.
@@ -97,7 +126,8 @@ impl<'a> Json<'a> {
     /// At the start of `document`.
     #[must_use]
     pub const fn new(document: &'a [u8]) -> Self {
-        Json { r: Reader::new(document), place: Place::Value, depth: 0, objects: 0 }
+        let r = Reader::new(document);
+        Json { r, place: Place::Value, depth: 0, objects: 0, start: r, text: Text::EMPTY }
     }
 
     /// Offset of what comes next; white space may come before it.
@@ -118,92 +148,101 @@ impl<'a> Json<'a> {
     /// What the [module](self) says.
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
-        let event = self.event();
-        if !matches!(event, Ok(Some(_))) {
-            self.place = Place::Over;
-        }
-        event
+        Ok(Some(match self.token()? {
+            Token::Object => Event::Object,
+            Token::Array => Event::Array,
+            Token::End => Event::End,
+            Token::Key => Event::Key(self.text),
+            Token::String => Event::String(self.text),
+            Token::Number => Event::Number(self.text.raw),
+            Token::True => Event::Bool(true),
+            Token::False => Event::Bool(false),
+            Token::Null => Event::Null,
+            Token::Over => return Ok(None),
+        }))
     }
 
-    fn event(&mut self) -> Result<Option<Event<'a>>> {
-        if self.place == Place::Over {
-            return Ok(None);
+    fn token(&mut self) -> Result<Token> {
+        // Where nothing else is found.
+        let mut place = core::mem::replace(&mut self.place, Place::Over);
+        if place == Place::Over {
+            return Ok(Token::Over);
         }
         self.space();
-        if self.place == Place::Behind {
+        if place == Place::Behind {
             if self.depth == 0 {
-                return self.r.end(What::Json).map(|()| None);
+                return self.r.end(What::Json).map(|()| Token::Over);
             }
             let at = self.r.at();
-            match (self.r.u8(What::Json)?, self.in_object()) {
-                (b',', true) => self.place = Place::Key,
-                (b',', false) => self.place = Place::Value,
-                (b'}', true) | (b']', false) => return Ok(Some(self.close())),
+            place = match (self.r.u8(What::Json)?, self.in_object()) {
+                (b',', true) => Place::Key,
+                (b',', false) => Place::Value,
+                (b'}', true) | (b']', false) => return Ok(self.close()),
                 (byte, _) => return Err(wrong(at, byte)),
-            }
+            };
             self.space();
         }
         let before = self.r;
-        let at = before.at();
         let byte = self.r.u8(What::Json)?;
-        match (self.place, byte) {
-            (Place::FirstKey, b'}') | (Place::FirstItem, b']') => Ok(Some(self.close())),
+        match (place, byte) {
+            (Place::FirstKey, b'}') | (Place::FirstItem, b']') => Ok(self.close()),
             (Place::FirstKey | Place::Key, b'"') => {
-                let key = self.text()?;
+                self.text.read(&mut self.r)?;
                 self.space();
                 let at = self.r.at();
                 match self.r.u8(What::Json)? {
                     b':' => self.place = Place::Value,
                     byte => return Err(wrong(at, byte)),
                 }
-                Ok(Some(Event::Key(key)))
+                Ok(Token::Key)
             }
-            (Place::FirstKey | Place::Key, byte) => Err(wrong(at, byte)),
-            (_, byte) => self.value(before, byte).map(Some),
+            (Place::FirstKey | Place::Key, byte) => Err(wrong(before.at(), byte)),
+            (_, byte) => self.value(before, byte),
         }
     }
 
     /// The value that begins at `before`, with `byte`.
-    fn value(&mut self, before: Reader<'a, LittleEndian>, byte: u8) -> Result<Event<'a>> {
+    fn value(&mut self, before: Reader<'a, LittleEndian>, byte: u8) -> Result<Token> {
         let at = before.at();
-        self.place = Place::Behind;
-        Ok(match byte {
-            b'{' => {
-                self.open(at, true)?;
-                self.place = Place::FirstKey;
-                Event::Object
+        let token = match byte {
+            b'{' => self.open(at, Token::Object)?,
+            b'[' => self.open(at, Token::Array)?,
+            b'"' => {
+                self.text.read(&mut self.r)?;
+                Token::String
             }
-            b'[' => {
-                self.open(at, false)?;
-                self.place = Place::FirstItem;
-                Event::Array
-            }
-            b'"' => Event::String(self.text()?),
-            b't' => self.word(b"rue", Event::Bool(true))?,
-            b'f' => self.word(b"alse", Event::Bool(false))?,
-            b'n' => self.word(b"ull", Event::Null)?,
-            b'N' => self.word(b"aN", Event::Number("NaN"))?,
-            b'I' => self.word(b"nfinity", Event::Number("Infinity"))?,
-            b'-' if self.r.rest().first() == Some(&b'I') => self.word(b"Infinity", Event::Number("-Infinity"))?,
-            b'-' | b'0'..=b'9' => self.number(before.rest(), byte)?,
-            byte => return Err(wrong(at, byte)),
-        })
+            b'-' if self.r.rest().first() != Some(&b'I') => self.number(before.rest(), byte)?,
+            b'0'..=b'9' => self.number(before.rest(), byte)?,
+            _ => match WORDS.iter().find(|(word, _)| word.as_bytes().first() == Some(&byte)) {
+                Some((word, token)) => self.word(word, *token)?,
+                None => return Err(wrong(at, byte)),
+            },
+        };
+        self.place = match token {
+            Token::Object => Place::FirstKey,
+            Token::Array => Place::FirstItem,
+            _ => Place::Behind,
+        };
+        Ok(token)
     }
 
-    fn word(&mut self, rest: &[u8], event: Event<'a>) -> Result<Event<'a>> {
+    /// Takes all of a word but its first byte, which is taken.
+    fn word(&mut self, word: &'static str, token: Token) -> Result<Token> {
         let at = self.r.at();
+        let rest = word.as_bytes().get(1..).unwrap_or_default();
         let found = self.r.take(rest.len(), What::Json)?;
         if found != rest {
             return Err(wrong(at, found.first().copied().unwrap_or(0)));
         }
-        Ok(event)
+        self.text.raw = word;
+        Ok(token)
     }
 
     /// A number at the start of `rest`, of which the first byte is taken: sign, digits without a zero in
     /// front, fraction, exponent.
-    fn number(&mut self, rest: &'a [u8], first: u8) -> Result<Event<'a>> {
-        let leading = if first == b'-' { self.digit()? } else { first };
-        if leading != b'0' {
+    fn number(&mut self, rest: &'a [u8], first: u8) -> Result<Token> {
+        let zero = if first == b'-' { self.digit()? } else { first == b'0' };
+        if !zero {
             self.digits();
         }
         if self.passed(b".") {
@@ -216,15 +255,16 @@ impl<'a> Json<'a> {
             self.digits();
         }
         let len = rest.len().wrapping_sub(self.r.rest().len());
-        let number = rest.get(..len).and_then(|number| core::str::from_utf8(number).ok());
         // Digits, signs, points are ASCII.
-        number.map(Event::Number).ok_or(Error::new(Kind::Utf8, What::JsonNumber, self.r.at()))
+        self.text.raw = core::str::from_utf8(rest.get(..len).unwrap_or_default()).unwrap_or_default();
+        Ok(Token::Number)
     }
 
-    fn digit(&mut self) -> Result<u8> {
+    /// Takes a digit; whether it is zero.
+    fn digit(&mut self) -> Result<bool> {
         let at = self.r.at();
         match self.r.u8(What::JsonNumber)? {
-            digit @ b'0'..=b'9' => Ok(digit),
+            digit @ b'0'..=b'9' => Ok(digit == b'0'),
             byte => Err(Error::new(Kind::Invalid, What::JsonNumber, at).with_need(byte.into())),
         }
     }
@@ -239,10 +279,6 @@ impl<'a> Json<'a> {
         passed && self.r.u8(What::Json).is_ok()
     }
 
-    fn text(&mut self) -> Result<Text<'a>> {
-        Text::take(&mut self.r)
-    }
-
     fn space(&mut self) {
         while self.passed(b" \t\n\r") {}
     }
@@ -251,20 +287,20 @@ impl<'a> Json<'a> {
         self.objects & 1 == 1
     }
 
-    fn open(&mut self, at: u64, object: bool) -> Result<()> {
+    fn open(&mut self, at: u64, token: Token) -> Result<Token> {
         if self.depth == MAX_DEPTH {
             return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH.into()));
         }
         self.depth = self.depth.wrapping_add(1);
-        self.objects = self.objects << 1 | u64::from(object);
-        Ok(())
+        self.objects = self.objects << 1 | u64::from(token == Token::Object);
+        Ok(token)
     }
 
-    fn close(&mut self) -> Event<'a> {
+    fn close(&mut self) -> Token {
         self.depth = self.depth.wrapping_sub(1);
         self.objects >>= 1;
         self.place = Place::Behind;
-        Event::End
+        Token::End
     }
 
     /// Goes into an object; its keys follow.
@@ -272,10 +308,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn object(&mut self) -> Result<()> {
-        match self.step()? {
-            (Event::Object, _) => Ok(()),
-            (_, start) => start.unexpected(),
-        }
+        self.expect(Token::Object)
     }
 
     /// Goes into an array; its items follow.
@@ -283,10 +316,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn array(&mut self) -> Result<()> {
-        match self.step()? {
-            (Event::Array, _) => Ok(()),
-            (_, start) => start.unexpected(),
-        }
+        self.expect(Token::Array)
     }
 
     /// The next key of an object, or `None` at its end.
@@ -294,11 +324,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// What is not well-formed.
     pub fn key(&mut self) -> Result<Option<Text<'a>>> {
-        match self.step()? {
-            (Event::Key(key), _) => Ok(Some(key)),
-            (Event::End, _) => Ok(None),
-            (_, start) => start.unexpected(),
-        }
+        Ok(if self.item(Token::Key)? { Some(self.text) } else { None })
     }
 
     /// A string.
@@ -306,10 +332,8 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn string(&mut self) -> Result<Text<'a>> {
-        match self.step()? {
-            (Event::String(text), _) => Ok(text),
-            (_, start) => start.unexpected(),
-        }
+        self.expect(Token::String)?;
+        Ok(self.text)
     }
 
     /// The next string of an array, or `None` at its end.
@@ -317,11 +341,7 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn item_string(&mut self) -> Result<Option<Text<'a>>> {
-        match self.step()? {
-            (Event::String(text), _) => Ok(Some(text)),
-            (Event::End, _) => Ok(None),
-            (_, start) => start.unexpected(),
-        }
+        Ok(if self.item(Token::String)? { Some(self.text) } else { None })
     }
 
     /// A whole number, not negative.
@@ -329,10 +349,8 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn u64(&mut self) -> Result<u64> {
-        match self.item_number()? {
-            (Some(number), _) => Ok(number),
-            (None, start) => start.unexpected(),
-        }
+        self.expect(Token::Number)?;
+        decimal(self.text.raw).ok_or_else(|| self.unexpected())
     }
 
     /// The next whole number of an array, or `None` at its end.
@@ -340,7 +358,10 @@ impl<'a> Json<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if something else comes next; what is not well-formed.
     pub fn item_u64(&mut self) -> Result<Option<u64>> {
-        Ok(self.item_number()?.0)
+        if !self.item(Token::Number)? {
+            return Ok(None);
+        }
+        decimal(self.text.raw).ok_or_else(|| self.unexpected()).map(Some)
     }
 
     /// Passes over a value, whatever it is.
@@ -351,11 +372,11 @@ impl<'a> Json<'a> {
         let depth = self.depth;
         loop {
             let at = self.r.at();
-            match self.next()? {
-                Some(Event::Key(_)) => {}
-                Some(_) if self.depth <= depth => return Ok(()),
-                Some(_) => {}
-                None => return Err(Error::new(Kind::Truncated, What::Json, at).with_need(1)),
+            match self.token()? {
+                Token::Key => {}
+                Token::Over => return Err(Error::new(Kind::Truncated, What::Json, at).with_need(1)),
+                _ if self.depth <= depth => return Ok(()),
+                _ => {}
             }
         }
     }
@@ -366,45 +387,41 @@ impl<'a> Json<'a> {
     /// [`Kind::Trailing`], or [`Kind::WrongType`] inside of it.
     pub fn end(&mut self) -> Result<()> {
         let at = self.r.at();
-        match self.next()? {
-            None => Ok(()),
-            Some(_) => Err(Error::new(Kind::WrongType, What::Json, at)),
+        match self.token()? {
+            Token::Over => Ok(()),
+            _ => Err(Error::new(Kind::WrongType, What::Json, at)),
         }
     }
 
-    fn item_number(&mut self) -> Result<(Option<u64>, Start)> {
+    /// Goes on to a piece of this kind.
+    fn expect(&mut self, token: Token) -> Result<()> {
+        if self.step()? == token { Ok(()) } else { Err(self.unexpected()) }
+    }
+
+    /// The same, or past the end of what it would be an item of; whether it is there.
+    fn item(&mut self, token: Token) -> Result<bool> {
         match self.step()? {
-            (Event::Number(number), start) => match decimal(number) {
-                Some(number) => Ok((Some(number), start)),
-                None => start.unexpected(),
-            },
-            (Event::End, start) => Ok((None, start)),
-            (_, start) => start.unexpected(),
+            Token::End => Ok(false),
+            found if found == token => Ok(true),
+            _ => Err(self.unexpected()),
         }
     }
 
-    /// The next event, which must be there, and where it begins.
-    fn step(&mut self) -> Result<(Event<'a>, Start)> {
+    /// The next piece, which must be there.
+    fn step(&mut self) -> Result<Token> {
         self.space();
-        let start = Start { at: self.r.at(), byte: self.r.rest().first().copied().unwrap_or(0) };
-        match self.next()? {
-            Some(event) => Ok((event, start)),
-            None => Err(Error::new(Kind::Truncated, What::Json, start.at).with_need(1)),
+        self.start = self.r;
+        match self.token()? {
+            Token::Over => Err(Error::new(Kind::Truncated, What::Json, self.start.at()).with_need(1)),
+            token => Ok(token),
         }
     }
-}
 
-/// Where an event begins, and with what.
-struct Start {
-    at: u64,
-    byte: u8,
-}
-
-impl Start {
-    /// It is another than was expected.
+    /// The piece is another than was expected.
     #[cold]
-    fn unexpected<T>(&self) -> Result<T> {
-        Err(Error::new(Kind::WrongType, What::Json, self.at).with_need(self.byte.into()))
+    fn unexpected(&self) -> Error {
+        let byte = self.start.rest().first().copied().unwrap_or(0);
+        Error::new(Kind::WrongType, What::Json, self.start.at()).with_need(byte.into())
     }
 }
 

@@ -8,13 +8,15 @@ use crate::error::{Error, Kind, Result, What};
 /// A string of a document, its escapes checked and not resolved.
 #[derive(Clone, Copy, Debug)]
 pub struct Text<'a> {
-    raw: &'a str,
+    pub(super) raw: &'a str,
     escaped: bool,
 }
 
 impl<'a> Text<'a> {
-    /// Takes a string whose opening quote is taken, with its closing quote.
-    pub(super) fn take(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
+    pub(super) const EMPTY: Self = Text { raw: "", escaped: false };
+
+    /// Becomes the string whose opening quote is taken; takes it, with its closing quote.
+    pub(super) fn read(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let (from, start) = (r.at(), r.rest());
         let mut escaped = false;
         // Half of a surrogate pair, waiting for the other.
@@ -50,7 +52,10 @@ impl<'a> Text<'a> {
         }
         let len = start.len().wrapping_sub(r.rest().len()).wrapping_sub(1);
         match str::from_utf8(start.get(..len).unwrap_or_default()) {
-            Ok(raw) => Ok(Text { raw, escaped }),
+            Ok(raw) => {
+                *self = Text { raw, escaped };
+                Ok(())
+            }
             Err(e) => Err(Error::new(Kind::Utf8, What::JsonString, from.saturating_add(e.valid_up_to() as u64))),
         }
     }

@@ -1,4 +1,4 @@
-//! Numbers of 64 bits that may not fit.
+//! Numbers of 64 bits: products and lengths that may not fit, what bytes and digits spell.
 
 use super::FAST;
 
@@ -39,10 +39,16 @@ pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
 /// `n` as a length in memory, or `usize::MAX` where it is more: no memory has as much, so whoever takes it fails.
 ///
 /// One function for all places, too, where registers have 32 bits.
-#[cfg(feature = "vortex")]
+#[allow(dead_code, reason = "not every format has use for it")]
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) fn saturated(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)
+}
+
+/// The number of up to eight bytes, the lowest first.
+#[cfg_attr(target_pointer_width = "64", inline)]
+pub(crate) fn little(bytes: &[u8]) -> u64 {
+    bytes.iter().rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }
 
 /// The number that decimal digits spell, nothing but digits.
