@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use super::dtype::Dtype;
 use super::fields::Field;
-use crate::bytes::{Bits, Scratch, checked_product, product};
+use crate::bytes::{Bits, Scratch, checked_product, product, saturated};
 use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
 use crate::encoding::flags;
 use crate::error::{Error, Kind, Result, What};
@@ -80,7 +80,7 @@ impl<'p> Column<'p> {
         bits.fill(0);
         for (i, row) in (first..).take(len).enumerate() {
             let there = self.there.is_none_or(|(bits, each)| {
-                let row = usize::try_from(row.checked_div(each).unwrap_or(0)).unwrap_or(usize::MAX);
+                let row = saturated(row.checked_div(each).unwrap_or(0));
                 bits.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
             });
             let time = times.is_none_or(|values| values.get(i) != Some(&i64::MIN));
@@ -318,7 +318,7 @@ impl<'p> column::Column for Column<'p> {
             (None, Dtype::Void(_)) => Values::Bytes(self.fixed(bytes, len, scratch)?),
             (None, Dtype::Struct(_)) => Values::Nested(Ranges::Stride { first, size: 1, count: len }),
             (None, Dtype::Object) => {
-                let from = usize::try_from(first).unwrap_or(usize::MAX);
+                let from = saturated(first);
                 let spans = self.objects.get(from..).and_then(|spans| spans.get(..len)).unwrap_or_default();
                 Values::Bytes(VarBytes { data: self.data, spans: Spans::Each(spans) })
             }

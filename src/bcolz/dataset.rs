@@ -15,7 +15,7 @@ use super::failure::Failure;
 use super::meta::{self, Shape, Sizes, Storage};
 use super::part::{Slot, Table};
 use super::{Dtype, open_file};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
@@ -345,7 +345,7 @@ impl Dataset {
                 continue;
             }
             let mut most = 0;
-            for first in (0..self.rows).step_by(usize::try_from(rows.max(1)).unwrap_or(usize::MAX)) {
+            for first in (0..self.rows).step_by(saturated(rows.max(1))) {
                 let mut sum = 0u64;
                 for row in first..first.saturating_add(rows).min(self.rows) {
                     match files.open(array, row) {

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::dataset::{Array, Dataset, Files, too_large};
 use super::failure::Failure;
 use super::{Column, Dtype, salvage};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::{self, Span};
 use crate::error::{Error, Kind, Result, What};
 
@@ -108,7 +108,7 @@ impl<'d> Table<'d> {
             let number = row.checked_div(array.chunklen()).unwrap_or(0);
             let skip = row.saturating_sub(number.saturating_mul(array.chunklen()));
             let take = array.chunk_rows(number).saturating_sub(skip).min(rows.end.saturating_sub(row)).max(1);
-            let bytes = usize::try_from(take.saturating_mul(array.row)).unwrap_or(usize::MAX);
+            let bytes = saturated(take.saturating_mul(array.row));
             let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(bytes) else { break };
             let done = self.files.decode(array, number, skip.saturating_mul(array.row), now);
             self.note(number, done)?;

@@ -9,7 +9,7 @@ use super::chunk::Chunk;
 use super::dataset::{Array, Files};
 use super::file::HEADER;
 use super::raw::{HEADER_LEN, flag};
-use crate::bytes::{LittleEndian, Reader, Scratch};
+use crate::bytes::{LittleEndian, Reader, Scratch, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
@@ -22,7 +22,7 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: 
         let first = number.saturating_mul(array.chunklen());
         let skip = row.saturating_sub(first);
         let take = array.chunklen().saturating_sub(skip).min(rows.end.saturating_sub(row)).max(1);
-        let count = usize::try_from(take).unwrap_or(usize::MAX);
+        let count = saturated(take);
         let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(count.saturating_mul(size)) else {
             return;
         };
@@ -30,8 +30,8 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: 
         // Behind the rows that it counts, files are of another time.
         let own = array.own.saturating_sub(row).min(take);
         let own = usize::try_from(own).unwrap_or(0).saturating_mul(size);
-        let at = usize::try_from(row.saturating_sub(rows.start)).unwrap_or(usize::MAX);
-        let from = usize::try_from(skip).unwrap_or(usize::MAX).saturating_mul(size);
+        let at = saturated(row.saturating_sub(rows.start));
+        let from = saturated(skip).saturating_mul(size);
         if own > 0 {
             let now = now.get_mut(..own).unwrap_or_default();
             chunk(files, array, number, from, now, &mut |bytes| {
@@ -95,7 +95,7 @@ fn chunk(
     let bytes = File::open(array.chunk_path(number)).and_then(|mut file| file.read_to_end(&mut files.bytes));
     let Files { bytes: file, scratch } = files;
     let Ok(chunk) = bytes.map_err(|_| missing()).and_then(|_| mended(file)) else { return };
-    let most = usize::try_from(array.chunklen().saturating_mul(array.row)).unwrap_or(usize::MAX);
+    let most = saturated(array.chunklen().saturating_mul(array.row));
     if chunk.nbytes() > most {
         return;
     }

@@ -21,7 +21,7 @@
 
 use super::greedy::{self, Put, Table, Wire, low8};
 use super::lz::{Output, SLACK, fast_match, no_room, put, rest_of};
-use crate::bytes::{FAST, LittleEndian, Reader, little};
+use crate::bytes::{FAST, LittleEndian, Reader, little, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest match of one tag.
@@ -102,7 +102,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
         1 => near(tag, r.u8(What::SnappyDistance)?),
         2 => (r.u16(What::SnappyDistance)?.into(), high.wrapping_add(1)),
         // Where 32 bits do not fit, no output is that long.
-        _ => (usize::try_from(r.u32(What::SnappyDistance)?).unwrap_or(usize::MAX), high.wrapping_add(1)),
+        _ => (saturated(r.u32(What::SnappyDistance)?.into()), high.wrapping_add(1)),
     };
     out.repeat(distance, len, What::SnappyDistance, at)
 }
@@ -116,7 +116,7 @@ fn near(tag: u8, low: u8) -> (usize, usize) {
 /// A little-endian number of one to four bytes.
 fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
     let number = little(r.take(bytes, What::SnappyLiterals)?);
-    Ok(usize::try_from(number).unwrap_or(usize::MAX))
+    Ok(saturated(number))
 }
 
 /// Tags far from both ends, but for long literals and distances of 32 bits.

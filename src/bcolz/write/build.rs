@@ -12,7 +12,7 @@ use super::writer::{Spec, Writer};
 use crate::bcolz::chunk::Params;
 use crate::bcolz::failure::Failure;
 use crate::bcolz::{Compressor, Dtype};
-use crate::bytes::{Scratch, WriteError};
+use crate::bytes::{Scratch, WriteError, saturated};
 use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
@@ -191,7 +191,7 @@ impl<D: Disk> Builder<D> {
             return Ok(());
         };
         let dtype = Dtype::parse(&text)?;
-        let items = usize::try_from(items).unwrap_or(usize::MAX);
+        let items = saturated(items);
         let stride = dtype.size() as usize;
         let len = batch.len.saturating_mul(items).saturating_mul(stride);
         self.bytes.clear();
@@ -250,13 +250,13 @@ fn each_batch<C: Column>(
     while row < rows.end {
         let now = match fit(col, row..rows.end, memory.len()) {
             Err(e) if e.kind() == Kind::NoRoom && (memory.len() as u64) < e.need().into() => {
-                memory.resize(usize::try_from(e.need()).unwrap_or(usize::MAX), 0);
+                memory.resize(saturated(e.need().into()), 0);
                 continue;
             }
             now => now?,
         };
         let batch = col.read(now, &mut Scratch::new(&mut memory))?;
-        each(usize::try_from(row.saturating_sub(rows.start)).unwrap_or(usize::MAX), &batch)?;
+        each(saturated(row.saturating_sub(rows.start)), &batch)?;
         row = row.saturating_add(batch.len.max(1) as u64);
     }
     Ok(())
@@ -306,7 +306,7 @@ impl Fill {
             runs(&rows, batch.len, size, |first, run| {
                 let count = run.end.saturating_sub(run.start).checked_div(size).unwrap_or(0);
                 let from = first.saturating_mul(each);
-                let len = usize::try_from(count).unwrap_or(usize::MAX).saturating_mul(each);
+                let len = saturated(count).saturating_mul(each);
                 let to = bytes.get_mut(from..).and_then(|to| to.get_mut(..len)).unwrap_or_default();
                 let part = each.checked_div(usize::try_from(size).unwrap_or(1)).unwrap_or(0);
                 each_batch(&child, run, |first, batch| {

@@ -10,7 +10,7 @@ use crate::bcolz::dataset::{Array, Dataset};
 use crate::bcolz::failure::Failure;
 use crate::bcolz::meta::Storage;
 use crate::bcolz::part::Part;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::column::{Part as _, Table as _};
 
 /// Writes the rows of `dataset` to a new one in `dir`, which must not exist yet: with the same columns, types,
@@ -50,7 +50,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
     }
     let mut rows = 0u64;
     let Some(mut writer) = writer else { return Ok(0) };
-    let need = usize::try_from(dataset.need()?.saturating_add(64)).unwrap_or(usize::MAX);
+    let need = saturated(dataset.need()?.saturating_add(64));
     let (mut memory, mut table) = (vec![0; need], dataset.table());
     loop {
         let mut scratch = Scratch::new(&mut memory);
@@ -76,7 +76,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
 /// The rows from `row` on that every column has; none, if `row` is none.
 fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
     let has = |k: usize, row: u64| {
-        let at = usize::try_from(row).unwrap_or(usize::MAX);
+        let at = saturated(row);
         part.there(k).is_none_or(|bits| bits.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1))
     };
     let end = (row..part.rows()).find(|row| !(0..width).all(|k| has(k, *row)));
@@ -85,7 +85,7 @@ fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
 
 fn put(writer: &mut Writer, k: usize, array: &Array, part: &Part<'_>, rows: Range<u64>) -> Result<(), Failure> {
     let (data, spans) = part.bytes(k);
-    let place = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let place = |n: u64| saturated(n);
     if array.row > 0 {
         let [from, to] = [rows.start, rows.end].map(|row| place(row.saturating_mul(array.row)));
         return writer.put(k, data.get(from..to).unwrap_or_default());

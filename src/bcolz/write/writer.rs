@@ -1,5 +1,6 @@
 //! A dataset that is written: rows into its arrays, all of them seen at once.
 
+use crate::bytes::saturated;
 use std::borrow::ToOwned;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -373,7 +374,7 @@ impl<D: Disk> Drop for Writer<D> {
 
 /// An array that has `rows` rows, and is to have more.
 fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Failure> {
-    let row = usize::try_from(array.row).unwrap_or(usize::MAX);
+    let row = saturated(array.row);
     let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
     let full = full_chunk(array.row, if row > 0 { array.chunklen() } else { 1 }).map_err(wrong)?;
     let rest = rows.checked_rem(array.chunklen()).unwrap_or(0);

@@ -6,7 +6,7 @@ use super::fse::{Codes, Table};
 use super::huffman::{self, Code};
 use super::literals::{Literals, plain};
 use super::sequences::{self, Output, Tables};
-use crate::bytes::{LittleEndian, Reader, Scratch, little};
+use crate::bytes::{LittleEndian, Reader, Scratch, little, saturated};
 use crate::codec::lz::{SLACK, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
@@ -111,7 +111,7 @@ pub(super) fn all<const FAST: bool>(
             MAGIC => len = frame::<FAST>(src, &mut r, dst, len, dictionary, &mut memory)?,
             magic if magic & !15 == SKIP => {
                 let len = r.u32(What::ZstdFrame)?;
-                r.take(usize::try_from(len).unwrap_or(usize::MAX), What::ZstdFrame)?;
+                r.take(saturated(len.into()), What::ZstdFrame)?;
             }
             magic => return Err(Error::new(Kind::Invalid, What::ZstdFrame, at).with_need(magic.into())),
         }
@@ -132,7 +132,7 @@ fn frame<const FAST: bool>(
     let header = header(r)?;
     let room = dst.len().wrapping_sub(start) as u64;
     if let Some(content) = header.content.filter(|content| *content > room) {
-        return Err(no_room(start, usize::try_from(content).unwrap_or(usize::MAX)));
+        return Err(no_room(start, saturated(content)));
     }
     let Start { id, history, mut repeats } = dictionary::start(dictionary, memory)?;
     if header.dictionary != 0 && header.dictionary != id {

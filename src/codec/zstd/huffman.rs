@@ -2,7 +2,7 @@
 
 use super::bits::{Bits, Marked, READY, low8, size};
 use super::fse::{Codes, Table as Fse};
-use crate::bytes::{FAST, LittleEndian, Reader};
+use crate::bytes::{FAST, LittleEndian, Reader, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest code.
@@ -206,7 +206,7 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     let mut table = Fse::new(Codes::Weights, &mut entries);
     table.read(&mut r)?;
     let at = r.at();
-    let start = usize::try_from(at).unwrap_or(usize::MAX);
+    let start = saturated(at);
     let mut bits = Bits::default();
     bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
     // Two states take turns, until one has not enough bits to go on.

@@ -2,7 +2,7 @@
 
 use super::bits::size;
 use super::huffman::Code;
-use crate::bytes::{LittleEndian, Reader, little};
+use crate::bytes::{LittleEndian, Reader, little, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// How the literals of a block are stored.
@@ -49,7 +49,7 @@ impl Literals {
                 (form, size(word >> skip >> width & mask))
             }
         };
-        let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+        let start = saturated(r.at());
         r.take(stored, What::ZstdLiterals)?;
         Ok(Literals { form, len, start, end: start.saturating_add(stored) })
     }
@@ -71,7 +71,7 @@ impl Literals {
                 } else if !code.holds() {
                     return Err(wrong(3));
                 }
-                let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+                let start = saturated(r.at());
                 // Fewer are never cut into four.
                 if four && dst.len() < 6 {
                     return Err(wrong(dst.len() as u64));

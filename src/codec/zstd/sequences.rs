@@ -6,7 +6,7 @@
 
 use super::bits::{Bits, low32, size};
 use super::fse::{Codes, Table};
-use crate::bytes::{LittleEndian, Reader, little};
+use crate::bytes::{LittleEndian, Reader, little, saturated};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -78,7 +78,7 @@ pub(super) fn decode<const FAST: bool>(
     tables.literals.set(modes >> 6, r)?;
     tables.offsets.set(modes >> 4 & 3, r)?;
     tables.matches.set(modes >> 2 & 3, r)?;
-    let start = usize::try_from(r.at()).unwrap_or(usize::MAX);
+    let start = saturated(r.at());
     let mut bits = Bits::default();
     bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdSequences)?;
     run::<FAST>(&mut bits, count, tables, repeats, out, at)?;

@@ -4,7 +4,7 @@ use super::cells::{self, Number};
 use super::extent::Stored;
 use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
-use crate::bytes::{Endian, Scratch};
+use crate::bytes::{Endian, Scratch, saturated};
 use crate::dataseries::layout::FieldType;
 use crate::dataseries::raw::{EXTENT_HEADER_LEN, MAX_PART, Mode, POOL_START};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
@@ -349,7 +349,7 @@ fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, w
 
 /// Scratch that decompressing takes beside its output.
 fn workspace(mode: Mode, len: u64) -> u64 {
-    let len = usize::try_from(len).unwrap_or(usize::MAX);
+    let len = saturated(len);
     mode.codec().map_or(0, |codec| codec.workspace_len(len) as u64)
 }
 

@@ -2,7 +2,7 @@
 
 use super::extent::{no_field, order};
 use super::{Extent, Schema};
-use crate::bytes::{Bits, Endian};
+use crate::bytes::{Bits, Endian, saturated};
 use crate::column::{Batch, Prim, Type, Unit, Validity, Values};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::error::{Error, Kind, Result, What};
@@ -39,7 +39,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         let (slot, unique) = (field.slot(), field.unique());
         let compacted = schema.compacts();
         let record_len = schema.layout().record_len().max(1) as usize;
-        let start = usize::try_from(at).unwrap_or(usize::MAX).saturating_mul(record_len);
+        let start = saturated(at).saturating_mul(record_len);
         let len = batch.len.saturating_mul(record_len);
         records = records
             .get_mut(start..)

@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::pool::Pool;
 use super::room::Room;
 use super::{Of, Record, Schema};
-use crate::bytes::Endian;
+use crate::bytes::{Endian, saturated};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::layout::{Bit, FieldType};
 use crate::dataseries::raw::MAX_STORED;
@@ -206,7 +206,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
         let most = match &self.rows {
             Room::Lent(rows) => rows.len(),
             #[cfg(feature = "alloc")]
-            Room::Owned(_) => usize::try_from(MAX_STORED).unwrap_or(usize::MAX),
+            Room::Owned(_) => saturated(MAX_STORED),
         };
         most.saturating_sub(self.len).checked_div(self.record_len()).unwrap_or(0)
     }
@@ -233,7 +233,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Makes room for so many rows at once, all cells zero; none of them counts yet.
     pub(super) fn open_group(&mut self, rows: u64) -> Result<()> {
         let at = self.open_row()?;
-        let count = usize::try_from(rows).unwrap_or(usize::MAX);
+        let count = saturated(rows);
         let end = at.start.saturating_add(count.saturating_mul(self.record_len()));
         if !self.reaches(end) {
             return Err(self.full());

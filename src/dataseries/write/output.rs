@@ -8,7 +8,7 @@ use zerocopy::byteorder::{I32, I64, U32};
 use super::extent::Parts;
 use super::list::{IndexSlot, List, Piece};
 use super::{Compress, Compressed, Description, WriteError};
-use crate::bytes::{Endian, Sink};
+use crate::bytes::{Endian, Sink, saturated};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
     ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, TRAILER_LEN,
@@ -288,7 +288,7 @@ impl<S: Sink> Output<S> {
         let room = self.sink.room();
         if room != u64::MAX && extent.len() > room {
             let len = extent.len();
-            return Err(self.stop(Kind::NoRoom, What::Destination, usize::try_from(len).unwrap_or(usize::MAX)));
+            return Err(self.stop(Kind::NoRoom, What::Destination, saturated(len)));
         }
         let adler = extent.seal();
         self.put(extent.header.as_bytes())?;

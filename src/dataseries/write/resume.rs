@@ -5,7 +5,7 @@ use core::marker::PhantomData;
 use super::list::{IndexSlot, List};
 use super::output::Output;
 use super::{Compress, Descriptions, Stored, Writer};
-use crate::bytes::{Endian, Sink};
+use crate::bytes::{Endian, Sink, saturated};
 use crate::dataseries::raw::{EXTENT_SEED, HEADER_LEN, INDEX_TYPE, XML_TYPE};
 use crate::dataseries::{End, Extent, Header, Next, Order};
 use crate::error::{Error, Kind, Result, What};
@@ -67,7 +67,7 @@ impl Resume {
             let extent = match next::<E>(bytes, found.at) {
                 Ok(Some(extent)) => extent,
                 Ok(None) => {
-                    let rest = bytes.get(usize::try_from(found.at).unwrap_or(usize::MAX)..).unwrap_or_default();
+                    let rest = bytes.get(saturated(found.at)..).unwrap_or_default();
                     found.rest = match rest.iter().position(|byte| *byte != 0xff) {
                         None if rest.is_empty() => Rest::Nothing,
                         None => Rest::Erased,

@@ -43,7 +43,7 @@ pub(super) fn gather(cells: &mut [u8], values: &[u8], size: usize, codes: &[u32]
 pub(super) fn scatter(cells: &mut [u8], values: &[u8], size: usize, places: &[u64]) -> Option<usize> {
     let mut bad = None;
     for (i, place) in places.iter().enumerate() {
-        if !put(cells, usize::try_from(*place).unwrap_or(usize::MAX), values, i, size) {
+        if !put(cells, crate::bytes::saturated(*place), values, i, size) {
             bad = bad.or(Some(i));
         }
     }

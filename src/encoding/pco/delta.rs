@@ -4,7 +4,7 @@
 
 use super::stream::Stream;
 use super::{BATCH, LOOKBACKS, SECONDARY, mask, middle};
-use crate::bytes::{Scratch, checked_product};
+use crate::bytes::{Scratch, checked_product, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// Most weights of a convolution.
@@ -138,7 +138,7 @@ impl<'s> Undo<'s> {
                 *self = Undo::Consecutive { moments, order: *order };
             }
             Delta::Lookback { window, state, .. } => {
-                let len = usize::try_from(delta.kept(numbers)).unwrap_or(usize::MAX);
+                let len = saturated(delta.kept(numbers));
                 let ring = s.take::<u64>(len)?;
                 fill(ring, count);
                 *self = Undo::Lookback { ring, known: 1 << state, given: 0, most: 1 << window };
@@ -181,7 +181,7 @@ impl<'s> Undo<'s> {
             }
             Undo::Lookback { ring, known, given, most } => {
                 let wrap = (ring.len() as u64).wrapping_sub(1);
-                let place = |at: u64| usize::try_from(at & wrap).unwrap_or(usize::MAX);
+                let place = |at: u64| saturated(at & wrap);
                 for (delta, back) in latents.iter().zip(lookbacks).take(read) {
                     if !(1..=*most).contains(back) {
                         return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*back));

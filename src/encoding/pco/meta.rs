@@ -5,7 +5,7 @@ use super::join::{Mode, is_base};
 use super::stream::Stream;
 use super::table::{Bins, Tables};
 use super::{BATCH, Class, MAX_NUMBERS, Number, VARIABLES, Version, middle};
-use crate::bytes::{Scratch, product};
+use crate::bytes::{Scratch, product, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// Bits of a lookback, and of an index into a dictionary.
@@ -72,7 +72,7 @@ impl<'a> Chunk<'a> {
                     return Err(wrong(stream, count));
                 }
                 let len = product(count, u64::from(number.bits >> 3));
-                let from = usize::try_from(stream.bytes_begun()).unwrap_or(usize::MAX);
+                let from = saturated(stream.bytes_begun());
                 let range = usize::try_from(len).ok().and_then(|len| bytes.get(from..from.checked_add(len)?));
                 let need = stream.bytes_begun().saturating_add(len);
                 let short = Error::new(Kind::Truncated, What::Pco, bytes.len() as u64).with_need(need);

@@ -4,7 +4,7 @@ use super::delta::Undo;
 use super::stream::Stream;
 use super::table::{State, Tables};
 use super::{BATCH, Chunk, LOOKBACKS, MAX_NUMBERS, PRIMARY, VARIABLES};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// States that take turns.
@@ -92,7 +92,7 @@ impl<'c, 's> Page<'c, 's> {
         let lead = chunk.delta.of(PRIMARY).state_len();
         let body = numbers.saturating_sub(lead as u64);
         let (stream, len) = (Stream::new(bytes), bytes.len() as u64);
-        let left = usize::try_from(numbers).unwrap_or(usize::MAX);
+        let left = saturated(numbers);
         let mut page = Page { chunk, stream, len, left, variables: Default::default() };
         let all = page.variables.iter_mut().zip(&chunk.bins).zip(&tables.of);
         for (k, ((variable, bins), table)) in all.enumerate() {

@@ -1,6 +1,6 @@
 //! Bits of a page, least significant first. What lies behind the end reads as zero, and is found afterwards.
 
-use crate::bytes::little;
+use crate::bytes::{little, saturated};
 
 /// A place in a bit stream.
 #[derive(Clone, Copy, Debug, Default)]
@@ -69,7 +69,7 @@ impl<'a> Stream<'a> {
     /// Eight bytes, the first `ahead` bytes behind the place.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn eight(&self, ahead: u64) -> u64 {
-        let at = usize::try_from((self.at >> 3).wrapping_add(ahead)).unwrap_or(usize::MAX);
+        let at = saturated((self.at >> 3).wrapping_add(ahead));
         let rest = self.bytes.get(at..).unwrap_or_default();
         match rest.first_chunk() {
             Some(bytes) => u64::from_le_bytes(*bytes),

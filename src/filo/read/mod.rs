@@ -19,7 +19,7 @@ use self::packed::Packed;
 use self::strings::{Kinds, Strings};
 use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, saturated};
 use crate::column::Span;
 use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
@@ -239,12 +239,12 @@ impl<'a> Vector<'a> {
         };
         if self.data == Data::Coded && text {
             for code in 1..self.entries {
-                check_text(&self.strings, usize::try_from(code).unwrap_or(usize::MAX))?;
+                check_text(&self.strings, saturated(code.into()))?;
             }
         }
         for row in 0..rows {
             if self.data == Data::Strings && text {
-                check_text(&self.strings, usize::try_from(row).unwrap_or(usize::MAX))?;
+                check_text(&self.strings, saturated(row))?;
             } else {
                 self.get(row)?;
             }
