@@ -150,6 +150,18 @@ fn what_is_refused() {
 }
 
 #[test]
+fn what_is_refused_whatever_the_character_set() {
+    for name in ["pack_\u{e9}", "opt_\u{e9}", "pack_!"] {
+        let xml = format!("<?xml version='1.0' encoding='ISO-8859-1'?><ExtentType name='T' {name}='x'/>");
+        let latin: Vec<u8> = xml.chars().map(|c| u8::try_from(u32::from(c)).unwrap()).collect();
+        let mut memory = vec![0; 1 << 16];
+        let ty = ExtentType::parse(&latin, &Limits::DEFAULT, &mut Scratch::new(&mut memory));
+        let wanted = if name.contains('!') { Kind::Invalid } else { Kind::Unsupported };
+        assert_eq!(ty.unwrap_err().kind(), wanted, "{name}");
+    }
+}
+
+#[test]
 fn limits_hold() {
     let xml = ty(&(0..20).map(|k| format!("<field type='bool' name='{k}'/>")).collect::<String>(), "");
     let mut memory = vec![0; 1 << 16];

@@ -326,7 +326,7 @@ impl<'a> Declared<'a> {
                     self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
                 }
                 // Other attributes are for whoever shows the data, but not these.
-                None if text.starts_with("pack_") || text.starts_with("opt_") => {
+                None if ["pack_", "opt_"].iter().any(|start| start.chars().eq(name.chars().take(start.len()))) => {
                     return Err(Error::new(Kind::Unsupported, what, name.at()));
                 }
                 None => {}
