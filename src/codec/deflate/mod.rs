@@ -218,8 +218,7 @@ fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Resu
     }
 }
 
-/// The symbols of a block, by themselves, so that the fast loop has all registers.
-#[cfg_attr(target_pointer_width = "64", inline(never))]
+/// The symbols of a block.
 fn symbols<const FAST: bool>(
     bits: &mut Bits<'_>,
     out: &mut Output<'_>,
