@@ -85,7 +85,6 @@ mod tests {
         }
     }
 
-    #[cfg(feature = "vortex")]
     #[test]
     fn lengths_beyond_memory_are_the_longest() {
         assert_eq!([7, u64::MAX].map(super::saturated), [7, usize::MAX]);

@@ -116,12 +116,15 @@ pub(super) enum Number {
     Int32,
     Int64,
     Double,
-    /// Doubles that are scaled and differences to the record before (section 8.3): each is rounded to a multiple of the
-    /// scale, so that errors do not add up. `many` is 1 / `scale`.
-    Scaled {
-        scale: f64,
-        many: f64,
-    },
+}
+
+/// Of doubles that are scaled and differences to the record before (section 8.3): each is rounded to a multiple of the
+/// unit, so that errors do not add up.
+#[derive(Clone, Copy)]
+pub(super) struct Rounded {
+    pub unit: f64,
+    /// 1 / `unit`.
+    pub many: f64,
 }
 
 impl Number {
@@ -129,7 +132,7 @@ impl Number {
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
-            _ => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
+            Number::Int64 | Number::Double => bytes.first_chunk().map(|cell| u64::from_ne_bytes(*cell)),
         }
     }
 
@@ -142,7 +145,7 @@ impl Number {
                     *cell = (value as u32).to_ne_bytes();
                 }
             }
-            _ => {
+            Number::Int64 | Number::Double => {
                 if let Some(cell) = bytes.first_chunk_mut() {
                     *cell = value.to_ne_bytes();
                 }
@@ -154,7 +157,7 @@ impl Number {
     fn plus(self, cell: u64, base: u64) -> u64 {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
-            Number::Double | Number::Scaled { .. } => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
+            Number::Double => (f64::from_bits(cell) + f64::from_bits(base)).to_bits(),
         }
     }
 }
@@ -190,27 +193,35 @@ fn each(
 
 /// Differences become values: to the cell at `base` of the same record (section 8.2), or to the record before
 /// (section 8.3). Where speed counts, each kind of number is a loop of its own.
-pub(super) fn undo(records: &mut [u8], size: usize, at: usize, base: Option<usize>, skip: Option<Bit>, number: Number) {
-    match (number, base) {
-        (Number::Int32, None) if FAST => differences(records, size, at, None, skip, Number::Int32, |sum| sum),
-        (Number::Int64, None) if FAST => differences(records, size, at, None, skip, Number::Int64, |sum| sum),
-        (Number::Int32, base) if FAST => differences(records, size, at, base, skip, Number::Int32, |sum| sum),
-        (Number::Int64, base) if FAST => differences(records, size, at, base, skip, Number::Int64, |sum| sum),
-        (Number::Scaled { scale, many }, _) if FAST && skip.is_none() => {
+pub(super) fn undo(
+    records: &mut [u8],
+    size: usize,
+    at: usize,
+    base: Option<usize>,
+    skip: Option<Bit>,
+    number: Number,
+    rounded: Option<Rounded>,
+) {
+    match (number, base, rounded) {
+        (Number::Int32, None, _) if FAST => differences(records, size, at, None, skip, Number::Int32, |sum| sum),
+        (Number::Int64, None, _) if FAST => differences(records, size, at, None, skip, Number::Int64, |sum| sum),
+        (Number::Int32, base, _) if FAST => differences(records, size, at, base, skip, Number::Int32, |sum| sum),
+        (Number::Int64, base, _) if FAST => differences(records, size, at, base, skip, Number::Int64, |sum| sum),
+        (_, _, Some(Rounded { unit, many })) if FAST && skip.is_none() => {
             let mut before = 0.0;
             each(records, size, at, None, Number::Double, |_, cell| {
-                before = round((f64::from_bits(cell) * scale + before) * many) * scale;
+                before = round((f64::from_bits(cell) * unit + before) * many) * unit;
                 before.to_bits()
             });
         }
-        (number, base) => {
+        (number, base, rounded) => {
             // The scale of a missing value's cell is undone like any other, as section 8.4 says of every cell.
-            if let Number::Scaled { scale, .. } = number {
-                undo_scale(records, size, at, scale);
+            if let Some(Rounded { unit, .. }) = rounded {
+                undo_scale(records, size, at, unit);
             }
-            differences(records, size, at, base, skip, number, |sum| match number {
-                Number::Scaled { scale, many } => (round(f64::from_bits(sum) * many) * scale).to_bits(),
-                _ => sum,
+            differences(records, size, at, base, skip, number, |sum| match rounded {
+                Some(Rounded { unit, many }) => (round(f64::from_bits(sum) * many) * unit).to_bits(),
+                None => sum,
             });
         }
     }

@@ -1,6 +1,6 @@
 //! An extent's records and pool as values: decompressed, expanded, checked, made native (section 8).
 
-use super::cells::{self, Number};
+use super::cells::{self, Number, Rounded};
 use super::extent::Stored;
 use super::pool::Pool;
 use super::{Extent, Part, ReadOptions, expand};
@@ -413,26 +413,29 @@ fn undo<S: Schema>(records: &mut [u8], ty: &ExtentType<'_>) {
         // Null cells take part, except where they are not stored.
         let skip = field.null().filter(|_| compact);
         let relative = field.relative(k);
-        let mut number = match field.ty() {
+        let number = match field.ty() {
             FieldType::Int32 if uses.relative32 => Some(Number::Int32),
             FieldType::Int64 if uses.relative64 => Some(Number::Int64),
             FieldType::Double if uses.relative_double => Some(Number::Double),
             _ => None,
         };
-        match field.scale() {
-            Some(scale) if uses.relative_double && relative == Relative::Own => {
-                number = Some(Number::Scaled { scale, many: field.multiplier() });
+        let rounded = match field.scale() {
+            Some(unit) if uses.relative_double && relative == Relative::Own => {
+                Some(Rounded { unit, many: field.multiplier() })
             }
-            Some(scale) if uses.scale => cells::undo_scale(records, size, at, scale),
-            _ => {}
-        }
+            Some(scale) if uses.scale => {
+                cells::undo_scale(records, size, at, scale);
+                None
+            }
+            _ => None,
+        };
         let base = match relative {
             Relative::To(base) if uses.other => ty.records().get(base as usize).map(|base| base.slot().at as usize),
             Relative::Own => None,
             _ => continue,
         };
         if let Some(number) = number {
-            cells::undo(records, size, at, base, skip, number);
+            cells::undo(records, size, at, base, skip, number, rounded);
         }
     }
 }
