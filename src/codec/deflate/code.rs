@@ -2,7 +2,7 @@
 
 use super::bits::{Bits, Ready};
 use super::{DISTANCE_BITS, DISTANCES, LITERAL_BITS, LITERALS};
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
 /// What the symbols of a code stand for.
@@ -41,7 +41,7 @@ impl<'w> Code<'w> {
     }
 
     /// The code whose symbols have these lengths; the stream said so at `at`.
-    pub(super) fn build(&mut self, lengths: &[u8], at: u64) -> Result<()> {
+    pub(super) fn build<const FAST: bool>(&mut self, lengths: &[u8], at: u64) -> Result<()> {
         self.build_of(self.kinds, lengths, at)?;
         if FAST {
             self.fill_table(lengths);

@@ -109,8 +109,8 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
                     dynamic(bits, lengths, &mut literals)?;
                 }
                 let (first, second) = lengths.split_at_checked(LITERALS).unwrap_or_default();
-                literals.build(first, at)?;
-                distances.build(second, at)?;
+                literals.build::<FAST>(first, at)?;
+                distances.build::<FAST>(second, at)?;
                 symbols::<FAST>(bits, &mut out, &literals, &distances)?;
             }
             kind => return Err(Error::new(Kind::Invalid, What::DeflateBlock, at).with_need(kind.into())),
