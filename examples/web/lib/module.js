@@ -108,7 +108,7 @@ export class Module {
     try {
       return await first.#opened(options)
     } catch (error) {
-      const other = error.kind === 'Unsupported' ? NAMED[error.field] : undefined
+      const other = error?.kind === 'Unsupported' ? NAMED[error.field] : undefined
       if (other === undefined || other === format) throw error
       return first.#again(other, options)
     }
