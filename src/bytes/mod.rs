@@ -48,7 +48,6 @@ pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
 pub use number::{checked_product, product};
-#[allow(unused_imports, reason = "not every format has use for each")]
 pub(crate) use number::{decimal, little, saturated};
 pub use reader::Reader;
 pub use scratch::Scratch;

@@ -39,7 +39,6 @@ pub const fn checked_product(a: u64, b: u64) -> Option<u64> {
 /// `n` as a length in memory, or `usize::MAX` where it is more: no memory has as much, so whoever takes it fails.
 ///
 /// One function for all places, too, where registers have 32 bits.
-#[allow(dead_code, reason = "not every format has use for it")]
 #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
 pub(crate) fn saturated(n: u64) -> usize {
     usize::try_from(n).unwrap_or(usize::MAX)

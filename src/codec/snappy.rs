@@ -115,8 +115,7 @@ fn near(tag: u8, low: u8) -> (usize, usize) {
 
 /// A little-endian number of one to four bytes.
 fn number(r: &mut Reader<'_, LittleEndian>, bytes: usize) -> Result<usize> {
-    let number = little(r.take(bytes, What::SnappyLiterals)?);
-    Ok(saturated(number))
+    Ok(saturated(little(r.take(bytes, What::SnappyLiterals)?)))
 }
 
 /// Tags far from both ends, but for long literals and distances of 32 bits.

@@ -85,12 +85,11 @@ fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
 
 fn put(writer: &mut Writer, k: usize, array: &Array, part: &Part<'_>, rows: Range<u64>) -> Result<(), Failure> {
     let (data, spans) = part.bytes(k);
-    let place = |n: u64| saturated(n);
     if array.row > 0 {
-        let [from, to] = [rows.start, rows.end].map(|row| place(row.saturating_mul(array.row)));
+        let [from, to] = [rows.start, rows.end].map(|row| saturated(row.saturating_mul(array.row)));
         return writer.put(k, data.get(from..to).unwrap_or_default());
     }
-    for span in spans.get(place(rows.start)..place(rows.end)).unwrap_or_default() {
+    for span in spans.get(saturated(rows.start)..saturated(rows.end)).unwrap_or_default() {
         let object = data.get(span.at as usize..).and_then(|data| data.get(..span.len as usize));
         writer.put_object(k, object.unwrap_or_default())?;
     }

@@ -144,8 +144,8 @@ impl<'a> Scan<'a> {
             let Attribute { name, value } = &attribute;
             match (k, name.raw() == known.as_bytes()) {
                 (1, true) => {
-                    let unknown = Error::new(Kind::Unsupported, What::XmlEncoding, value.at());
-                    charset = Charset::named(value.raw()).ok_or(unknown)?;
+                    let unknown = || Error::new(Kind::Unsupported, What::XmlEncoding, value.at());
+                    charset = Charset::named(value.raw()).ok_or_else(unknown)?;
                 }
                 (_, true) => {}
                 // The second and third may be left out, the first not.
