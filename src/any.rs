@@ -109,7 +109,7 @@ impl FromStr for Format {
     /// [`Kind::Unsupported`] for any other text.
     fn from_str(name: &str) -> Result<Self> {
         let wanted = |format: &Format| format.name().eq_ignore_ascii_case(name);
-        Format::ALL.into_iter().find(wanted).ok_or(Error::new(Kind::Unsupported, What::Magic, 0))
+        Format::ALL.into_iter().find(wanted).ok_or_else(|| Error::new(Kind::Unsupported, What::Magic, 0))
     }
 }
 
@@ -153,7 +153,7 @@ pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> R
         return Ok(Format::Bcolz);
     }
     let word = first.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
-    Err(Error::new(Kind::Unsupported, What::Magic, 0).with_need(word.into()))
+    Err(Error::needing(Kind::Unsupported, What::Magic, 0, word.into()))
 }
 
 /// Whether a name ends in `.filo`, in any case of letters.
@@ -224,7 +224,7 @@ impl<'a> File<'a> {
         match format {
             #[cfg(feature = "filo")]
             Format::Filo => {
-                let element = hints.element.ok_or(Error::new(Kind::Misuse, What::FiloElement, 0))?;
+                let element = hints.element.ok_or_else(|| Error::new(Kind::Misuse, What::FiloElement, 0))?;
                 filo::Vector::open(bytes, element).map(File::Filo)
             }
             #[cfg(feature = "dataseries")]

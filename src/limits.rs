@@ -84,7 +84,7 @@ impl Depth {
                 self.left = left;
                 Ok(())
             }
-            None => Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(self.max as u64)),
+            None => Err(Error::needing(Kind::Limit, What::MaxDepth, at, self.max as u64)),
         }
     }
 }
@@ -122,7 +122,7 @@ impl Fuel {
                 self.left = left;
                 Ok(())
             }
-            None => Err(Error::new(Kind::Limit, What::MaxNodes, at).with_need(self.max as u64)),
+            None => Err(Error::needing(Kind::Limit, What::MaxNodes, at, self.max as u64)),
         }
     }
 }

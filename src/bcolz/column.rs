@@ -41,7 +41,7 @@ impl<'p> Column<'p> {
         let items = inner.iter().try_fold(rows, |items, length| checked_product(items, *length));
         let bytes = items.and_then(|items| checked_product(items, dtype.size().into()));
         if bytes != Some(data.len() as u64) {
-            return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(data.len() as u64));
+            return Err(Error::needing(Kind::Invalid, What::BcolzRows, rows, data.len() as u64));
         }
         Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[], there: None })
     }
@@ -99,7 +99,7 @@ impl<'p> Column<'p> {
 
     /// How many of `rows` a batch takes, and their bytes. Strings are spans of 32 bits.
     fn window(&self, rows: &Range<u64>) -> Result<(usize, &'p [u8])> {
-        let missing = || Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.rows);
+        let missing = || Error::needing(Kind::OutOfRange, What::Row, rows.end, self.rows);
         if rows.start > rows.end || rows.end > self.rows {
             return Err(missing());
         }
@@ -164,7 +164,7 @@ impl<'p> Column<'p> {
             _ => None,
         };
         let children = column::Column::ty(self).children();
-        field.ok_or_else(|| Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(children as u64))
+        field.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Child, k as u64, children as u64))
     }
 
     fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
@@ -211,8 +211,7 @@ impl<'p> Column<'p> {
             let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
             for unit in item.as_chunks::<4>().0.iter().take(last) {
                 let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
-                let wrong =
-                    || Error::new(Kind::Invalid, What::Text, first.saturating_add(i as u64)).with_need(code.into());
+                let wrong = || Error::needing(Kind::Invalid, What::Text, first.saturating_add(i as u64), code.into());
                 let c = char::from_u32(code).ok_or_else(wrong)?;
                 // A character takes no more bytes than it had.
                 let len = c.len_utf8();

@@ -170,7 +170,7 @@ impl Array {
         // A last chunk may hold rows that the sizes do not count yet.
         let most = if rows < self.chunklen { self.chunklen.saturating_mul(self.row) } else { wanted };
         if held < wanted || held > most {
-            return Err(Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(held));
+            return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 20, held));
         }
         Ok(chunk)
     }
@@ -262,7 +262,7 @@ impl Dataset {
         };
         for array in &mut arrays {
             if array.own < rows && tolerate.is_none() {
-                let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(array.shape.rows());
+                let e = Error::needing(Kind::Invalid, What::BcolzRows, rows, array.shape.rows());
                 return Err(Failure::format(&array.dir.join("meta/sizes"), e));
             }
             array.shape = array.shape.with_rows(rows);
@@ -397,7 +397,7 @@ impl Dataset {
                 }
             }
             if rows < self.rows {
-                let e = Error::new(Kind::Invalid, What::BcolzRows, self.rows).with_need(rows);
+                let e = Error::needing(Kind::Invalid, What::BcolzRows, self.rows, rows);
                 if !each(array, rows..self.rows, Failure::format(&array.dir.join("meta/sizes"), e)) {
                     return;
                 }
@@ -456,5 +456,5 @@ impl Files {
 
 #[cold]
 pub(super) fn too_large(n: u64) -> Error {
-    Error::new(Kind::Limit, What::MaxDecoded, 0).with_need(n)
+    Error::needing(Kind::Limit, What::MaxDecoded, 0, n)
 }

@@ -61,7 +61,7 @@ impl<'a> Dtype<'a> {
 
     /// A type that is no record.
     pub(super) fn scalar(text: &'a str) -> Result<Self> {
-        let unknown = Error::new(Kind::Unsupported, What::BcolzDtype, 0);
+        let unknown = || Error::new(Kind::Unsupported, What::BcolzDtype, 0);
         let little = |prim| Ok(Dtype::Number { prim, big: false });
         if text == "bool" {
             return Ok(Dtype::Bool);
@@ -73,16 +73,16 @@ impl<'a> Dtype<'a> {
             return little(prim);
         }
         if let Some(rest) = text.strip_prefix("datetime64") {
-            return unit(rest).map(|unit| Dtype::Time { unit, big: false }).ok_or(unknown);
+            return unit(rest).map(|unit| Dtype::Time { unit, big: false }).ok_or_else(unknown);
         }
         let (big, code) = match text.split_at_checked(1) {
             Some((">", code)) => (true, code),
             Some(("<" | "|" | "=", code)) => (false, code),
             _ => (false, text),
         };
-        let (kind, size) = code.split_at_checked(1).ok_or(unknown)?;
+        let (kind, size) = code.split_at_checked(1).ok_or_else(unknown)?;
         if kind == "M" {
-            let unit = size.strip_prefix('8').and_then(unit).ok_or(unknown)?;
+            let unit = size.strip_prefix('8').and_then(unit).ok_or_else(unknown)?;
             return Ok(Dtype::Time { unit, big });
         }
         if let ("?", "") | ("b", "1") = (kind, size) {
@@ -91,9 +91,9 @@ impl<'a> Dtype<'a> {
         if let ("O", "" | "8" | "4") = (kind, size) {
             return Ok(Dtype::Object);
         }
-        let size = number(size).filter(|size| *size > 0).ok_or(unknown)?;
+        let size = number(size).filter(|size| *size > 0).ok_or_else(unknown)?;
         if size > MAX_ITEM / 4 {
-            return Err(Error::new(Kind::Limit, What::BcolzDtype, 1).with_need((MAX_ITEM / 4).into()));
+            return Err(Error::needing(Kind::Limit, What::BcolzDtype, 1, (MAX_ITEM / 4).into()));
         }
         match kind {
             "S" | "a" => Ok(Dtype::Bytes(size)),
@@ -102,9 +102,9 @@ impl<'a> Dtype<'a> {
             // Their names begin with that letter.
             "i" | "u" | "f" => {
                 let prim = PRIMS.iter().find(|prim| prim.name().starts_with(kind) && prim.size() == size as usize);
-                prim.map(|prim| Dtype::Number { prim: *prim, big }).ok_or(unknown)
+                prim.map(|prim| Dtype::Number { prim: *prim, big }).ok_or_else(unknown)
             }
-            _ => Err(unknown),
+            _ => Err(unknown()),
         }
     }
 

@@ -37,7 +37,7 @@ impl<'a> Fields<'a> {
     /// Reads the text of a record.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         if text.len() > MAX_TEXT {
-            return Err(Error::new(Kind::Limit, What::BcolzDtype, 0).with_need(MAX_TEXT as u64));
+            return Err(Error::needing(Kind::Limit, What::BcolzDtype, 0, MAX_TEXT as u64));
         }
         let mut cursor = Cursor { rest: text, end: text.len(), fresh: true };
         let fields = cursor.record(Depth::new(&Limits::DEFAULT))?;
@@ -185,7 +185,7 @@ impl<'a> Cursor<'a> {
             fields.count = fields.count.saturating_add(1);
             fields.size = walk.field.end();
             if fields.size > MAX_ITEM {
-                return Err(Error::new(Kind::Limit, What::BcolzDtype, self.at()).with_need(MAX_ITEM.into()));
+                return Err(Error::needing(Kind::Limit, What::BcolzDtype, self.at(), MAX_ITEM.into()));
             }
         }
         if walk.dict {
@@ -214,7 +214,7 @@ impl<'a> Cursor<'a> {
                 _ => {}
             }
             let mut rest = self.rest.chars();
-            rest.next().ok_or(self.unknown())?;
+            rest.next().ok_or_else(|| self.unknown())?;
             self.rest = rest.as_str();
         }
         Ok(())
@@ -261,8 +261,8 @@ impl<'a> Cursor<'a> {
     fn number(&mut self) -> Result<u32> {
         self.rest = self.ahead();
         let len = self.rest.bytes().take_while(u8::is_ascii_digit).count();
-        let (digits, rest) = self.rest.split_at_checked(len).ok_or(self.unknown())?;
-        let number = dtype::number(digits).ok_or(self.unknown())?;
+        let (digits, rest) = self.rest.split_at_checked(len).ok_or_else(|| self.unknown())?;
+        let number = dtype::number(digits).ok_or_else(|| self.unknown())?;
         self.rest = rest;
         Ok(number)
     }

@@ -18,14 +18,14 @@ pub fn open_file(bytes: &[u8]) -> Result<Chunk<'_>> {
     let version = r.u32(What::BcolzFile)?;
     let chunks = r.u64(What::BcolzFile)?;
     if !HEADER.starts_with(&magic) {
-        return Err(Error::new(Kind::Invalid, What::Magic, 0).with_need(u32::from_le_bytes(magic).into()));
+        return Err(Error::needing(Kind::Invalid, What::Magic, 0, u32::from_le_bytes(magic).into()));
     }
     // The three bytes behind the version are reserved.
     if version & 0xff != 1 {
-        return Err(Error::new(Kind::Unsupported, What::BcolzFile, 4).with_need((version & 0xff).into()));
+        return Err(Error::needing(Kind::Unsupported, What::BcolzFile, 4, (version & 0xff).into()));
     }
     if chunks != 1 {
-        return Err(Error::new(Kind::Invalid, What::BcolzFile, 8).with_need(chunks));
+        return Err(Error::needing(Kind::Invalid, What::BcolzFile, 8, chunks));
     }
     let chunk = Chunk::split_from(&mut r)?;
     r.end(What::BcolzFile)?;

@@ -44,7 +44,7 @@ impl<'c> Items<'c> {
             return Err(Error::new(Kind::Misuse, What::BcolzDtype, 0));
         }
         if chunk.nbytes().checked_rem(dtype.size() as usize) != Some(0) {
-            return Err(Error::new(Kind::Invalid, What::BloscNbytes, 4).with_need(chunk.nbytes() as u64));
+            return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 4, chunk.nbytes() as u64));
         }
         Ok(Items { chunk, dtype, done: false })
     }
@@ -121,7 +121,7 @@ impl<'p> column::Part for ItemsPart<'p> {
     fn column(&self, k: usize) -> Result<Column<'p>> {
         match k {
             0 => Ok(self.0),
-            _ => Err(Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(1)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::Column, k as u64, 1)),
         }
     }
 }

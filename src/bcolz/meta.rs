@@ -59,7 +59,7 @@ impl Shape {
     /// [`Kind::Overflow`].
     pub fn items(&self) -> Result<u64> {
         let items = self.inner().iter().try_fold(1, |items, length| checked_product(items, *length));
-        items.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))
+        items.ok_or_else(|| Error::new(Kind::Overflow, What::BcolzShape, 0))
     }
 
     /// Takes the lengths that follow.
@@ -122,7 +122,7 @@ impl Sizes {
             return Err(Error::new(Kind::Invalid, What::BcolzShape, 0));
         }
         if sizes.shape.rows() > Limits::DEFAULT.max_rows {
-            return Err(Error::new(Kind::Limit, What::MaxRows, 0).with_need(Limits::DEFAULT.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MaxRows, 0, Limits::DEFAULT.max_rows));
         }
         Ok(sizes)
     }
@@ -130,7 +130,7 @@ impl Sizes {
 
 #[cold]
 fn too_many_dimensions(at: u64) -> Error {
-    Error::new(Kind::Limit, What::BcolzShape, at).with_need(MAX_DIMENSIONS as u64)
+    Error::needing(Kind::Limit, What::BcolzShape, at, MAX_DIMENSIONS as u64)
 }
 
 /// `meta/storage`.
@@ -211,7 +211,7 @@ impl<'a> Storage<'a> {
             match key.as_str() {
                 Some("clevel") => {
                     let level = u8::try_from(json.u64()?).ok().filter(|level| *level <= 9);
-                    self.params.level = level.ok_or(wrong(What::BcolzParams))?;
+                    self.params.level = level.ok_or_else(|| wrong(What::BcolzParams))?;
                 }
                 Some("shuffle") => {
                     self.params.shuffle = match json.next()? {
@@ -224,11 +224,11 @@ impl<'a> Storage<'a> {
                 Some("cname") => {
                     let name = json.string()?;
                     let known = Compressor::ALL.iter().copied().find(|one| name == *one.name());
-                    self.params.compressor = known.ok_or(wrong(What::BloscCodec))?;
+                    self.params.compressor = known.ok_or_else(|| wrong(What::BloscCodec))?;
                 }
                 Some("quantize") => {
                     self.quantize = match json.next()? {
-                        Some(Event::Number(number)) => signed(number).ok_or(wrong(What::BcolzParams))?,
+                        Some(Event::Number(number)) => signed(number).ok_or_else(|| wrong(What::BcolzParams))?,
                         Some(Event::Null) => 0,
                         _ => return Err(wrong(What::BcolzParams)),
                     }
@@ -272,8 +272,8 @@ pub fn names<'a>(
         while let Some(name) = json.item_string()? {
             count = count.saturating_add(1);
             if count > Limits::DEFAULT.max_columns {
-                let e = Error::new(Kind::Limit, What::MaxColumns, json.at());
-                return Err(e.with_need(Limits::DEFAULT.max_columns.into()));
+                let most = Limits::DEFAULT.max_columns.into();
+                return Err(Error::needing(Kind::Limit, What::MaxColumns, json.at(), most));
             }
             let name = name.decode(scratch)?;
             check_name(name)?;

@@ -137,11 +137,11 @@ impl<'d> Table<'d> {
         for (row, span) in (first..).zip(spans) {
             let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes());
             let nbytes = self.note(row, nbytes)?;
-            let changed = Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(nbytes as u64);
-            let (now, rest) = core::mem::take(&mut to).split_at_mut_checked(nbytes).ok_or(changed)?;
+            let changed = || Error::needing(Kind::Invalid, What::BloscNbytes, 20, nbytes as u64);
+            let (now, rest) = core::mem::take(&mut to).split_at_mut_checked(nbytes).ok_or_else(changed)?;
             let done = self.files.decode(array, row, 0, now);
             self.note(row, done)?;
-            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| changed)? };
+            *span = Span { at, len: u32::try_from(nbytes).map_err(|_| changed())? };
             at = at.saturating_add(span.len);
             to = rest;
         }
@@ -206,7 +206,7 @@ impl<'p> Part<'p> {
 
     #[cold]
     fn no_column(&self, k: usize) -> Error {
-        Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.arrays.len() as u64)
+        Error::needing(Kind::OutOfRange, What::Column, k as u64, self.arrays.len() as u64)
     }
 }
 

@@ -131,8 +131,8 @@ impl Compressor {
     /// The one whose number the flags of a chunk hold; of two, the plain one.
     pub(crate) fn of_flags(flags: u8) -> Result<Self> {
         let id = flags >> flag::CODEC_SHIFT;
-        let unknown = Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(id.into());
-        Compressor::ALL.iter().copied().find(|one| one.id() == id).ok_or(unknown)
+        let unknown = || Error::needing(Kind::Unsupported, What::BloscCodec, 2, id.into());
+        Compressor::ALL.iter().copied().find(|one| one.id() == id).ok_or_else(unknown)
     }
 
     /// Whether its blocks are written unsplit by choice (section E.3).

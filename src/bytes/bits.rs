@@ -23,7 +23,7 @@ impl<'a> Bits<'a> {
             Some(end) if end.div_ceil(8) <= bytes.len() => Ok(Bits { bytes, first, len }),
             _ => {
                 let need = (first as u64).saturating_add(len as u64).div_ceil(8);
-                Err(Error::new(Kind::Truncated, What::Bits, 0).with_need(need))
+                Err(Error::needing(Kind::Truncated, What::Bits, 0, need))
             }
         }
     }
@@ -82,7 +82,7 @@ impl<'a> Bits<'a> {
     pub fn slice(&self, first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end <= self.len => Ok(Bits { first: self.first.wrapping_add(first), len, ..*self }),
-            _ => Err(Error::new(Kind::OutOfRange, What::Bits, first as u64).with_need(self.len as u64)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::Bits, first as u64, self.len as u64)),
         }
     }
 
@@ -160,11 +160,11 @@ impl<'a> BitReader<'a> {
     /// [`Kind::Truncated`] at the end of the input (`at` counts bytes), [`Kind::OutOfRange`] above 64.
     pub fn take(&mut self, n: u32) -> Result<u64> {
         if n > 64 {
-            return Err(Error::new(Kind::OutOfRange, What::Bits, u64::from(n)).with_need(64));
+            return Err(Error::needing(Kind::OutOfRange, What::Bits, u64::from(n), 64));
         }
         let end = self.at.saturating_add(n as usize);
         if end > self.bits.len {
-            return Err(Error::new(Kind::Truncated, What::Bits, self.at as u64 / 8).with_need(end.div_ceil(8) as u64));
+            return Err(Error::needing(Kind::Truncated, What::Bits, self.at as u64 / 8, end.div_ceil(8) as u64));
         }
         let word = self.bits.word(self.at);
         self.at = end;

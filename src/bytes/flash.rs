@@ -45,7 +45,7 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
     pub fn new(flash: F, range: Range<u32>, page: &'p mut [u8]) -> Result<Self> {
         let word = F::WRITE_SIZE.max(1);
         if page.len() < word {
-            return Err(Error::new(Kind::NoRoom, What::Scratch, 0).with_need(word as u64));
+            return Err(Error::needing(Kind::NoRoom, What::Scratch, 0, word as u64));
         }
         let whole = page.len().checked_div(word).unwrap_or(0).saturating_mul(word);
         let page = page.get_mut(..whole).unwrap_or_default();
@@ -106,7 +106,7 @@ impl<F: NorFlash> Sink for FlashSink<'_, F> {
     fn put(&mut self, mut bytes: &[u8]) -> Result<(), Self::Error> {
         if bytes.len() as u64 > self.room() {
             let need = u64::from(self.at()).saturating_add(bytes.len() as u64);
-            return Err(Error::new(Kind::NoRoom, What::FlashRegion, self.at().into()).with_need(need).into());
+            return Err(Error::needing(Kind::NoRoom, What::FlashRegion, self.at().into(), need).into());
         }
         loop {
             let room = self.page.get_mut(self.filled..).unwrap_or_default();

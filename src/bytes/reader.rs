@@ -114,12 +114,11 @@ impl<'a, E: Endian> Reader<'a, E> {
         what: What,
     ) -> Result<&'a [T]> {
         let Some(size) = n.checked_mul(size_of::<T>()) else {
-            return Err(Error::new(Kind::Overflow, what, self.at()).with_need(n as u64));
+            return Err(Error::needing(Kind::Overflow, what, self.at(), n as u64));
         };
         let at = self.at();
         let bytes = self.take(size, what)?;
-        <[T]>::ref_from_bytes_with_elems(bytes, n)
-            .map_err(|_| Error::new(Kind::Truncated, what, at).with_need(size as u64))
+        <[T]>::ref_from_bytes_with_elems(bytes, n).map_err(|_| Error::needing(Kind::Truncated, what, at, size as u64))
     }
 
     /// Takes the next `n` bytes as a cursor of their own, which cannot leave them.
@@ -139,7 +138,7 @@ impl<'a, E: Endian> Reader<'a, E> {
         if self.rest.is_empty() {
             return Ok(());
         }
-        Err(Error::new(Kind::Trailing, what, self.at()).with_need(self.rest.len() as u64))
+        Err(Error::needing(Kind::Trailing, what, self.at(), self.rest.len() as u64))
     }
 
     /// Takes the next byte.
@@ -156,7 +155,7 @@ impl<'a, E: Endian> Reader<'a, E> {
 
     #[cold]
     fn truncated(&self, n: usize, what: What) -> Error {
-        Error::new(Kind::Truncated, what, self.at()).with_need(n as u64)
+        Error::needing(Kind::Truncated, what, self.at(), n as u64)
     }
 }
 

@@ -78,7 +78,7 @@ impl<'s> Scratch<'s> {
 #[cold]
 fn no_room(n: usize, size: usize, align: usize) -> Error {
     let need = (n as u64).saturating_mul(size as u64).saturating_add(align.saturating_sub(1) as u64);
-    Error::new(Kind::NoRoom, What::Scratch, 0).with_need(need)
+    Error::needing(Kind::NoRoom, What::Scratch, 0, need)
 }
 
 #[cfg(test)]

@@ -22,15 +22,19 @@ impl Span {
         self.at.checked_add(self.len)
     }
 
+    /// The bytes of the range in a `file` that is in memory; `None` if it ends before.
+    #[must_use]
+    pub fn find(self, file: &[u8]) -> Option<&[u8]> {
+        let to = usize::try_from(self.end()?).ok()?;
+        file.get(usize::try_from(self.at).ok()?..to)
+    }
+
     /// The bytes of the range in a `file` that is in memory.
     ///
     /// # Errors
     /// [`Kind::Truncated`] about `what`, if the file ends before.
     pub fn of(self, file: &[u8], what: What) -> Result<&[u8]> {
-        let range = usize::try_from(self.at).ok().zip(self.end().and_then(|end| usize::try_from(end).ok()));
-        range
-            .and_then(|(from, to)| file.get(from..to))
-            .ok_or(Error::new(Kind::Truncated, what, self.at).with_need(self.len))
+        self.find(file).ok_or_else(|| Error::needing(Kind::Truncated, what, self.at, self.len))
     }
 }
 

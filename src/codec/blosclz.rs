@@ -90,7 +90,7 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>) -> Result<()> {
         distance = far(high, low);
     }
     if r.rest().is_empty() {
-        return Err(Error::new(Kind::Truncated, What::BlosclzControl, r.at()).with_need(1));
+        return Err(Error::needing(Kind::Truncated, What::BlosclzControl, r.at(), 1));
     }
     out.repeat(distance, len, What::BlosclzDistance, at)
 }

@@ -49,7 +49,7 @@ impl<const N: usize> Table<N> {
     pub fn take<'s>(scratch: &mut Scratch<'s>) -> Result<&'s mut Self> {
         let slots = scratch.take::<u16>(N)?;
         // As many as were asked for.
-        let slots = slots.first_chunk_mut().ok_or(Error::new(Kind::NoRoom, What::Scratch, 0))?;
+        let slots = slots.first_chunk_mut().ok_or_else(|| Error::new(Kind::NoRoom, What::Scratch, 0))?;
         Ok(bytemuck::TransparentWrapper::wrap_mut(slots))
     }
 

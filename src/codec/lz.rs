@@ -53,7 +53,7 @@ impl<'o> Output<'o> {
     #[inline]
     pub(super) fn repeat(&mut self, distance: usize, len: usize, what: What, at: u64) -> Result<()> {
         if distance.wrapping_sub(1) >= self.at {
-            return Err(Error::new(Kind::Invalid, what, at).with_need(distance as u64));
+            return Err(Error::needing(Kind::Invalid, what, at, distance as u64));
         }
         match self.at.checked_add(len) {
             Some(end) if end <= self.bytes.len() => {
@@ -69,7 +69,7 @@ impl<'o> Output<'o> {
 /// The output is longer than the destination: it has at least `at + more` bytes.
 #[cold]
 pub(super) fn no_room(at: usize, more: usize) -> Error {
-    Error::new(Kind::NoRoom, What::Destination, 0).with_need((at as u64).saturating_add(more as u64))
+    Error::needing(Kind::NoRoom, What::Destination, 0, (at as u64).saturating_add(more as u64))
 }
 
 /// Repeats `len` bytes from `distance` before `at`, both checked by the caller.

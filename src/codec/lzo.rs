@@ -82,8 +82,8 @@ fn step(r: &mut Reader<'_, LittleEndian>, out: &mut Output<'_>, before: usize) -
             let word = r.u16(What::LzoDistance)?;
             if c & 0xf8 == 16 && word < 4 {
                 // Distance 16,384 is the end; its length and literals are always the same.
-                let e = Error::new(Kind::Invalid, What::LzoEnd, at).with_need(code.into());
-                return if c == 17 && word == 0 { Ok(None) } else { Err(e) };
+                let e = || Error::needing(Kind::Invalid, What::LzoEnd, at, code.into());
+                return if c == 17 && word == 0 { Ok(None) } else { Err(e()) };
             }
             (far(c, word.into()), len, usize::from(word & 3))
         }

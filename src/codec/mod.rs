@@ -206,7 +206,7 @@ impl Codec {
     #[cold]
     #[allow(dead_code, reason = "with all features nothing is unsupported")]
     fn unsupported(self) -> Error {
-        Error::new(Kind::Unsupported, What::Codec, 0).with_need(self as u64)
+        Error::needing(Kind::Unsupported, What::Codec, 0, self as u64)
     }
 }
 

@@ -49,7 +49,7 @@ fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
         }
         shift = shift.wrapping_add(7);
     }
-    Err(Error::new(Kind::Invalid, What::SnappyLength, 0).with_need(len.into()))
+    Err(Error::needing(Kind::Invalid, What::SnappyLength, 0, len.into()))
 }
 
 /// Decodes a block; gives back how many bytes it has, which is [`decoded_len`].
@@ -77,7 +77,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8]) -> Result<usize> {
         }
         step(&mut r, &mut out).map_err(|e| match e.kind() {
             // No room in what the block itself said.
-            Kind::NoRoom => Error::new(Kind::Invalid, What::SnappyLength, 0).with_need(stated.into()),
+            Kind::NoRoom => Error::needing(Kind::Invalid, What::SnappyLength, 0, stated.into()),
             _ => e,
         })?;
     }
@@ -191,7 +191,7 @@ pub const fn max_len(n: usize) -> usize {
 /// input of 4 GiB or more.
 pub fn encode<const N: usize>(src: &[u8], dst: &mut [u8], table: &mut Table<N>) -> Result<usize> {
     if u32::try_from(src.len()).is_err() {
-        return Err(Error::new(Kind::Overflow, What::SnappyLength, 0).with_need(src.len() as u64));
+        return Err(Error::needing(Kind::Overflow, What::SnappyLength, 0, src.len() as u64));
     }
     let mut wire = Block(Put::new(dst));
     match wire.stated_len(src.len()).and_then(|()| greedy::encode(src, table, &mut wire)) {

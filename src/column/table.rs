@@ -153,7 +153,7 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
         }
         let half = end.saturating_sub(start) >> 1;
         if half == 0 {
-            return Err(Error::new(Kind::NoRoom, What::Scratch, start).with_need(need));
+            return Err(Error::needing(Kind::NoRoom, What::Scratch, start, need));
         }
         end = start.saturating_add(half);
     }
@@ -161,5 +161,5 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
 
 #[cold]
 fn no_child(k: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::Child, k as u64, count as u64)
 }

@@ -254,7 +254,7 @@ impl Ranges<'_> {
     pub fn get(&self, i: usize) -> Result<core::ops::Range<u64>> {
         let range = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
         if range.start > range.end {
-            return Err(Error::new(Kind::Invalid, What::Child, range.start).with_need(range.end));
+            return Err(Error::needing(Kind::Invalid, What::Child, range.start, range.end));
         }
         Ok(range)
     }
@@ -308,12 +308,12 @@ pub(crate) const fn cost(size: usize, len: u64) -> u64 {
 
 #[cold]
 fn no_row(i: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::Row, i as u64, count as u64)
 }
 
 #[cold]
 fn outside(start: u64, end: u64) -> Error {
-    Error::new(Kind::Truncated, What::Text, start).with_need(end.saturating_sub(start))
+    Error::needing(Kind::Truncated, What::Text, start, end.saturating_sub(start))
 }
 
 #[cfg(test)]

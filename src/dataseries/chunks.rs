@@ -117,7 +117,7 @@ impl<'s> Chunks<'s> {
             let start = k.checked_mul(ty.record_len())?;
             self.part.records().get(start..)?.get(..ty.record_len())
         });
-        let record = record.ok_or(Error::new(Kind::OutOfRange, What::Row, k).with_need(self.len()))?;
+        let record = record.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, k, self.len()))?;
         let cell = |k: usize| {
             let at = ty.records().get(k).map_or(0, |field| field.slot().at as usize);
             record.get(at..).unwrap_or_default()

@@ -36,7 +36,7 @@ fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
 /// [`Kind::Invalid`] if an exponent has no power, [`Kind::WrongType`] for cells of other widths.
 #[allow(clippy::cast_possible_truncation, reason = "the nearest singles, as the test below sees")]
 pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
-    let bad = || Error::new(Kind::Invalid, What::Alp, 0).with_need(e.max(f).into());
+    let bad = || Error::needing(Kind::Invalid, What::Alp, 0, e.max(f).into());
     match cells {
         Cells::W8(words) => {
             let (up, down) = powers(e, f, TENTHS.len()).ok_or_else(bad)?;
@@ -88,7 +88,7 @@ pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
         _ => return Err(Error::new(Kind::WrongType, What::AlpRd, 0)),
     };
     if width >= bits {
-        return Err(Error::new(Kind::Invalid, What::AlpRd, 0).with_need(width.into()));
+        return Err(Error::needing(Kind::Invalid, What::AlpRd, 0, width.into()));
     }
     cells.words_with(lefts, |word, left| word | u64::from(left) << width);
     Ok(())

@@ -75,14 +75,14 @@ impl<'a> Table<'a> {
     pub fn new(symbols: &'a [u8], lengths: &'a [u8]) -> Result<Self> {
         let (symbols, _) = symbols.as_chunks::<8>();
         if lengths.len() > usize::from(ESCAPE) {
-            return Err(Error::new(Kind::OutOfRange, What::FsstSymbol, lengths.len() as u64).with_need(255));
+            return Err(Error::needing(Kind::OutOfRange, What::FsstSymbol, lengths.len() as u64, 255));
         }
         let Some(symbols) = symbols.get(..lengths.len()) else {
             let need = lengths.len().saturating_mul(8) as u64;
-            return Err(Error::new(Kind::Truncated, What::FsstSymbol, 0).with_need(need));
+            return Err(Error::needing(Kind::Truncated, What::FsstSymbol, 0, need));
         };
         if let Some((i, len)) = lengths.iter().enumerate().find(|(_, len)| !(1..=8).contains(*len)) {
-            return Err(Error::new(Kind::Invalid, What::FsstSymbol, i as u64).with_need((*len).into()));
+            return Err(Error::needing(Kind::Invalid, What::FsstSymbol, i as u64, (*len).into()));
         }
         Ok(Table { symbols, lengths })
     }
@@ -171,16 +171,16 @@ impl<'a> Table<'a> {
             let bytes = if *code == ESCAPE {
                 at = at.saturating_add(1);
                 let Some(byte) = codes.get(at) else {
-                    return Err(Error::new(Kind::Truncated, What::Fsst, at as u64).with_need(1));
+                    return Err(Error::needing(Kind::Truncated, What::Fsst, at as u64, 1));
                 };
                 literal = [*byte];
                 &literal[..]
             } else {
                 let symbol = self.symbol(*code).and_then(|(symbol, len)| symbol.get(..len));
-                symbol.ok_or_else(|| Error::new(Kind::Invalid, What::Fsst, at as u64).with_need((*code).into()))?
+                symbol.ok_or_else(|| Error::needing(Kind::Invalid, What::Fsst, at as u64, (*code).into()))?
             };
             let end = written.saturating_add(bytes.len());
-            let no_room = || Error::new(Kind::NoRoom, What::Fsst, at as u64).with_need(end as u64);
+            let no_room = || Error::needing(Kind::NoRoom, What::Fsst, at as u64, end as u64);
             let to = out.get_mut(written..end).ok_or_else(no_room)?;
             for (to, byte) in to.iter_mut().zip(bytes) {
                 *to = *byte;

@@ -41,7 +41,7 @@ impl<'a> Tokens<'a> {
             let &[from, to] = pair else { continue };
             let len = to.wrapping_sub(from);
             if !(1..=LONGEST).contains(&len) || to < from || to as usize > bytes.len() {
-                return Err(Error::new(Kind::Invalid, What::OnPairToken, i as u64).with_need(to.into()));
+                return Err(Error::needing(Kind::Invalid, What::OnPairToken, i as u64, to.into()));
             }
         }
         Ok(Tokens { bytes, offsets })
@@ -120,10 +120,9 @@ impl<'a> Tokens<'a> {
         let mut written = written;
         for (i, code) in codes.iter().enumerate().skip(taken) {
             let token = self.bounds(*code).and_then(|(at, len)| self.bytes.get(at..at.saturating_add(len)));
-            let token =
-                token.ok_or_else(|| Error::new(Kind::Invalid, What::OnPair, i as u64).with_need((*code).into()))?;
+            let token = token.ok_or_else(|| Error::needing(Kind::Invalid, What::OnPair, i as u64, (*code).into()))?;
             let end = written.saturating_add(token.len());
-            let no_room = || Error::new(Kind::NoRoom, What::OnPair, i as u64).with_need(end as u64);
+            let no_room = || Error::needing(Kind::NoRoom, What::OnPair, i as u64, end as u64);
             for (to, byte) in out.get_mut(written..end).ok_or_else(no_room)?.iter_mut().zip(token) {
                 *to = *byte;
             }

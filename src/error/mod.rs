@@ -10,7 +10,7 @@
 //! ```
 //! use pilaster::error::{Error, Kind, What};
 //!
-//! let e = Error::new(Kind::Truncated, What::FiloHeader, 0).with_need(4);
+//! let e = Error::needing(Kind::Truncated, What::FiloHeader, 0, 4);
 //! assert_eq!(e.at(), 0);
 //! assert_eq!(e.to_string(), "filo header word at offset 0: truncated, 4 bytes needed");
 //! ```
@@ -101,7 +101,7 @@ pub struct Said(whole::Parts);
 
 impl From<Said> for Error {
     fn from(Said(parts): Said) -> Self {
-        Error(Parts::new(parts.code(), parts.at()).with_need(parts.need()))
+        Error(Parts::new(parts.code(), parts.at(), parts.need().into()))
     }
 }
 
@@ -115,6 +115,12 @@ impl defmt::Format for Said {
 /// Field and kind as one number.
 const fn code(kind: Kind, what: What) -> u32 {
     (what as u32) << 4 | kind as u32
+}
+
+/// Numbers that are larger are kept as the largest.
+#[allow(clippy::cast_possible_truncation, reason = "saturated on the line itself")]
+const fn saturated(need: u64) -> u32 {
+    if need > u32::MAX as u64 { u32::MAX } else { need as u32 }
 }
 
 // A kind has four bits.
@@ -143,17 +149,14 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn new(kind: Kind, what: What, at: u64) -> Self {
-        Error(Parts::new(code(kind, what), at))
+        Self::needing(kind, what, at, 0)
     }
 
-    /// The same error with [`need`](Self::need) set; a larger number is kept as `u32::MAX`.
+    /// The same, and how much is [needed](Self::need); a larger number is kept as `u32::MAX`.
     #[cold]
-    #[cfg_attr(pilaster_thin_errors, inline(never))]
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "saturated on the line itself")]
-    pub fn with_need(self, need: u64) -> Self {
-        let need = if need > u32::MAX as u64 { u32::MAX } else { need as u32 };
-        Error(self.0.with_need(need))
+    pub fn needing(kind: Kind, what: What, at: u64, need: u64) -> Self {
+        Error(Parts::new(code(kind, what), at, need))
     }
 
     /// Offset of the field in the file (or the row or index, as the [`Kind`] says).
@@ -185,22 +188,20 @@ impl Error {
     #[cold]
     #[must_use]
     pub fn moved(self, by: u64) -> Self {
-        let need = self.need();
-        Error(Parts::new(self.0.code(), self.at().saturating_add(by)).with_need(need))
+        Error(Parts::new(self.0.code(), self.at().saturating_add(by), self.need().into()))
     }
 
     /// Another error with the same [`need`](Self::need).
     #[cold]
     #[allow(dead_code, reason = "not every format has use for it")]
     pub(crate) fn turned(self, kind: Kind, what: What, at: u64) -> Self {
-        let need = self.need();
-        Error(Parts::new(code(kind, what), at).with_need(need))
+        Self::needing(kind, what, at, self.need().into())
     }
 
     /// All that it says.
     #[must_use]
     pub fn said(&self) -> Said {
-        Said(whole::Parts::new(self.0.code(), self.at()).with_need(self.need()))
+        Said(whole::Parts::new(self.0.code(), self.at(), self.need().into()))
     }
 }
 
@@ -266,7 +267,7 @@ mod tests {
 
     #[test]
     fn offsets_beyond_32_bits_survive() {
-        let e = Error::new(Kind::Invalid, What::Input, 0x1_2345_6789_abcd).with_need(7);
+        let e = Error::needing(Kind::Invalid, What::Input, 0x1_2345_6789_abcd, 7);
         assert_eq!((e.at(), e.need()), (0x1_2345_6789_abcd, 7));
         assert_eq!(e.moved(3).at(), 0x1_2345_6789_abd0);
         assert_eq!(e.moved(3).need(), 7);
@@ -290,17 +291,17 @@ mod tests {
     #[test]
     fn parts_are_kept() {
         let (code, at, need) = (code(Kind::Missing, What::VtxZones), u64::MAX - 1, u32::MAX);
-        let whole = whole::Parts::new(code, at).with_need(need);
+        let whole = whole::Parts::new(code, at, u64::MAX);
         assert_eq!((whole.code(), whole.at(), whole.need()), (code, at, need));
-        let thin = thin::Parts::new(code, at).with_need(need);
+        let thin = thin::Parts::new(code, at, u64::MAX);
         assert_eq!((thin.code(), thin.at(), thin.need()), (code, at, need));
-        let next = thin::Parts::new(0, 1);
+        let next = thin::Parts::new(0, 1, 0);
         assert_eq!((next.code(), next.at(), next.need()), (0, 1, 0));
     }
 
     #[test]
     fn need_saturates() {
-        let e = Error::new(Kind::NoRoom, What::Scratch, 0).with_need(u64::MAX);
+        let e = Error::needing(Kind::NoRoom, What::Scratch, 0, u64::MAX);
         assert_eq!(e.need(), u32::MAX);
     }
 }

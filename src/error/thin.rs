@@ -12,18 +12,12 @@ impl Parts {
     #[cold]
     #[inline(never)]
     #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
-    pub fn new(code: u32, at: u64) -> Self {
-        let [said_code, low, high, _] = &LAST;
-        said_code.store(code, Relaxed);
-        low.store(at as u32, Relaxed);
-        high.store((at >> 32) as u32, Relaxed);
-        Parts(()).with_need(0)
-    }
-
-    pub fn with_need(self, need: u32) -> Self {
-        let [.., said_need] = &LAST;
-        said_need.store(need, Relaxed);
-        self
+    pub fn new(code: u32, at: u64, need: u64) -> Self {
+        let words = [code, at as u32, (at >> 32) as u32, super::saturated(need)];
+        for (said, word) in LAST.iter().zip(words) {
+            said.store(word, Relaxed);
+        }
+        Parts(())
     }
 
     pub fn code(self) -> u32 {

@@ -15,12 +15,9 @@ const _: () = assert!(size_of::<Parts>() == 16 && align_of::<Parts>() == 4);
 
 impl Parts {
     #[allow(clippy::cast_possible_truncation, reason = "the two halves of `at` are kept apart")]
-    pub const fn new(code: u32, at: u64) -> Self {
-        Parts { at: [at as u32, (at >> 32) as u32], need: 0, code: NonZero::<u32>::MIN.saturating_add(code) }
-    }
-
-    pub const fn with_need(self, need: u32) -> Self {
-        Parts { need, ..self }
+    pub const fn new(code: u32, at: u64, need: u64) -> Self {
+        let need = super::saturated(need);
+        Parts { at: [at as u32, (at >> 32) as u32], need, code: NonZero::<u32>::MIN.saturating_add(code) }
     }
 
     pub const fn code(self) -> u32 {

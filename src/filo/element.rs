@@ -94,10 +94,9 @@ impl FromStr for Element {
     /// # Errors
     /// [`Kind::Unsupported`] for any other text.
     fn from_str(name: &str) -> Result<Self, Error> {
-        Element::ALL.into_iter().find(|element| element.name().eq_ignore_ascii_case(name)).ok_or(Error::new(
-            Kind::Unsupported,
-            What::FiloElement,
-            0,
-        ))
+        Element::ALL
+            .into_iter()
+            .find(|element| element.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| Error::new(Kind::Unsupported, What::FiloElement, 0))
     }
 }

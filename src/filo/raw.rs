@@ -106,7 +106,7 @@ impl Header {
             .iter()
             .find(|header| **header as u32 == id)
             .copied()
-            .ok_or(Error::new(Kind::Unsupported, What::FiloHeader, 0).with_need(word.into()))
+            .ok_or_else(|| Error::needing(Kind::Unsupported, What::FiloHeader, 0, word.into()))
     }
 
     /// The word that a writer stores; the row count of an empty vector comes on top.

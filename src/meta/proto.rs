@@ -112,7 +112,7 @@ impl<'a> Message<'a> {
     /// See the [module page](self); [`Kind::Overflow`] if it is larger.
     pub fn uint32(&self, number: u32) -> Result<Option<u32>> {
         let Some(value) = self.uint(number)? else { return Ok(None) };
-        let too_large = |_| Error::new(Kind::Overflow, What::Proto, self.at).with_need(value);
+        let too_large = |_| Error::needing(Kind::Overflow, What::Proto, self.at, value);
         u32::try_from(value).map(Some).map_err(too_large)
     }
 
@@ -160,7 +160,7 @@ impl<'a> Message<'a> {
 
     #[cold]
     fn wrong(&self, number: u32) -> Error {
-        Error::new(Kind::WrongType, What::Proto, self.at).with_need(number.into())
+        Error::needing(Kind::WrongType, What::Proto, self.at, number.into())
     }
 }
 
@@ -191,7 +191,7 @@ impl<'a> Fields<'a> {
         let key = self.varint()?;
         let number = u32::try_from(key >> 3).unwrap_or(0);
         if number == 0 {
-            return Err(Error::new(Kind::Invalid, What::Proto, at).with_need(key));
+            return Err(Error::needing(Kind::Invalid, What::Proto, at, key));
         }
         let wire = key & 7;
         let len = match wire {
@@ -199,11 +199,11 @@ impl<'a> Fields<'a> {
             1 => 8,
             2 => self.varint()?,
             5 => 4,
-            other => return Err(Error::new(Kind::Unsupported, What::Proto, at).with_need(other)),
+            other => return Err(Error::needing(Kind::Unsupported, What::Proto, at, other)),
         };
         let at = self.at();
         let parts = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
-        let short = || Error::new(Kind::Truncated, What::Proto, at).with_need(len);
+        let short = || Error::needing(Kind::Truncated, What::Proto, at, len);
         let (bytes, rest) = parts.ok_or_else(short)?;
         self.rest = rest;
         let value = match (wire, bytes.first_chunk(), bytes.first_chunk()) {
@@ -223,7 +223,7 @@ impl<'a> Fields<'a> {
         let mut value = 0u64;
         for shift in (0..64u32).step_by(7) {
             let Some((byte, rest)) = self.rest.split_first() else {
-                return Err(Error::new(Kind::Truncated, What::Proto, at).with_need(1));
+                return Err(Error::needing(Kind::Truncated, What::Proto, at, 1));
             };
             self.rest = rest;
             let bits = u64::from(*byte & 0x7f);

@@ -109,7 +109,7 @@ impl<'f> Column<'f> {
         s: &mut Scratch<'_>,
     ) -> Result<usize> {
         if rows.start > rows.end || rows.end > self.node.rows {
-            return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.node.rows));
+            return Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, self.node.rows));
         }
         self.enter(window, run, s)?;
         if self.dtype.children() > 0 {

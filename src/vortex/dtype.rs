@@ -144,7 +144,7 @@ impl<'a> DType<'a> {
                 tag => break (tag, at),
             }
         };
-        let bad = |need: u64| Error::new(Kind::Invalid, What::VtxDType, at).with_need(need);
+        let bad = |need: u64| Error::needing(Kind::Invalid, What::VtxDType, at, need);
         let (shape, nullable) = match tag {
             Tag::NULL => {
                 self.ty = Ty { shape: Shape::Null, nullable: true, place };
@@ -346,7 +346,7 @@ impl<'a> DType<'a> {
     /// Becomes the type of child `k`.
     pub(super) fn enter(&mut self, k: usize) -> Result<()> {
         let children = self.children();
-        let none = || Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(children as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::Child, k as u64, children as u64);
         if k >= children {
             return Err(none());
         }
@@ -387,7 +387,7 @@ impl<'a> DType<'a> {
             }
             _ => return Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
         }
-        Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.children() as u64))
+        Err(Error::needing(Kind::OutOfRange, What::Child, k as u64, self.children() as u64))
     }
 }
 
@@ -420,7 +420,7 @@ fn enter_required(table: &mut Table<'_>, field: u8) -> Result<()> {
 
 /// The number type of a number of the schema, at offset `at`.
 fn prim_of(number: u8, at: u64) -> Result<Prim> {
-    let wrong = || Error::new(Kind::Invalid, What::VtxDType, at).with_need(number.into());
+    let wrong = || Error::needing(Kind::Invalid, What::VtxDType, at, number.into());
     PRIMS.get(usize::from(number)).copied().ok_or_else(wrong)
 }
 
@@ -428,7 +428,7 @@ fn prim_of(number: u8, at: u64) -> Result<Prim> {
 pub(super) fn integer(ptype: Option<u64>, at: u64) -> Result<Prim> {
     let ptype = ptype.unwrap_or(0);
     match prim_of(u8::try_from(ptype).unwrap_or(u8::MAX), at)? {
-        Prim::F16 | Prim::F32 | Prim::F64 => Err(Error::new(Kind::Invalid, What::VtxMetadata, at).with_need(ptype)),
+        Prim::F16 | Prim::F32 | Prim::F64 => Err(Error::needing(Kind::Invalid, What::VtxMetadata, at, ptype)),
         prim => Ok(prim),
     }
 }

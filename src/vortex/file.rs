@@ -62,20 +62,20 @@ impl End {
     /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
     /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
     pub fn of(source: &Source<'_>) -> Result<Self> {
-        let short = || Error::new(Kind::Truncated, What::VtxEnd, 0).with_need(raw::END_LEN);
+        let short = || Error::needing(Kind::Truncated, What::VtxEnd, 0, raw::END_LEN);
         let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
         let bytes = source.get(Span { at, len: raw::END_LEN }, What::VtxEnd)?;
         let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
         if magic != raw::MAGIC {
             let found = u32::from_le_bytes(magic);
-            return Err(Error::new(Kind::Invalid, What::VtxEnd, at.saturating_add(4)).with_need(found.into()));
+            return Err(Error::needing(Kind::Invalid, What::VtxEnd, at.saturating_add(4), found.into()));
         }
         let (version, len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         if version != raw::VERSION {
-            return Err(Error::new(Kind::Unsupported, What::VtxVersion, at).with_need(version.into()));
+            return Err(Error::needing(Kind::Unsupported, What::VtxVersion, at, version.into()));
         }
         let len = u64::from(len);
-        let start = at.checked_sub(len).ok_or(Error::new(Kind::Truncated, What::VtxPostscript, 0).with_need(len))?;
+        let start = at.checked_sub(len).ok_or_else(|| Error::needing(Kind::Truncated, What::VtxPostscript, 0, len))?;
         Ok(End { postscript: Span { at: start, len } })
     }
 }
@@ -159,13 +159,13 @@ impl<'a> File<'a> {
         let statistics = has_statistics.then_some(statistics.into());
 
         let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
-        let segments = segments.ok_or(Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
+        let segments = segments.ok_or_else(|| Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
         check_segments(&segments, &source)?;
         if layout.row_count()? > limits.max_rows {
-            return Err(Error::new(Kind::Limit, What::MaxRows, layout.at()).with_need(limits.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MaxRows, layout.at(), limits.max_rows));
         }
         if dtype.children() as u64 > limits.max_columns.into() {
-            return Err(Error::new(Kind::Limit, What::MaxColumns, 0).with_need(limits.max_columns.into()));
+            return Err(Error::needing(Kind::Limit, What::MaxColumns, 0, limits.max_columns.into()));
         }
         // What is looked at later is at least there.
         postscript.count(flat::Postscript::METADATA)?;
@@ -193,7 +193,7 @@ impl<'a> File<'a> {
     /// [`Kind::Limit`] if there are too many rows. The array is looked at when it is read.
     pub fn of_array(blob: &'a [u8], dtype: DType<'a>, rows: u64, ids: &'a [&'a str], limits: &Limits) -> Result<Self> {
         if rows > limits.max_rows {
-            return Err(Error::new(Kind::Limit, What::MaxRows, 0).with_need(limits.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MaxRows, 0, limits.max_rows));
         }
         let mut file = File {
             source: Source::whole(blob),
@@ -276,9 +276,9 @@ impl<'a> File<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`], or what is wrong with its entry.
     pub fn metadata(&self, i: usize) -> Result<(&'a str, Span)> {
-        let none = Error::new(Kind::OutOfRange, What::VtxPostscript, i as u64);
-        let metadata = flat::Postscript::from(self.postscript.ok_or(none)?).metadata()?;
-        let entry = metadata.ok_or(none)?.get(i)?;
+        let none = || Error::new(Kind::OutOfRange, What::VtxPostscript, i as u64);
+        let metadata = flat::Postscript::from(self.postscript.ok_or_else(none)?).metadata()?;
+        let entry = metadata.ok_or_else(none)?.get(i)?;
         Ok((entry.key()?.text()?, span_in(entry.segment()?.into())?))
     }
 
@@ -347,11 +347,11 @@ impl<'a> File<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none.
     pub fn segment_alignment(&self, i: u32) -> Result<u8> {
-        let none = Error::new(Kind::OutOfRange, What::VtxSegment, i.into()).with_need(self.segments() as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::VtxSegment, i.into(), self.segments() as u64);
         self.segments
             .and_then(|segments| segments.get(usize::try_from(i).ok()?))
             .map(|s| s.alignment_exponent)
-            .ok_or(none)
+            .ok_or_else(none)
     }
 
     /// Where segment `i` lies.
@@ -359,10 +359,10 @@ impl<'a> File<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, [`Kind::Unsupported`] if it is compressed or encrypted.
     pub fn segment(&self, i: u32) -> Result<Span> {
-        let none = Error::new(Kind::OutOfRange, What::VtxSegment, i.into()).with_need(self.segments() as u64);
-        let spec = self.segments.and_then(|segments| segments.get(usize::try_from(i).ok()?)).ok_or(none)?;
+        let none = || Error::needing(Kind::OutOfRange, What::VtxSegment, i.into(), self.segments() as u64);
+        let spec = self.segments.and_then(|segments| segments.get(usize::try_from(i).ok()?)).ok_or_else(none)?;
         if spec.compression != 0 || spec.encryption != 0 {
-            return Err(Error::new(Kind::Unsupported, What::VtxSegment, spec.offset).with_need(i.into()));
+            return Err(Error::needing(Kind::Unsupported, What::VtxSegment, spec.offset, i.into()));
         }
         Ok(Span { at: spec.offset, len: spec.length.into() })
     }
@@ -398,7 +398,7 @@ fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error 
     if len > sum.saturating_add(raw::TAIL_LEN) {
         return said.into();
     }
-    Error::new(Kind::Missing, what, start).with_need(len)
+    Error::needing(Kind::Missing, what, start, len)
 }
 
 /// Where a part lies, by its entry in the postscript.
@@ -423,7 +423,7 @@ fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Re
             continue;
         };
         let at = segments.at().saturating_add((i as u64).saturating_mul(16));
-        return Err(Error::new(kind, What::VtxSegment, at).with_need(need));
+        return Err(Error::needing(kind, What::VtxSegment, at, need));
     }
     Ok(())
 }

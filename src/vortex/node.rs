@@ -83,7 +83,7 @@ impl<'f> Blob<'f> {
 
     /// Buffer `i` of the blob. Buffers follow each other, so this walks over those before.
     fn buffer(&self, i: u16) -> Result<Buffer<'f>> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxBuffer, i.into()).with_need(self.buffers.len() as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::VtxBuffer, i.into(), self.buffers.len() as u64);
         let (mut start, mut end, mut compression) = (0, 0u64, flat::Compression::None);
         for k in 0..=usize::from(i) {
             let spec = self.buffers.get(k).ok_or_else(none)?;
@@ -93,10 +93,10 @@ impl<'f> Blob<'f> {
         }
         let at = self.at.saturating_add(start);
         if compression != flat::Compression::None {
-            return Err(Error::new(Kind::Unsupported, What::VtxBuffer, at).with_need(i.into()));
+            return Err(Error::needing(Kind::Unsupported, What::VtxBuffer, at, i.into()));
         }
         let bytes = self.bytes.get(saturated(start)..saturated(end));
-        let cut = || Error::new(Kind::Truncated, What::VtxBuffer, at).with_need(end.saturating_sub(start));
+        let cut = || Error::needing(Kind::Truncated, What::VtxBuffer, at, end.saturating_sub(start));
         Ok(Buffer { bytes: bytes.ok_or_else(cut)?, start: saturated(start), at })
     }
 }
@@ -168,7 +168,7 @@ impl<'f> Node<'f> {
     /// An error about this node.
     #[cold]
     pub(super) fn error(&self, kind: Kind, what: What, need: u64) -> Error {
-        Error::new(kind, what, self.at()).with_need(need)
+        Error::needing(kind, what, self.at(), need)
     }
 
     /// Becomes what lies in a scalar, in the same blob.
@@ -232,7 +232,7 @@ impl<'f> Node<'f> {
 
     /// Goes on to the root of the array in the segment `bytes`.
     fn enter_blob(&mut self, bytes: &'f [u8], at: u64) -> Result<()> {
-        let short = |need: u64| Error::new(Kind::Truncated, What::VtxArray, at).with_need(need);
+        let short = |need: u64| Error::needing(Kind::Truncated, What::VtxArray, at, need);
         let (rest, len) = bytes.split_last_chunk::<4>().ok_or_else(|| short(4))?;
         let len = u32::from_le_bytes(*len);
         let start = rest.len().checked_sub(len as usize).ok_or_else(|| short(len.into()))?;
@@ -433,7 +433,7 @@ impl<'f> Node<'f> {
             _ => return self.error(Kind::Unsupported, What::VtxScalar, 0),
         };
         match self.number_of_id().and_then(|number| Ok((number, self.id()?.1))) {
-            Ok((number, at)) => Error::new(Kind::Unsupported, what, at).with_need(number.into()),
+            Ok((number, at)) => Error::needing(Kind::Unsupported, what, at, number.into()),
             Err(e) => e,
         }
     }

@@ -86,7 +86,7 @@ impl<'a> Scalar<'a> {
             (Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64), _) => return Err(self.bad()),
             (Shape::Prim(prim), _) => put(self.integer(prim)?),
             (Shape::Decimal { .. }, (field::BYTES, Value::Bytes(bytes))) => {
-                return wide(bytes.bytes()).ok_or(self.bad());
+                return wide(bytes.bytes()).ok_or_else(|| self.bad());
             }
             _ => return Err(self.bad()),
         }
@@ -209,7 +209,7 @@ impl<'a> Items<'a> {
                 }
             }
         }
-        Err(Error::new(Kind::Invalid, What::VtxScalar, self.list.at()).with_need(i))
+        Err(Error::needing(Kind::Invalid, What::VtxScalar, self.list.at(), i))
     }
 }
 

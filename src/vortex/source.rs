@@ -57,7 +57,7 @@ impl<'a> Source<'a> {
     /// holds all of it.
     pub fn get(&self, span: Span, what: What) -> Result<&'a [u8]> {
         if span.end().is_none_or(|end| end > self.len) {
-            return Err(Error::new(Kind::Truncated, what, span.at).with_need(span.len));
+            return Err(Error::needing(Kind::Truncated, what, span.at, span.len));
         }
         match self.pieces {
             Pieces::Whole(bytes) => span.of(bytes, what),
@@ -66,7 +66,7 @@ impl<'a> Source<'a> {
                     let at = span.at.checked_sub(piece.at)?;
                     Span { at, len: span.len }.of(piece.bytes, what).ok()
                 };
-                pieces.iter().find_map(inside).ok_or(Error::new(Kind::Missing, what, span.at).with_need(span.len))
+                pieces.iter().find_map(inside).ok_or_else(|| Error::needing(Kind::Missing, what, span.at, span.len))
             }
         }
     }

@@ -169,7 +169,7 @@ pub(super) struct Checker<'f> {
 impl Checker<'_> {
     #[cold]
     fn wrong(&self, need: u64) -> Error {
-        Error::new(Kind::Invalid, What::VtxStatistics, self.stats.stats.at()).with_need(need)
+        Error::needing(Kind::Invalid, What::VtxStatistics, self.stats.stats.at(), need)
     }
 
     /// Takes the next rows.

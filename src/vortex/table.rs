@@ -101,5 +101,5 @@ impl<'f> column::Part for Part<'f> {
 
 #[cold]
 fn no_column(k: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(1)
+    Error::needing(Kind::OutOfRange, What::Column, k as u64, 1)
 }

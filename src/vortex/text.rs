@@ -27,7 +27,7 @@ pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) 
     let Some(bytes) = blob.bytes.get(start..start.saturating_add(len)) else { return Ok(NOWHERE) };
     let (at, end) = (*used, used.saturating_add(len));
     let Some(to) = arena.get_mut(at..end) else {
-        return Err(crate::error::Error::new(Kind::Invalid, What::VtxText, blob.at).with_need(len as u64));
+        return Err(crate::error::Error::needing(Kind::Invalid, What::VtxText, blob.at, len as u64));
     };
     for (to, byte) in to.iter_mut().zip(bytes) {
         *to = *byte;

@@ -70,7 +70,7 @@ fn verify(
     scratch: &mut Scratch<'_>,
 ) -> Result<()> {
     let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
-    *budget = left.ok_or(Error::new(Kind::Limit, What::MaxRows, rows.start).with_need(*budget))?;
+    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MaxRows, rows.start, *budget))?;
     let mut row = rows.start;
     while row < rows.end {
         let mut inner = scratch.scope();
@@ -108,7 +108,7 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mu
             for k in 0..ty.children() {
                 let child = batch.of.child(k)?;
                 if end > child.rows() {
-                    return Err(Error::new(Kind::OutOfRange, What::Child, end).with_need(child.rows()));
+                    return Err(Error::needing(Kind::OutOfRange, What::Child, end, child.rows()));
                 }
                 verify(&child, first..end, budget, None, scratch)?;
             }

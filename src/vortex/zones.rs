@@ -176,8 +176,8 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
 /// The same of a `vortex.stats`: a bit per statistic, and a flag behind each bound.
 fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
     let metadata = node.metadata()?;
-    let bad = node.error(Kind::Invalid, What::VtxZones, 0);
-    let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or(bad)?;
+    let bad = || node.error(Kind::Invalid, What::VtxZones, 0);
+    let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or_else(bad)?;
     let mut fields = Fields::NONE;
     for bit in 0..9usize {
         let set = bits.get(bit >> 3).is_some_and(|byte| byte >> (bit & 7) & 1 == 1);
@@ -189,9 +189,9 @@ fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
             _ => State::Other,
         };
         let flag = matches!(state, State::Max | State::Min);
-        fields.push(state).ok_or(bad)?;
+        fields.push(state).ok_or_else(bad)?;
         if flag {
-            fields.push(State::Other).ok_or(bad)?;
+            fields.push(State::Other).ok_or_else(bad)?;
         }
     }
     Ok((u32::from_le_bytes(*zone_len).into(), fields))

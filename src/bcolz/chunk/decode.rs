@@ -31,7 +31,7 @@ pub fn small(codec: Codec, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> R
     match codec {
         Codec::Blosclz => blosclz::decode(src, dst),
         Codec::Lz4 => lz4::decode(src, dst),
-        _ => Err(Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(codec as u64)),
+        _ => Err(Error::needing(Kind::Unsupported, What::BloscCodec, 2, codec as u64)),
     }
 }
 
@@ -114,7 +114,7 @@ impl<'a> Chunk<'a> {
             }
             return Ok(chunk);
         };
-        Err(Error::new(kind, what, at.saturating_add(field)).with_need(value.into()))
+        Err(Error::needing(kind, what, at.saturating_add(field), value.into()))
     }
 
     /// Bytes that it decodes to.
@@ -227,8 +227,8 @@ impl<'a> Chunk<'a> {
     pub fn decode_range(&self, bytes: Range<usize>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
         let Range { start, end } = bytes;
         if start > end || end > self.nbytes() {
-            let e = Error::new(Kind::OutOfRange, What::BloscNbytes, start.max(end) as u64);
-            return Err(e.with_need(self.nbytes.into()));
+            let outside = start.max(end) as u64;
+            return Err(Error::needing(Kind::OutOfRange, What::BloscNbytes, outside, self.nbytes.into()));
         }
         let dst = room(dst, end.wrapping_sub(start))?;
         let len = dst.len();
@@ -326,16 +326,16 @@ impl<'a> Chunk<'a> {
         let count = if self.split(out) { self.typesize() } else { 1 };
         let each = out.len().checked_div(count).unwrap_or(0);
         if each.wrapping_mul(count) != out.len() {
-            return Err(Error::new(Kind::Invalid, What::BloscBlocksize, 8).with_need(self.blocksize.into()));
+            return Err(Error::needing(Kind::Invalid, What::BloscBlocksize, 8, self.blocksize.into()));
         }
         let Some(rest) = self.bytes.get(start as usize..) else {
-            return Err(Error::new(Kind::Invalid, What::BloscStarts, HEADER_LEN as u64).with_need(start.into()));
+            return Err(Error::needing(Kind::Invalid, What::BloscStarts, HEADER_LEN as u64, start.into()));
         };
         let mut r = Reader::<LittleEndian>::new_at(rest, start.into());
         let mut done = 0usize;
         for place in 0..count {
             let at = r.at();
-            let wrong = |need: usize| Err(Error::new(Kind::Invalid, What::BloscStream, at).with_need(need as u64));
+            let wrong = |need: usize| Err(Error::needing(Kind::Invalid, What::BloscStream, at, need as u64));
             let len = r.u32(What::BloscStream)?;
             if len == 0 || i32::try_from(len).is_err() {
                 return wrong(len as usize);
@@ -371,5 +371,5 @@ fn copy(from: &[u8], to: &mut [u8]) {
 }
 
 fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
-    dst.get_mut(..len).ok_or(Error::new(Kind::NoRoom, What::Destination, 0).with_need(len as u64))
+    dst.get_mut(..len).ok_or_else(|| Error::needing(Kind::NoRoom, What::Destination, 0, len as u64))
 }

@@ -106,7 +106,7 @@ pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
 pub fn encode(src: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let nbytes = match u32::try_from(src.len()) {
         Ok(nbytes) if nbytes <= raw::MAX_NBYTES => nbytes,
-        _ => return Err(Error::new(Kind::Limit, What::BloscNbytes, 0).with_need(raw::MAX_NBYTES.into())),
+        _ => return Err(Error::needing(Kind::Limit, What::BloscNbytes, 0, raw::MAX_NBYTES.into())),
     };
     let blocksize = params.blocksize(nbytes);
     let flags = params.flags(blocksize);
@@ -142,8 +142,8 @@ fn header(dst: &mut [u8], params: &Params, flags: u8, [nbytes, blocksize]: [u32;
         blocksize: blocksize.into(),
         ctbytes: low32(len).into(),
     };
-    let room = Error::new(Kind::NoRoom, What::Destination, 0).with_need(HEADER_LEN as u64);
-    dst.first_chunk_mut::<HEADER_LEN>().ok_or(room)?.copy_from_slice(header.as_bytes());
+    let room = || Error::needing(Kind::NoRoom, What::Destination, 0, HEADER_LEN as u64);
+    dst.first_chunk_mut::<HEADER_LEN>().ok_or_else(room)?.copy_from_slice(header.as_bytes());
     Ok(())
 }
 
@@ -241,7 +241,7 @@ impl<'s> Encoder<'s> {
             #[cfg(feature = "alloc")]
             other => other.codec().encode(src, dst, self.level.min(9)),
             #[cfg(not(feature = "alloc"))]
-            other => Err(Error::new(Kind::Unsupported, What::BloscCodec, 2).with_need(other.id().into())),
+            other => Err(Error::needing(Kind::Unsupported, What::BloscCodec, 2, other.id().into())),
         }
     }
 }
@@ -254,5 +254,5 @@ const fn low32(n: usize) -> u32 {
 
 #[cold]
 fn no_room(src: &[u8]) -> Error {
-    Error::new(Kind::NoRoom, What::Destination, 0).with_need(max_len(src.len()) as u64)
+    Error::needing(Kind::NoRoom, What::Destination, 0, max_len(src.len()) as u64)
 }

@@ -223,6 +223,6 @@ impl Growing {
 /// Bytes of a full chunk, which must be one that can be written.
 pub(super) fn full_chunk(row: u64, chunklen: u64) -> Result<usize> {
     let bytes = row.checked_mul(chunklen).filter(|bytes| *bytes <= u64::from(raw::MAX_NBYTES));
-    let most = Error::new(Kind::Limit, What::BcolzChunklen, 0).with_need(raw::MAX_NBYTES.into());
+    let most = Error::needing(Kind::Limit, What::BcolzChunklen, 0, raw::MAX_NBYTES.into());
     bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(most)
 }

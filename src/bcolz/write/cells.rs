@@ -35,7 +35,7 @@ pub fn put_items<C>(
     let size = dtype.size() as usize;
     let need = batch.len.saturating_mul(stride);
     if bytes.len() < need || at.saturating_add(size) > stride {
-        return Err(Error::new(Kind::NoRoom, What::Destination, 0).with_need(need as u64));
+        return Err(Error::needing(Kind::NoRoom, What::Destination, 0, need as u64));
     }
     let time = matches!(dtype, Dtype::Time { .. });
     if missing == Missing::Refuse && !time && batch.validity.nulls(batch.len) > 0 {

@@ -212,7 +212,7 @@ impl<D: Disk> Writer<D> {
         let full = full_chunk(row, rows).map_err(wrong)?;
         let params = Params { typesize: dtype.typesize(), ..spec.params };
         if params.level > 9 {
-            return Err(wrong(Error::new(Kind::Unsupported, What::BcolzParams, 0).with_need(params.level.into())));
+            return Err(wrong(Error::needing(Kind::Unsupported, What::BcolzParams, 0, params.level.into())));
         }
         let mut dflt = Vec::new();
         match (spec.dflt, put_default(&dtype, &mut dflt)) {
@@ -331,7 +331,7 @@ impl<D: Disk> Writer<D> {
     pub fn finish(mut self) -> Result<(), Failure> {
         let rows = self.arrays.first().map_or(0, |array| array.rows);
         if let Some(other) = self.arrays.iter().find(|array| array.rows != rows) {
-            let e = Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(other.rows);
+            let e = Error::needing(Kind::Invalid, What::BcolzRows, rows, other.rows);
             return Err(Failure::format(&other.dir.join("meta/sizes"), e));
         }
         for array in &mut self.arrays {

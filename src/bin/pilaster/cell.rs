@@ -70,7 +70,7 @@ fn item<T: Copy>(values: &[T], i: usize) -> pilaster::Result<T> {
 }
 
 fn no_row(i: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::Row, i as u64, count as u64)
 }
 
 /// The value of the bits of a half float, which a single holds exactly.

@@ -93,8 +93,8 @@ impl<P: Copy> Copy for PickedPart<'_, P> {}
 
 impl<P> PickedPart<'_, P> {
     fn of(&self, k: usize) -> Result<usize> {
-        let none = Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.columns.len() as u64);
-        self.columns.get(k).copied().ok_or(none)
+        let none = || Error::needing(Kind::OutOfRange, What::Column, k as u64, self.columns.len() as u64);
+        self.columns.get(k).copied().ok_or_else(none)
     }
 }
 

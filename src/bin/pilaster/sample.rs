@@ -67,7 +67,7 @@ impl Column for Sample {
         Self: 's,
     {
         if rows.end > 3 {
-            return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(3));
+            return Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, 3));
         }
         assert!(scratch.room() as u64 >= self.need(rows.start..rows.start + 1)?);
         let first = rows.start;

@@ -177,9 +177,7 @@ fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8
             let one = rows.start..rows.start.saturating_add(1).min(rows.end);
             let need = column.need(one.clone())?;
             if need > Limits::DEFAULT.max_decoded {
-                return Err(
-                    Error::new(Kind::Limit, What::MaxDecoded, rows.start).with_need(Limits::DEFAULT.max_decoded)
-                );
+                return Err(Error::needing(Kind::Limit, What::MaxDecoded, rows.start, Limits::DEFAULT.max_decoded));
             }
             memory.resize(usize::try_from(need).map_err(|_| e)?, 0);
             one

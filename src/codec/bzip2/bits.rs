@@ -83,7 +83,7 @@ impl<'a> Bits<'a> {
     /// An error if bits were taken from behind the end.
     pub(super) fn check(&self) -> Result<()> {
         match self.missing {
-            Some(what) => Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1)),
+            Some(what) => Err(Error::needing(Kind::Truncated, what, self.src.len() as u64, 1)),
             None => Ok(()),
         }
     }

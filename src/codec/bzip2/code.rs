@@ -55,7 +55,7 @@ impl<'w> Code<'w> {
     /// Reads the code: the first length, then steps up and down from one symbol to the next.
     pub(super) fn read(&mut self, bits: &mut Bits<'_>, symbols: usize) -> Result<()> {
         let at = bits.at();
-        let wrong = |need: u32| Error::new(Kind::Invalid, What::Bzip2Code, at).with_need(need.into());
+        let wrong = |need: u32| Error::needing(Kind::Invalid, What::Bzip2Code, at, need.into());
         self.lengths = Default::default();
         let mut lens = [0u8; SYMBOLS];
         let mut len = bits.take(5, What::Bzip2Code);
@@ -122,7 +122,7 @@ impl<'w> Code<'w> {
             found = self.by_limits(ahead);
         }
         if found == 0 {
-            return Err(Error::new(Kind::Invalid, What::Bzip2Symbol, bits.at()).with_need(ahead.into()));
+            return Err(Error::needing(Kind::Invalid, What::Bzip2Symbol, bits.at(), ahead.into()));
         }
         bits.skip(u32::from(found & 31), What::Bzip2Symbol);
         Ok(found >> 5)

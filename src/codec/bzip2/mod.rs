@@ -105,7 +105,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
     let head = bits.take(32, What::Bzip2Header);
     let level = head.wrapping_sub(HEAD);
     if !(1..=9).contains(&level) {
-        return Err(Error::new(Kind::Invalid, What::Bzip2Header, 0).with_need(head.into()));
+        return Err(Error::needing(Kind::Invalid, What::Bzip2Header, 0, head.into()));
     }
     let most = most(level as usize);
     let mut out = Output::new(dst);
@@ -114,7 +114,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
         let at = bits.at();
         let mark = u64::from(bits.take(24, What::Bzip2Block)) << 24 | u64::from(bits.take(24, What::Bzip2Block));
         let stored = bits.take(32, What::Bzip2Checksum);
-        let differs = || Err(Error::new(Kind::Checksum, What::Bzip2Checksum, at).with_need(stored.into()));
+        let differs = || Err(Error::needing(Kind::Checksum, What::Bzip2Checksum, at, stored.into()));
         match mark {
             BLOCK => {
                 let first = out.at;
@@ -129,12 +129,12 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
             }
             END if combined != stored && !cfg!(fuzzing) => return differs(),
             END => break,
-            _ => return Err(Error::new(Kind::Invalid, What::Bzip2Block, at).with_need(mark >> 16)),
+            _ => return Err(Error::needing(Kind::Invalid, What::Bzip2Block, at, mark >> 16)),
         }
     }
     let (rest, at) = bits.rest();
     if !rest.is_empty() {
-        return Err(Error::new(Kind::Trailing, What::Bzip2Block, at).with_need(rest.len() as u64));
+        return Err(Error::needing(Kind::Trailing, What::Bzip2Block, at, rest.len() as u64));
     }
     Ok(out.at)
 }
@@ -196,7 +196,7 @@ impl Symbols<'_> {
     fn too_long(&self, at: u64) -> Error {
         match self.room {
             Some(room) => no_room(room, 1),
-            None => Error::new(Kind::Invalid, What::Bzip2Block, at).with_need(self.longest as u64),
+            None => Error::needing(Kind::Invalid, What::Bzip2Block, at, self.longest as u64),
         }
     }
 }
@@ -204,7 +204,7 @@ impl Symbols<'_> {
 /// A block behind its mark and checksum, which is at `at`.
 fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at: u64) -> Result<()> {
     if bits.take(1, What::Bzip2Block) != 0 {
-        return Err(Error::new(Kind::Unsupported, What::Bzip2Block, at).with_need(1));
+        return Err(Error::needing(Kind::Unsupported, What::Bzip2Block, at, 1));
     }
     let origin = bits.take(24, What::Bzip2Origin);
     let mut places = [0; 256];
@@ -214,7 +214,7 @@ fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at:
     let Symbols { len, words, counts, .. } = &mut memory.symbols;
     let words = words.get_mut(..*len).unwrap_or_default();
     if origin as usize >= words.len() {
-        return Err(Error::new(Kind::Invalid, What::Bzip2Origin, at).with_need(origin.into()));
+        return Err(Error::needing(Kind::Invalid, What::Bzip2Origin, at, origin.into()));
     }
     link(words, counts);
     undo_runs(words, origin as usize, out)
@@ -249,7 +249,7 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
     let groups = bits.take(15, What::Bzip2Selector) as usize;
     if !(2..=CODES).contains(&codes) || groups == 0 {
         let need = if groups == 0 { 0 } else { codes as u64 };
-        return Err(Error::new(Kind::Invalid, What::Bzip2Selector, at).with_need(need));
+        return Err(Error::needing(Kind::Invalid, What::Bzip2Selector, at, need));
     }
     let mut recent = [0u8, 1, 2, 3, 4, 5];
     for group in 0..groups {
@@ -257,7 +257,7 @@ fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result
         while bits.take(1, What::Bzip2Selector) == 1 {
             place = place.wrapping_add(1);
             if place >= codes {
-                return Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(place as u64));
+                return Err(Error::needing(Kind::Invalid, What::Bzip2Selector, bits.at(), place as u64));
             }
         }
         let code = to_front(&mut recent, place);
@@ -324,7 +324,7 @@ fn unsorted(
         }
     }
     // More symbols than groups.
-    Err(Error::new(Kind::Invalid, What::Bzip2Selector, bits.at()).with_need(selectors.len() as u64))
+    Err(Error::needing(Kind::Invalid, What::Bzip2Selector, bits.at(), selectors.len() as u64))
 }
 
 /// Inverts the sorting: above each byte the place of the one that follows it.

@@ -66,7 +66,7 @@ impl<'a> Bits<'a> {
     /// An error if bits were taken from behind the end.
     pub(super) fn check(&self) -> Result<()> {
         match self.missing {
-            Some(what) => Err(Error::new(Kind::Truncated, what, self.src.len() as u64).with_need(1)),
+            Some(what) => Err(Error::needing(Kind::Truncated, what, self.src.len() as u64, 1)),
             None => Ok(()),
         }
     }
@@ -85,7 +85,7 @@ impl<'a> Bits<'a> {
                 self.ready.next = self.ready.next.wrapping_add(n);
                 Ok(bytes)
             }
-            None => Err(Error::new(Kind::Truncated, what, self.at()).with_need(n as u64)),
+            None => Err(Error::needing(Kind::Truncated, what, self.at(), n as u64)),
         }
     }
 

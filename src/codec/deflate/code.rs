@@ -73,7 +73,7 @@ impl<'w> Code<'w> {
         // As zlib has it: codes may be left over where there is none, or a single one of one bit.
         let single = kinds != Kinds::Lengths && total == 1 && self.counts[1] == 1;
         if left > 0 && used != 0 && !single {
-            return Err(Error::new(Kind::Invalid, What::DeflateCode, at).with_need(u64::from(left.cast_unsigned())));
+            return Err(Error::needing(Kind::Invalid, What::DeflateCode, at, u64::from(left.cast_unsigned())));
         }
         for (symbol, len) in (0u16..).zip(lengths) {
             if *len == 0 {
@@ -138,7 +138,7 @@ impl<'w> Code<'w> {
             first = first.wrapping_add(count) << 1;
             code <<= 1;
         }
-        Err(Error::new(Kind::Invalid, what, at).with_need(code.into()))
+        Err(Error::needing(Kind::Invalid, what, at, code.into()))
     }
 }
 

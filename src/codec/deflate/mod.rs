@@ -79,7 +79,7 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch
     let len = front_by::<FAST>(&mut bits, dst, scratch)?;
     match bits.rest().len() {
         0 => Ok(len),
-        rest => Err(Error::new(Kind::Trailing, What::ZlibChecksum, bits.at()).with_need(rest as u64)),
+        rest => Err(Error::needing(Kind::Trailing, What::ZlibChecksum, bits.at(), rest as u64)),
     }
 }
 
@@ -113,7 +113,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
                 distances.build::<FAST>(second, at)?;
                 symbols::<FAST>(bits, &mut out, &literals, &distances)?;
             }
-            kind => return Err(Error::new(Kind::Invalid, What::DeflateBlock, at).with_need(kind.into())),
+            kind => return Err(Error::needing(Kind::Invalid, What::DeflateBlock, at, kind.into())),
         }
         if last {
             break;
@@ -125,7 +125,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
     let output = out.bytes.get(..out.at).unwrap_or_default();
     // A fuzzer would never get past it.
     if adler32(output) != stored && !cfg!(fuzzing) {
-        return Err(Error::new(Kind::Checksum, What::ZlibChecksum, at).with_need(stored.into()));
+        return Err(Error::needing(Kind::Checksum, What::ZlibChecksum, at, stored.into()));
     }
     Ok(out.at)
 }
@@ -134,7 +134,7 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
 fn header(bits: &mut Bits<'_>) -> Result<()> {
     let method = bits.take(8, What::ZlibHeader);
     let both = method << 8 | bits.take(8, What::ZlibHeader);
-    let wrong = |kind| Err(Error::new(kind, What::ZlibHeader, 0).with_need(both.into()));
+    let wrong = |kind| Err(Error::needing(kind, What::ZlibHeader, 0, both.into()));
     if !both.is_multiple_of(31) || method & 15 != 8 || method >> 4 > 7 {
         return wrong(Kind::Invalid);
     }
@@ -151,7 +151,7 @@ fn stored(bits: &mut Bits<'_>, out: &mut Output<'_>) -> Result<()> {
     let len = bits.take(16, What::DeflateStored);
     let inverse = bits.take(16, What::DeflateStored);
     if len ^ inverse != 0xffff {
-        return Err(Error::new(Kind::Invalid, What::DeflateStored, at).with_need(len.into()));
+        return Err(Error::needing(Kind::Invalid, What::DeflateStored, at, len.into()));
     }
     out.literals(bits.bytes(len as usize, What::DeflateStored)?)
 }
@@ -173,7 +173,7 @@ fn fixed(lengths: &mut [u8]) {
 fn dynamic(bits: &mut Bits<'_>, lengths: &mut [u8], code: &mut Code<'_>) -> Result<()> {
     const ORDER: [u8; LENGTHS] = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
     let at = bits.at();
-    let wrong = |need: u32| Error::new(Kind::Invalid, What::DeflateCode, at).with_need(need.into());
+    let wrong = |need: u32| Error::needing(Kind::Invalid, What::DeflateCode, at, need.into());
     let literals = bits.take(5, What::DeflateCode).wrapping_add(257);
     let distances = bits.take(5, What::DeflateCode).wrapping_add(1);
     let given = bits.take(4, What::DeflateCode).wrapping_add(4);
@@ -248,12 +248,12 @@ fn step(bits: &mut Bits<'_>, out: &mut Output<'_>, literals: &Code<'_>, distance
         return Ok(false);
     }
     let Some((base, extra)) = code::length(symbol) else {
-        return Err(Error::new(Kind::Invalid, What::DeflateSymbol, at).with_need(symbol.into()));
+        return Err(Error::needing(Kind::Invalid, What::DeflateSymbol, at, symbol.into()));
     };
     let len = usize::from(base).wrapping_add(bits.take(extra, What::DeflateSymbol) as usize);
     let symbol = distances.symbol(bits, What::DeflateDistance)?;
     let Some((base, extra)) = code::distance(symbol) else {
-        return Err(Error::new(Kind::Invalid, What::DeflateDistance, at).with_need(symbol.into()));
+        return Err(Error::needing(Kind::Invalid, What::DeflateDistance, at, symbol.into()));
     };
     let distance = usize::from(base).wrapping_add(bits.take(extra, What::DeflateDistance) as usize);
     out.repeat(distance, len, What::DeflateDistance, at)?;

@@ -35,7 +35,7 @@ impl<'a> Bits<'a> {
                 *self = Bits { src, start, end, word: word(src, end), used };
                 Ok(())
             }
-            None => Err(Error::new(Kind::Truncated, what, start as u64).with_need(1)),
+            None => Err(Error::needing(Kind::Truncated, what, start as u64, 1)),
         }
     }
 
@@ -92,7 +92,7 @@ impl<'a> Bits<'a> {
             0 => Ok(()),
             left => {
                 let need = left.cast_unsigned();
-                Err(Error::new(Kind::Invalid, what, self.start as u64).with_need(need))
+                Err(Error::needing(Kind::Invalid, what, self.start as u64, need))
             }
         }
     }

@@ -34,7 +34,7 @@ pub(super) fn start<'d>(dictionary: &'d [u8], memory: &mut Memory<'_>) -> Result
     let history = r.rest();
     for distance in repeats {
         if distance == 0 || u64::from(distance) > history.len() as u64 {
-            return Err(Error::new(Kind::Invalid, What::ZstdDictionary, at).with_need(distance.into()));
+            return Err(Error::needing(Kind::Invalid, What::ZstdDictionary, at, distance.into()));
         }
     }
     Ok(Start { id, history, repeats })

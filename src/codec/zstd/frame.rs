@@ -62,7 +62,7 @@ fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
     let at = r.at();
     let descriptor = r.u8(What::ZstdFrame)?;
     if descriptor & 8 != 0 {
-        return Err(Error::new(Kind::Unsupported, What::ZstdFrame, at).with_need(descriptor.into()));
+        return Err(Error::needing(Kind::Unsupported, What::ZstdFrame, at, descriptor.into()));
     }
     let single = descriptor & 0x20 != 0;
     let window = match single {
@@ -113,7 +113,7 @@ pub(super) fn all<const FAST: bool>(
                 let len = r.u32(What::ZstdFrame)?;
                 r.take(saturated(len.into()), What::ZstdFrame)?;
             }
-            magic => return Err(Error::new(Kind::Invalid, What::ZstdFrame, at).with_need(magic.into())),
+            magic => return Err(Error::needing(Kind::Invalid, What::ZstdFrame, at, magic.into())),
         }
     }
     Ok(len)
@@ -136,7 +136,7 @@ fn frame<const FAST: bool>(
     }
     let Start { id, history, mut repeats } = dictionary::start(dictionary, memory)?;
     if header.dictionary != 0 && header.dictionary != id {
-        return Err(Error::new(Kind::Unsupported, What::ZstdDictionary, at).with_need(header.dictionary.into()));
+        return Err(Error::needing(Kind::Unsupported, What::ZstdDictionary, at, header.dictionary.into()));
     }
     let mut out = Output { bytes: dst, history, frame: start, at: start, literals: 0, literals_end: 0, limit: 0 };
     loop {
@@ -145,7 +145,7 @@ fn frame<const FAST: bool>(
         let head = u32::from_le_bytes([a, b, c, 0]);
         let (kind, size) = (head >> 1 & 3, (head >> 3) as usize);
         if kind == 3 || size > header.block {
-            return Err(Error::new(Kind::Invalid, What::ZstdBlock, at).with_need(head.into()));
+            return Err(Error::needing(Kind::Invalid, What::ZstdBlock, at, head.into()));
         }
         let stored = if kind == 1 { 1 } else { size };
         let stored = r.split(stored, What::ZstdBlock)?;
@@ -162,7 +162,7 @@ fn frame<const FAST: bool>(
     let (bytes, end) = (out.bytes, out.at);
     if header.content.is_some_and(|content| content != end.wrapping_sub(start) as u64) {
         let claimed = header.content.unwrap_or(0);
-        return Err(Error::new(Kind::Invalid, What::ZstdFrame, at).with_need(claimed));
+        return Err(Error::needing(Kind::Invalid, What::ZstdFrame, at, claimed));
     }
     if header.checksum {
         let at = r.at();
@@ -170,7 +170,7 @@ fn frame<const FAST: bool>(
         let hash = xxh64(0, bytes.get(start..end).unwrap_or_default());
         // A fuzzer would never get past it.
         if low32(hash) != stored && !cfg!(fuzzing) {
-            return Err(Error::new(Kind::Checksum, What::ZstdChecksum, at).with_need(stored.into()));
+            return Err(Error::needing(Kind::Checksum, What::ZstdChecksum, at, stored.into()));
         }
     }
     Ok(end)
@@ -188,7 +188,7 @@ fn block<const FAST: bool>(
     let at = r.at();
     let literals = Literals::read(&mut r)?;
     if literals.len > most {
-        return Err(Error::new(Kind::Invalid, What::ZstdLiterals, at).with_need(literals.len as u64));
+        return Err(Error::needing(Kind::Invalid, What::ZstdLiterals, at, literals.len as u64));
     }
     out.room(literals.len)?;
     out.limit = out.at.saturating_add(most).min(out.bytes.len());

@@ -170,7 +170,7 @@ impl<'w> Table<'w> {
     /// The table that the mode (section 3.1.1.3.2.1) stands for, from what follows in the block.
     pub(super) fn set(&mut self, mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let at = r.at();
-        let wrong = |need: u8| Error::new(Kind::Invalid, What::ZstdTable, at).with_need(need.into());
+        let wrong = |need: u8| Error::needing(Kind::Invalid, What::ZstdTable, at, need.into());
         match mode {
             0 if self.holds == Holds::Predefined => {}
             0 => {
@@ -252,7 +252,7 @@ impl<'w> Table<'w> {
 /// Section 4.1.1: how often each symbol appears; gives back the logarithm of the sum.
 fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Counts) -> Result<u32> {
     let at = r.at();
-    let wrong = |need: u64| Error::new(Kind::Invalid, What::ZstdTable, at).with_need(need);
+    let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZstdTable, at, need);
     let mut bits = BitReader::new(r.rest());
     let mut take = |n: u32| {
         let cut = |e: Error| e.turned(Kind::Truncated, What::ZstdTable, at);

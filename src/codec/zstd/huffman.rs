@@ -41,7 +41,7 @@ impl<'w> Code<'w> {
         let at = r.at();
         let mut weights = [0; SYMBOLS];
         let count = read_weights(src, r, &mut weights)?;
-        let wrong = |need: u32| Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(need.into());
+        let wrong = |need: u32| Error::needing(Kind::Invalid, What::ZstdHuffman, at, need.into());
         // How many symbols have this weight.
         let mut counts = [0u32; LONGEST as usize + 1];
         for weight in weights.iter().take(count) {
@@ -114,8 +114,7 @@ impl<'w> Code<'w> {
             let to = match lengths.get(k) {
                 Some(len) => from.saturating_add(u16::from_le_bytes(*len).into()),
                 None if from > end => {
-                    let e = Error::new(Kind::Truncated, What::ZstdLiterals, behind as u64);
-                    return Err(e.with_need(from as u64));
+                    return Err(Error::needing(Kind::Truncated, What::ZstdLiterals, behind as u64, from as u64));
                 }
                 None => end,
             };
@@ -213,7 +212,7 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
     bits.refill();
     let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));
     if bits.left() < 0 {
-        return Err(Error::new(Kind::Truncated, What::ZstdHuffman, at).with_need(2));
+        return Err(Error::needing(Kind::Truncated, What::ZstdHuffman, at, 2));
     }
     let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
     let mut last = false;
@@ -227,5 +226,5 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
         last = bits.left() < entry.bits().into();
         (state, other) = (other, entry.next().wrapping_add(bits.take(entry.bits())));
     }
-    Err(Error::new(Kind::Invalid, What::ZstdHuffman, at).with_need(SYMBOLS as u64))
+    Err(Error::needing(Kind::Invalid, What::ZstdHuffman, at, SYMBOLS as u64))
 }

@@ -64,8 +64,7 @@ impl Literals {
             }
             Form::Huffman { four, described } => {
                 let mut r = Reader::new_at(stored, self.start as u64);
-                let wrong =
-                    |need: u64| Error::new(Kind::Invalid, What::ZstdLiterals, self.start as u64).with_need(need);
+                let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZstdLiterals, self.start as u64, need);
                 if described {
                     code.read(src, &mut r)?;
                 } else if !code.holds() {

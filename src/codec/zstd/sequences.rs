@@ -73,7 +73,7 @@ pub(super) fn decode<const FAST: bool>(
     let at = r.at();
     let modes = r.u8(What::ZstdSequences)?;
     if modes & 3 != 0 {
-        return Err(Error::new(Kind::Invalid, What::ZstdSequences, at).with_need(modes.into()));
+        return Err(Error::needing(Kind::Invalid, What::ZstdSequences, at, modes.into()));
     }
     tables.literals.set(modes >> 6, r)?;
     tables.offsets.set(modes >> 4 & 3, r)?;
@@ -201,7 +201,7 @@ impl Output<'_> {
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn exact(&mut self, sequence: Sequence, at: u64) -> Result<()> {
         let Sequence { literals, len, distance } = sequence;
-        let wrong = |what, need: usize| Error::new(Kind::Invalid, what, at).with_need(need as u64);
+        let wrong = |what, need: usize| Error::needing(Kind::Invalid, what, at, need as u64);
         if literals > self.literals_end.wrapping_sub(self.literals) {
             return Err(wrong(What::ZstdSequences, literals));
         }
@@ -250,7 +250,7 @@ impl Output<'_> {
         if self.limit == self.bytes.len() {
             return no_room(self.at, rest.saturating_add(len));
         }
-        Error::new(Kind::Invalid, What::ZstdBlock, at).with_need(rest.saturating_add(len) as u64)
+        Error::needing(Kind::Invalid, What::ZstdBlock, at, rest.saturating_add(len) as u64)
     }
 }
 

@@ -71,9 +71,7 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
                     let len = header.span().len;
                     let memory = usize::try_from(len).ok().and_then(|len| memory.get_mut(..len));
                     let Some(memory) = memory else {
-                        return Err(Error::new(Kind::NoRoom, What::Destination, cursor.at.into())
-                            .with_need(len)
-                            .into());
+                        return Err(Error::needing(Kind::NoRoom, What::Destination, cursor.at.into(), len).into());
                     };
                     flash.read(cursor.at, memory).map_err(WriteError::Sink)?;
                     let extent = Extent::of(memory, cursor.at.into())?;

@@ -220,7 +220,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
             State::Open | State::Closed => {
                 if self.live == self.ring.segments {
                     let need = self.ring.segments.saturating_add(1);
-                    return Err(Error::new(Kind::NoRoom, What::FlashRegion, 0).with_need(need.into()).into());
+                    return Err(Error::needing(Kind::NoRoom, What::FlashRegion, 0, need.into()).into());
                 }
                 (self.ring.after(self.newest), self.number.saturating_add(1), self.live.saturating_add(1))
             }

@@ -225,7 +225,7 @@ fn of(bytes: &[u8], span: Span) -> &[u8] {
 }
 
 fn number(n: usize) -> Result<u32> {
-    u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DsType, 0).with_need(n as u64))
+    u32::try_from(n).map_err(|_| Error::needing(Kind::Overflow, What::DsType, 0, n as u64))
 }
 
 fn bits(options: Options) -> u32 {

@@ -63,7 +63,7 @@ impl<'a, 'r> Description<'a, 'r> {
                     self.field(reader.tag())?;
                     if self.count as u64 > limits.max_columns.into() {
                         let (at, limit) = (reader.tag().name().at(), limits.max_columns.into());
-                        return Err(Error::new(Kind::Limit, What::MaxColumns, at).with_need(limit));
+                        return Err(Error::needing(Kind::Limit, What::MaxColumns, at, limit));
                     }
                 }
                 (2, Piece::Open)
@@ -73,7 +73,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 _ => {}
             }
         }
-        let root = root.ok_or(Error::new(Kind::Truncated, What::DsType, 0))?;
+        let root = root.ok_or_else(|| Error::new(Kind::Truncated, What::DsType, 0))?;
         if let Some(fields) = core::mem::take(&mut self.fields).get_mut(..self.count) {
             self.fields = fields;
             self.place(root.at())?;
@@ -104,12 +104,12 @@ impl<'a, 'r> Description<'a, 'r> {
     fn field(&mut self, tag: &Tag<'a>) -> Result<()> {
         let mut declared = Declared::NOTHING;
         declared.read(tag, &OF_FIELD, What::DsField)?;
-        let bad = Error::new(Kind::Invalid, What::DsField, tag.name().at());
-        let ty = match (declared.ty.ok_or(bad)?, declared.size) {
-            (FieldType::FixedWidth(_), 0) => return Err(bad),
+        let bad = || Error::new(Kind::Invalid, What::DsField, tag.name().at());
+        let ty = match (declared.ty.ok_or_else(bad)?, declared.size) {
+            (FieldType::FixedWidth(_), 0) => return Err(bad()),
             (FieldType::FixedWidth(_), size) => FieldType::FixedWidth(size),
             (ty, 0) => ty,
-            _ => return Err(bad),
+            _ => return Err(bad()),
         };
         let allowed = match ty {
             FieldType::Variable32 => FOR_STRINGS,
@@ -118,10 +118,10 @@ impl<'a, 'r> Description<'a, 'r> {
             _ => 0,
         };
         if declared.used & !allowed != 0 || (declared.warn && declared.field.flags & SCALED == 0) {
-            return Err(bad);
+            return Err(bad());
         }
         if !declared.is_named() || declared.name.chars().next() == Some(' ') {
-            return Err(bad);
+            return Err(bad());
         }
         let (field, name) = (&mut declared.field, &declared.name);
         field.set_type(ty);
@@ -152,7 +152,7 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Where each field lies in a record: only all of them tell. `at` is where the type has its name.
     fn place(&mut self, at: u64) -> Result<()> {
-        self.layout = self.counts.layout(self.options).ok_or(Error::new(Kind::Overflow, What::DsType, 0))?;
+        self.layout = self.counts.layout(self.options).ok_or_else(|| Error::new(Kind::Overflow, What::DsType, 0))?;
         if self.options.compact && self.layout.compact_prefix() == 0 {
             // Compaction is said by bools; there must be one.
             return Err(Error::new(Kind::Invalid, What::DsType, at));
@@ -390,7 +390,14 @@ impl<'a> Declared<'a> {
 
 /// The bytes of `text`, through a buffer, as it may hold references; `None` if they do not fit there.
 fn bytes<'b>(text: &Text<'b>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-    text.decode(&mut Scratch::new(buffer)).ok().map(str::as_bytes)
+    match text.as_str() {
+        Some(text) => Some(text.as_bytes()),
+        None => {
+            let to = buffer.get_mut(..text.len())?;
+            text.copy_to(to);
+            Some(to)
+        }
+    }
 }
 
 /// A number of a field record; only documents that no file can hold have larger ones.

@@ -64,7 +64,7 @@ pub(super) fn expand(
         Some(0) => Ok(()),
         left => {
             let left = left.unwrap_or_default() as u64;
-            Err(Error::new(Kind::Trailing, What::DsFixed, from.at as u64).with_need(left))
+            Err(Error::needing(Kind::Trailing, What::DsFixed, from.at as u64, left))
         }
     }
 }
@@ -161,6 +161,6 @@ impl Stream<'_> {
 
     #[cold]
     fn ends(&self, n: usize) -> Error {
-        Error::new(Kind::Truncated, What::DsFixed, self.at as u64).with_need(n as u64)
+        Error::needing(Kind::Truncated, What::DsFixed, self.at as u64, n as u64)
     }
 }

@@ -88,13 +88,13 @@ impl Header {
                 name_len: header.name_len,
             });
         };
-        Err(Error::new(Kind::Invalid, what, at.saturating_add(field)).with_need(value.into()))
+        Err(Error::needing(Kind::Invalid, what, at.saturating_add(field), value.into()))
     }
 
     /// The error about what begins `field` bytes behind the start of the extent.
     #[cold]
     pub(super) fn wrong(&self, kind: Kind, what: What, field: usize, value: u32) -> Error {
-        Error::new(kind, what, self.at.saturating_add(field as u64)).with_need(value.into())
+        Error::needing(kind, what, self.at.saturating_add(field as u64), value.into())
     }
 
     /// The error that the name of the type is not one that can stand here.

@@ -150,7 +150,7 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// [`Kind::Invalid`] if the file has no such type.
     pub fn table(&self, name: &str) -> Result<Table<'a, E>> {
-        let ty = self.types.find(name.as_bytes()).ok_or(Error::new(Kind::Invalid, What::DsTypeName, 0))?;
+        let ty = self.types.find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Invalid, What::DsTypeName, 0))?;
         Ok(Table { extents: self.extents(), ty })
     }
 
@@ -180,7 +180,7 @@ impl<'a, E: Endian> File<'a, E> {
                 extent.unpack(&ty, &options, &mut scratch)?;
             }
         }
-        extents.end().ok_or(Error::new(Kind::Truncated, What::DsExtent, extents.at))
+        extents.end().ok_or_else(|| Error::new(Kind::Truncated, What::DsExtent, extents.at))
     }
 
     /// The most scratch that unpacking any one extent takes; no extent is unpacked for that.
@@ -235,7 +235,7 @@ impl<'a, E: Endian> Extents<'a, E> {
                 let extent = Extent::<E>::of(row.span.of(bytes, What::DsExtent)?, row.span.at)?;
                 // What the index says of an extent, the extent must say, too.
                 if extent.header().span() != row.span || extent.type_name() != row.type_name {
-                    return Err(Error::new(Kind::Invalid, What::DsIndex, self.row).with_need(row.span.at));
+                    return Err(Error::needing(Kind::Invalid, What::DsIndex, self.row, row.span.at));
                 }
                 return Ok(Some(extent));
             }

@@ -30,12 +30,12 @@ impl Order {
         let mut r = Reader::<LittleEndian>::new(header);
         let magic = *r.array::<4>(What::Magic)?;
         if magic != MAGIC {
-            return Err(Error::new(Kind::Invalid, What::Magic, 0).with_need(u32::from_le_bytes(magic).into()));
+            return Err(Error::needing(Kind::Invalid, What::Magic, 0, u32::from_le_bytes(magic).into()));
         }
         let order = match r.i32(What::DsHeader)? {
             CHECK_I32 => Order::Little,
             word if word.swap_bytes() == CHECK_I32 => Order::Big,
-            word => return Err(Error::new(Kind::Invalid, What::DsHeader, 4).with_need(word.cast_unsigned().into())),
+            word => return Err(Error::needing(Kind::Invalid, What::DsHeader, 4, word.cast_unsigned().into())),
         };
         check_longs(view(header)?, (order == Order::Little) == LittleEndian::IS_NATIVE)?;
         Ok(order)
@@ -116,7 +116,7 @@ impl Trailer {
         let len = TRAILER_LEN as u64;
         match file_len.checked_sub(len) {
             Some(at) if at >= HEADER_LEN as u64 => Ok(Span { at, len }),
-            _ => Err(Error::new(Kind::Truncated, What::DsTrailer, file_len).with_need(len)),
+            _ => Err(Error::needing(Kind::Truncated, What::DsTrailer, file_len, len)),
         }
     }
 
@@ -140,7 +140,7 @@ impl Trailer {
         let (chain, stored) = (word(trailer.chain.get(), native), word(trailer.hash.get(), native));
         let index_at = long(trailer.index_at.get().cast_unsigned(), native);
         let at_size = at.saturating_add(4);
-        let wrong = || Err(Error::new(Kind::Invalid, What::DsTrailer, at_size).with_need(size.into()));
+        let wrong = || Err(Error::needing(Kind::Invalid, What::DsTrailer, at_size, size.into()));
         if size != !not {
             return wrong();
         }
@@ -149,7 +149,7 @@ impl Trailer {
         };
         if lookup2(TRAILER_SEED, body) != stored && !cfg!(fuzzing) {
             let at = at.saturating_add(body.len() as u64);
-            return Err(Error::new(Kind::Checksum, What::DsTrailer, at).with_need(stored.into()));
+            return Err(Error::needing(Kind::Checksum, What::DsTrailer, at, stored.into()));
         }
         // Both are signed.
         if size.cast_signed() < 0 || index_at.cast_signed() < 0 {
@@ -165,7 +165,7 @@ impl Trailer {
     pub fn located(self, at: u64) -> Result<Trailer> {
         if self.index.end() != Some(at) || self.index.at < HEADER_LEN as u64 {
             let field = at.saturating_add(16);
-            return Err(Error::new(Kind::Invalid, What::DsTrailer, field).with_need(self.index.at));
+            return Err(Error::needing(Kind::Invalid, What::DsTrailer, field, self.index.at));
         }
         Ok(self)
     }

@@ -49,8 +49,8 @@ impl<'a> Index<'a> {
     ) -> Result<Self> {
         let own = extent.header.span();
         if own != trailer.index {
-            let error = Error::new(Kind::Invalid, What::DsTrailer, trailer.index.at);
-            return Err(error.with_need(trailer.index.len));
+            let Span { at, len } = trailer.index;
+            return Err(Error::needing(Kind::Invalid, What::DsTrailer, at, len));
         }
         if extent.type_name() != INDEX_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
@@ -64,7 +64,7 @@ impl<'a> Index<'a> {
     fn check(&self) -> Result<()> {
         let (mut before, mut name) = (0, &[][..]);
         for k in 0..self.len() {
-            let bad = |at| Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(at));
+            let bad = |at| Err(Error::needing(Kind::Invalid, What::DsIndex, k, at));
             let Some(at) = self.offset(k) else { return bad(0) };
             name = self.name(k)?;
             let (first, last) = (k == 0, k.saturating_add(1) == self.len());
@@ -98,7 +98,7 @@ impl<'a> Index<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row.
     pub fn get(&self, k: u64) -> Result<IndexRow<'a>> {
-        let none = || Error::new(Kind::OutOfRange, What::DsIndex, k).with_need(self.len());
+        let none = || Error::needing(Kind::OutOfRange, What::DsIndex, k, self.len());
         let at = self.offset(k).ok_or_else(none)?;
         let end = match self.offset(k.saturating_add(1)) {
             Some(end) => end,

@@ -92,7 +92,7 @@ impl<'s> column::Part for Part<'s> {
 impl Part<'_> {
     #[cold]
     fn no_column(&self, k: usize) -> Error {
-        Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.ty.records().len() as u64)
+        Error::needing(Kind::OutOfRange, What::Column, k as u64, self.ty.records().len() as u64)
     }
 }
 
@@ -154,7 +154,7 @@ impl<'c> Column<'c> {
 
     #[cold]
     fn no_rows(&self, rows: &Range<u64>) -> Error {
-        Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(self.rows.into())
+        Error::needing(Kind::OutOfRange, What::Row, rows.end, self.rows.into())
     }
 
     /// Cells as a slice: the records themselves if they are nothing else and lie aligned, else gathered.
@@ -198,7 +198,7 @@ impl<'c> Column<'c> {
             return Ok(VarBytes { data: records, spans });
         }
         let bytes = (width as usize).checked_mul(len);
-        let bytes = bytes.ok_or(Error::new(Kind::Overflow, What::Scratch, 0).with_need(width.into()))?;
+        let bytes = bytes.ok_or_else(|| Error::needing(Kind::Overflow, What::Scratch, 0, width.into()))?;
         let data = scratch.take::<u8>(bytes)?;
         cells::gather_bytes(records, self.size as usize, self.slot.at as usize, width as usize, data);
         Ok(VarBytes { data, spans })

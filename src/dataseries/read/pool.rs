@@ -126,12 +126,12 @@ impl<'s> Pool<'s> {
     fn bad_entry(&self, rest: &[u8]) -> Error {
         let at = self.len().saturating_sub(rest.len() as u64);
         let word = rest.first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
-        Error::new(Kind::Invalid, What::DsPool, at).with_need(word.into())
+        Error::needing(Kind::Invalid, What::DsPool, at, word.into())
     }
 }
 
 /// `at` is the offset that the cell has: where it lies among the records, only the caller knows.
 #[cold]
 fn bad_cell(cell: u32) -> Error {
-    Error::new(Kind::Invalid, What::DsCell, cell.into()).with_need(cell.into())
+    Error::needing(Kind::Invalid, What::DsCell, cell.into(), cell.into())
 }

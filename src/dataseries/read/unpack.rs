@@ -306,7 +306,10 @@ impl<'a> Stored<'a> {
 /// The length `len`, if the caller's limits allow it.
 fn within(len: u64, options: &ReadOptions) -> Result<usize> {
     let max = options.limits.max_decoded;
-    usize::try_from(len).ok().filter(|_| len <= max).ok_or(Error::new(Kind::Limit, What::MaxDecoded, 0).with_need(max))
+    usize::try_from(len)
+        .ok()
+        .filter(|_| len <= max)
+        .ok_or_else(|| Error::needing(Kind::Limit, What::MaxDecoded, 0, max))
 }
 
 /// Nothing is stored of a part without bytes; its mode means nothing (section 4).
@@ -316,11 +319,11 @@ fn nothing(stored: &[u8], what: What, at: u64) -> Result<()> {
 
 fn exactly(stored: &[u8], len: usize, what: What, at: u64) -> Result<&[u8]> {
     if stored.len() < len {
-        return Err(Error::new(Kind::Truncated, what, at).with_need(len as u64));
+        return Err(Error::needing(Kind::Truncated, what, at, len as u64));
     }
     match stored.len().saturating_sub(len) {
         0 => Ok(stored),
-        more => Err(Error::new(Kind::Trailing, what, at).with_need(more as u64)),
+        more => Err(Error::needing(Kind::Trailing, what, at, more as u64)),
     }
 }
 
@@ -331,13 +334,13 @@ fn restore(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, 
         return Ok(());
     }
     let n = decode(mode, stored, to, scratch, what, at)?;
-    if n == to.len() { Ok(()) } else { Err(Error::new(Kind::Truncated, what, at).with_need(to.len() as u64)) }
+    if n == to.len() { Ok(()) } else { Err(Error::needing(Kind::Truncated, what, at, to.len() as u64)) }
 }
 
 /// Decompresses a part; gives back how many bytes it has, at most those of `to`.
 fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<usize> {
     let Some(codec) = mode.codec() else {
-        return Err(Error::new(Kind::Unsupported, What::DsMode, at).with_need(mode.id().into()));
+        return Err(Error::needing(Kind::Unsupported, What::DsMode, at, mode.id().into()));
     };
     codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
         // The room is what the header says: more is not for the caller to lend.

@@ -44,7 +44,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         records = records
             .get_mut(start..)
             .and_then(|rest| rest.get_mut(..len))
-            .ok_or(Error::new(Kind::OutOfRange, What::Row, at).with_need(batch.len as u64))?;
+            .ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, at, batch.len as u64))?;
         let mut to = Cells { records, record_len, slot, validity: batch.validity };
         to.nulls(at)?;
         match (field.ty(), batch.values) {

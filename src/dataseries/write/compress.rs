@@ -126,7 +126,7 @@ impl Smallest {
             let supported = *mode == Mode::None || mode.codec().is_some_and(Codec::supported);
             match wanted.get_mut(usize::from(mode.id())) {
                 Some(wanted) if supported => *wanted = true,
-                _ => return Err(Error::new(Kind::Unsupported, What::DsMode, 0).with_need(mode.id().into())),
+                _ => return Err(Error::needing(Kind::Unsupported, What::DsMode, 0, mode.id().into())),
             }
         }
         Ok(Smallest { modes: wanted, level, out: Default::default(), trial: alloc::vec::Vec::new() })

@@ -19,7 +19,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         let start = usize::try_from(row).ok().and_then(|row| row.checked_mul(ty.record_len()));
         let record = start.and_then(|start| part.records().get(start..)?.get(..ty.record_len()));
         let Some(record) = record.filter(|_| row < part.rows()) else {
-            return Err(Error::new(Kind::OutOfRange, What::Row, row).with_need(part.rows()));
+            return Err(Error::needing(Kind::OutOfRange, What::Row, row, part.rows()));
         };
         if ty.records().len() != self.schema().fields().len() {
             return Err(Error::new(Kind::Misuse, What::DsType, row));
@@ -55,5 +55,5 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
 
 #[cold]
 fn lossy(row: u64, k: usize) -> Error {
-    Error::new(Kind::Lossy, What::DsField, row).with_need(k as u64)
+    Error::needing(Kind::Lossy, What::DsField, row, k as u64)
 }

@@ -71,7 +71,7 @@ impl<'t> Descriptions<'t> {
     /// than 65,536 types.
     pub fn new(types: &'t [Description<'t>]) -> Result<Self> {
         if types.len() > 1 << 16 {
-            return Err(Error::new(Kind::Limit, What::DsTypeName, 1 << 16).with_need(1 << 16));
+            return Err(Error::needing(Kind::Limit, What::DsTypeName, 1 << 16, 1 << 16));
         }
         match wrong(types) {
             Some(k) => Err(Error::new(Kind::Misuse, What::DsTypeName, k)),

@@ -298,7 +298,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     #[cold]
     fn full(&self) -> Error {
         let need = self.len.saturating_add(self.record_len());
-        Error::new(Kind::NoRoom, What::DsFixed, self.count.into()).with_need(need as u64)
+        Error::needing(Kind::NoRoom, What::DsFixed, self.count.into(), need as u64)
     }
 
     /// Packs the rows, once, and gives both parts.
@@ -468,5 +468,5 @@ pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
 
 #[cold]
 pub(super) fn no_field(k: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::DsField, k as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::DsField, k as u64, count as u64)
 }

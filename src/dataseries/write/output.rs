@@ -254,7 +254,7 @@ impl<S: Sink> Output<S> {
     #[inline(never)]
     #[cold]
     pub(super) fn stop(&mut self, kind: Kind, what: What, need: usize) -> Stopped {
-        self.why = Err(WriteError::Format(Error::new(kind, what, self.at).with_need(need as u64)));
+        self.why = Err(WriteError::Format(Error::needing(kind, what, self.at, need as u64)));
         Stopped
     }
 

@@ -164,7 +164,7 @@ impl<'m> Pool<'m> {
     }
 
     fn append<E: Endian>(&mut self, text: &[u8]) -> Result<u32> {
-        let no_room = |end: u64| Err(Error::new(Kind::NoRoom, What::DsPool, self.len as u64).with_need(end));
+        let no_room = |end: u64| Err(Error::needing(Kind::NoRoom, What::DsPool, self.len as u64, end));
         let end = entry_len(text.len() as u64).saturating_add(self.len as u64);
         let cell = u32::try_from(self.len.saturating_add(POOL_START));
         let (true, Ok(to), Ok(cell), Ok(len)) =

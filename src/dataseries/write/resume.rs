@@ -88,9 +88,9 @@ impl Resume {
             }
             let at = found.at;
             let ty = types.iter().position(|ty| ty.name.as_bytes() == extent.type_name());
-            let ty = ty.ok_or(Error::new(Kind::Misuse, What::DsTypeName, extent.header().name_span().at))?;
+            let ty = ty.ok_or_else(|| Error::new(Kind::Misuse, What::DsTypeName, extent.header().name_span().at))?;
             if let Some(slot) = slots.get_mut(found.extents) {
-                *slot = IndexSlot::new(at, ty).ok_or(Error::new(Kind::Limit, What::DsIndex, at))?;
+                *slot = IndexSlot::new(at, ty).ok_or_else(|| Error::new(Kind::Limit, What::DsIndex, at))?;
             }
             found.extents = found.extents.saturating_add(1);
             found.rows = found.rows.saturating_add(extent.header().rows.into());

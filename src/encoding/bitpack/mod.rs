@@ -120,7 +120,7 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
 pub fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) -> Result<()> {
     let end = first.saturating_add(out.len());
     if packing.bytes(end) > src.len() {
-        return Err(Error::new(Kind::Truncated, What::Bits, 0).with_need(packing.bytes(end) as u64));
+        return Err(Error::needing(Kind::Truncated, What::Bits, 0, packing.bytes(end) as u64));
     }
     #[cfg(target_pointer_width = "64")]
     host::unpack(packing, src, first, out);

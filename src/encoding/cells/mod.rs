@@ -195,7 +195,7 @@ impl<'o> Cells<'o> {
             return Ok(());
         }
         let need = (self.len() as u64).saturating_mul(self.width() as u64);
-        Err(Error::new(Kind::Truncated, What::Input, 0).with_need(need))
+        Err(Error::needing(Kind::Truncated, What::Input, 0, need))
     }
 
     /// Cell `i` becomes value `codes[i]`; the place of the first code without a value, if there is one.

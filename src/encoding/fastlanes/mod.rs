@@ -162,19 +162,19 @@ mod words {
 pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<()> {
     let bits = (out.width() as u64).saturating_mul(8);
     if u64::from(width) > bits || bits > 64 {
-        return Err(Error::new(Kind::Invalid, What::FastLanes, 0).with_need(width.into()));
+        return Err(Error::needing(Kind::Invalid, What::FastLanes, 0, width.into()));
     }
     let end = first.saturating_add(out.len() as u64);
     let need = packed_len(end.div_ceil(BLOCK as u64), width);
-    let short = Error::new(Kind::Truncated, What::FastLanes, 0).with_need(need);
+    let short = || Error::needing(Kind::Truncated, What::FastLanes, 0, need);
     if need > packed.len() as u64 {
-        return Err(short);
+        return Err(short());
     }
     // Inside the blocks that are there, or of width 0 anywhere.
-    let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short)? };
+    let first = if width == 0 { 0 } else { usize::try_from(first).map_err(|_| short())? };
     let rows = packed.as_chunks::<128>().0;
     if !FAST {
-        return small::run(rows, width, first, out).ok_or(short);
+        return small::run(rows, width, first, out).ok_or_else(short);
     }
     let width = width as usize;
     match out {
@@ -184,7 +184,7 @@ pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<(
         Cells::W8(words) => run(rows, width, first, words, words::of_u64::unpack, words::of_u64::get),
         _ => None,
     }
-    .ok_or(short)
+    .ok_or_else(short)
 }
 
 type Unpack<T> = fn(&[[u8; 128]], usize, &mut [[T; BLOCK]]) -> Option<()>;

@@ -50,7 +50,7 @@ impl Mode<'_> {
                 for latent in primary {
                     let at = usize::try_from(*latent).ok().and_then(|index| index.checked_mul(size));
                     let value = at.and_then(|at| values.get(at..at.checked_add(size)?));
-                    let value = value.ok_or_else(|| Error::new(Kind::Invalid, What::PcoPage, 0).with_need(*latent))?;
+                    let value = value.ok_or_else(|| Error::needing(Kind::Invalid, What::PcoPage, 0, *latent))?;
                     *latent = number.of_order(little(value));
                 }
             }

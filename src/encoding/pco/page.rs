@@ -86,7 +86,7 @@ impl<'c, 's> Page<'c, 's> {
         s: &mut Scratch<'s>,
     ) -> Result<Self> {
         if numbers > MAX_NUMBERS {
-            return Err(Error::new(Kind::Limit, What::PcoPage, 0).with_need(MAX_NUMBERS));
+            return Err(Error::needing(Kind::Limit, What::PcoPage, 0, MAX_NUMBERS));
         }
         // A lookback for each latent that is read.
         let lead = chunk.delta.of(PRIMARY).state_len();
@@ -100,7 +100,7 @@ impl<'c, 's> Page<'c, 's> {
                 continue;
             }
             if bins.count == 0 && body > 0 {
-                return Err(Error::new(Kind::Invalid, What::PcoPage, 0).with_need(body));
+                return Err(Error::needing(Kind::Invalid, What::PcoPage, 0, body));
             }
             let delta = chunk.delta.of(k);
             variable.undo.start(delta, bins.bits, numbers, &mut page.stream, s)?;
@@ -159,7 +159,7 @@ impl<'c, 's> Page<'c, 's> {
 
     #[cold]
     fn short(&self) -> Error {
-        Error::new(Kind::Truncated, What::PcoPage, self.len).with_need(self.stream.bytes_begun())
+        Error::needing(Kind::Truncated, What::PcoPage, self.len, self.stream.bytes_begun())
     }
 
     /// Goes to a whole byte.
@@ -178,6 +178,6 @@ impl<'c, 's> Page<'c, 's> {
 
     #[cold]
     fn wrong(&self) -> Error {
-        Error::new(Kind::Invalid, What::PcoPage, self.stream.bytes_begun()).with_need(self.len)
+        Error::needing(Kind::Invalid, What::PcoPage, self.stream.bytes_begun(), self.len)
     }
 }

@@ -48,7 +48,7 @@ impl<'a> Vector<'a> {
             Header::DictUtf8 => {
                 let layout = r.u32(What::FiloDictionary)?;
                 if layout != UTF8_LAYOUT {
-                    return Err(Error::new(Kind::Unsupported, What::FiloDictionary, start).with_need(layout.into()));
+                    return Err(Error::needing(Kind::Unsupported, What::FiloDictionary, start, layout.into()));
                 }
                 let mut table = up_to_sub(r)?;
                 let chunk = self.strings.chunk;
@@ -81,7 +81,7 @@ impl<'a> Vector<'a> {
         let need = rows.div_ceil(64).saturating_mul(8);
         match self.mask {
             Mask::Words(words) if words.len() < need as usize => {
-                Err(Error::new(Kind::Truncated, What::FiloMask, mask_at).with_need(need.into()))
+                Err(Error::needing(Kind::Truncated, What::FiloMask, mask_at, need.into()))
             }
             _ => Ok(()),
         }
@@ -103,7 +103,7 @@ impl<'a> Vector<'a> {
                 return Ok(());
             }
             // The original would read the width of the type that it was asked for, past the end.
-            (_, len) => return Err(Error::new(Kind::WrongType, What::FiloValue, at.into()).with_need(len as u64)),
+            (_, len) => return Err(Error::needing(Kind::WrongType, What::FiloValue, at.into(), len as u64)),
         };
         (self.data, self.numbers.constant) = (Data::Numbers, true);
         self.numbers.packed = Packed { packing, at, data: value, unused: 0 };
@@ -115,7 +115,7 @@ impl<'a> Vector<'a> {
         let start = r.at();
         let size = r.u8(What::FiloSlot)?;
         if size < 2 {
-            return Err(Error::new(Kind::Invalid, What::FiloSlot, start).with_need(size.into()));
+            return Err(Error::needing(Kind::Invalid, What::FiloSlot, start, size.into()));
         }
         self.rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
         (self.data, self.strings.kind) = (Data::Strings, Kinds::Slots { at: position(r.at()), size });
@@ -135,7 +135,7 @@ fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     let here = low32(r.at().wrapping_sub(PAYLOAD));
     match sub.checked_sub(here) {
         Some(len) => r.split(len as usize, What::FiloSubVector),
-        None => Err(Error::new(Kind::Invalid, What::FiloSubVector, at).with_need(sub.into())),
+        None => Err(Error::needing(Kind::Invalid, What::FiloSubVector, at, sub.into())),
     }
 }
 
@@ -146,7 +146,7 @@ fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     *rows = r.u32(What::FiloRows)?;
     check_rows(*rows, base.into())?;
     if r.rest().len() >> 2 < *rows as usize {
-        return Err(Error::new(Kind::Truncated, What::FiloWords, r.at()).with_need(u64::from(*rows) << 2));
+        return Err(Error::needing(Kind::Truncated, What::FiloWords, r.at(), u64::from(*rows) << 2));
     }
     Ok(base)
 }

@@ -107,7 +107,7 @@ impl<'a> Column<'a> {
         let inside = rows.start <= rows.end && rows.end <= count;
         match (usize::try_from(rows.start), usize::try_from(rows.end.saturating_sub(rows.start))) {
             (Ok(first), Ok(len)) if inside => Ok((first, len)),
-            _ => Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(count)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, count)),
         }
     }
 
@@ -291,5 +291,5 @@ fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>>
 
 #[cold]
 fn no_column(k: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::Column, k as u64, count as u64)
 }

@@ -147,7 +147,7 @@ impl<'a> Fields<'a> {
             return Err(self.missing(What::FiloInfo));
         };
         let Some(packing) = raw::packing_of_info(nbits, signed) else {
-            return Err(self.missing(What::FiloInfo).with_need(nbits.into()));
+            return Err(Error::needing(Kind::Invalid, What::FiloInfo, self.0.at(), nbits.into()));
         };
         let (at, data) = self.bytes(data)?;
         *out = Packed { packing, at, data, unused: 0 };
@@ -171,7 +171,7 @@ impl<'a> Fields<'a> {
             views::MaskType::AllOnes => Ok(Mask::All),
             views::MaskType::Unknown(id) => {
                 let id = u64::from(id.cast_unsigned());
-                Err(Error::new(Kind::Unsupported, What::FiloMaskType, mask.at()).with_need(id))
+                Err(Error::needing(Kind::Unsupported, What::FiloMaskType, mask.at(), id))
             }
         }
     }

@@ -73,7 +73,7 @@ impl<'a> Vector<'a> {
         let word = r.u32(What::FiloHeader)?;
         // Offsets and row counts are signed 32-bit numbers (section 12).
         if i32::try_from(bytes.len()).is_err() {
-            return Err(Error::new(Kind::Overflow, What::Input, 0).with_need(bytes.len() as u64));
+            return Err(Error::needing(Kind::Overflow, What::Input, 0, bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
         // Filled in place, as it is large for a small machine.
@@ -104,7 +104,7 @@ impl<'a> Vector<'a> {
     /// That section 3 does not allow the header for the element type.
     #[cold]
     fn wrong_type(&self) -> Error {
-        Error::new(Kind::WrongType, What::FiloHeader, 0).with_need(self.header.word().into())
+        Error::needing(Kind::WrongType, What::FiloHeader, 0, self.header.word().into())
     }
 
     /// The element type that the vector was opened as.
@@ -173,7 +173,7 @@ impl<'a> Vector<'a> {
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
         let i = match usize::try_from(row) {
             Ok(i) if row < self.rows() => i,
-            _ => return Err(Error::new(Kind::OutOfRange, What::Row, row).with_need(self.rows())),
+            _ => return Err(Error::needing(Kind::OutOfRange, What::Row, row, self.rows())),
         };
         if self.mask.is_na(i) {
             return Ok(None);
@@ -348,12 +348,12 @@ const PAYLOAD: u64 = HEADER_LEN as u64;
 /// Checks a row count, which the format has as a signed number.
 fn check_rows(rows: u32, at: u64) -> Result<()> {
     if rows.cast_signed() < 0 {
-        return Err(Error::new(Kind::Invalid, What::FiloRows, at).with_need(rows.into()));
+        return Err(Error::needing(Kind::Invalid, What::FiloRows, at, rows.into()));
     }
     Ok(())
 }
 
 /// A count that came from a length, as a row count.
 fn rows_of(count: usize) -> Result<u32> {
-    u32::try_from(count).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, 0).with_need(count as u64))
+    u32::try_from(count).map_err(|_| Error::needing(Kind::Overflow, What::FiloRows, 0, count as u64))
 }

@@ -80,7 +80,11 @@ impl<'a> Numbers<'a> {
         match self.form {
             Form::Word => Ok(word),
             Form::Double => Ok(double(word)),
-            Form::Quarters => self.millis(low32(word)).map(u64::from),
+            Form::Quarters => {
+                let quarters = low32(word);
+                let large = || Error::needing(Kind::Overflow, What::FiloZone, self.packed.at.into(), quarters.into());
+                millis(quarters).map(u64::from).ok_or_else(large)
+            }
         }
     }
 
@@ -109,21 +113,21 @@ impl<'a> Numbers<'a> {
         match (self.form, out) {
             (Form::Double, Out::W8(words)) => words.iter_mut().for_each(|word| *word = double(*word)),
             (Form::Quarters, Out::W4(words)) => {
-                words.iter_mut().for_each(|word| *word = self.millis(*word).unwrap_or(NO_ZONE.cast_unsigned()));
+                words.iter_mut().for_each(|word| *word = millis(*word).unwrap_or(NO_ZONE.cast_unsigned()));
             }
             _ => {}
         }
-    }
-
-    fn millis(&self, quarters: u32) -> Result<u32> {
-        let millis = quarters.cast_signed().checked_mul(QUARTER_MS).map(i32::cast_unsigned);
-        millis.ok_or(Error::new(Kind::Overflow, What::FiloZone, self.packed.at.into()).with_need(quarters.into()))
     }
 
     /// Whether the stored words have the width and meaning of `word` bytes.
     pub(super) fn is_wide(&self, word: Packing) -> bool {
         self.packed.packing.bits() == word.bits()
     }
+}
+
+/// Milliseconds of so many quarters of an hour.
+fn millis(quarters: u32) -> Option<u32> {
+    quarters.cast_signed().checked_mul(QUARTER_MS).map(i32::cast_unsigned)
 }
 
 /// Stored integers of a double column have at most 32 bits (section 9.1), so this is exact.

@@ -27,7 +27,7 @@ impl<'a> Packed<'a> {
         let [low, high, signed, last] = *r.array(What::FiloPacked)?;
         let nbits = u16::from_le_bytes([low, high]);
         let Some(packing) = packing_of_packed(nbits, signed != 0) else {
-            return Err(Error::new(Kind::Invalid, What::FiloPacked, start).with_need(nbits.into()));
+            return Err(Error::needing(Kind::Invalid, What::FiloPacked, start, nbits.into()));
         };
         let data = r.rest();
         // Bits of the last byte that carry values; 0 stands for all 8. The original takes no notice of
@@ -38,7 +38,7 @@ impl<'a> Packed<'a> {
             used => 8u8.saturating_sub(used),
         };
         if data.is_empty() && unused != 0 {
-            return Err(Error::new(Kind::Invalid, What::FiloPacked, start.wrapping_add(3)).with_need(last.into()));
+            return Err(Error::needing(Kind::Invalid, What::FiloPacked, start.wrapping_add(3), last.into()));
         }
         *self = Packed { packing, at: position(r.at()), data, unused };
         Ok(())
@@ -49,13 +49,13 @@ impl<'a> Packed<'a> {
         // Opening has seen to it that unused bits are in a byte. Widths are powers of two.
         let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
         let rows = bits >> self.packing.bits().trailing_zeros();
-        u32::try_from(rows).map_err(|_| Error::new(Kind::Overflow, What::FiloRows, self.at.into()).with_need(rows))
+        u32::try_from(rows).map_err(|_| Error::needing(Kind::Overflow, What::FiloRows, self.at.into(), rows))
     }
 
     /// That numbers of 64 bits have no place here.
     #[cold]
     pub(super) fn too_wide(&self) -> Error {
-        Error::new(Kind::Invalid, What::FiloPacked, self.at.into()).with_need(64)
+        Error::needing(Kind::Invalid, What::FiloPacked, self.at.into(), 64)
     }
 
     /// Refuses data that hold fewer than `rows` numbers.
@@ -64,7 +64,7 @@ impl<'a> Packed<'a> {
         if need <= self.data.len() {
             return Ok(());
         }
-        Err(Error::new(Kind::Truncated, What::FiloData, self.at.into()).with_need(need as u64))
+        Err(Error::needing(Kind::Truncated, What::FiloData, self.at.into(), need as u64))
     }
 
     /// Number `i`, extended to 64 bits.

@@ -423,14 +423,14 @@ impl<'a> Strings<'a> {
             Kinds::Slots { at, size } => (What::FiloSlot, i.wrapping_mul(size.into()).wrapping_add(at)),
             Kinds::One(span) => (What::FiloString, span.at),
         };
-        Error::new(Kind::Invalid, what, at.into()).with_need(self.u32(at as usize).unwrap_or(0).into())
+        Error::needing(Kind::Invalid, what, at.into(), self.u32(at as usize).unwrap_or(0).into())
     }
 }
 
 /// That there is no entry of this code.
 #[cold]
 pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
-    Error::new(Kind::Invalid, What::FiloCodes, codes.at.into()).with_need(code.into())
+    Error::needing(Kind::Invalid, What::FiloCodes, codes.at.into(), code.into())
 }
 
 /// Spans of words of the packed form in a chunk of `len` bytes, and whether none is missing; `None` if

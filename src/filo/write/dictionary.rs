@@ -181,7 +181,7 @@ impl<'a> Dictionary<'a> {
         let wanted = slots_for(mask.rows());
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
-        let no_room = || Error::new(Kind::NoRoom, What::Scratch, 0).with_need(scratch_len(mask.rows()) as u64);
+        let no_room = || Error::needing(Kind::NoRoom, What::Scratch, 0, scratch_len(mask.rows()) as u64);
 
         let first = scratch.take::<u32>((slots / 4).saturating_mul(3))?;
         let mut inner = scratch.scope();
@@ -226,8 +226,7 @@ impl<'a> Dictionary<'a> {
                 }
                 probes = usize::wrapping_add(probes, 1);
                 if probes > MAX_PROBES {
-                    let limit = Error::new(Kind::Limit, What::FiloDictionary, row.into());
-                    return Err(limit.with_need(MAX_PROBES as u64));
+                    return Err(Error::needing(Kind::Limit, What::FiloDictionary, row.into(), MAX_PROBES as u64));
                 }
                 place = place.wrapping_add(1) & table.places;
             };
@@ -259,7 +258,7 @@ impl<'a> Dictionary<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none.
     pub fn entry(&self, code: u32) -> Result<&'a [u8]> {
-        let none = || Error::new(Kind::OutOfRange, What::FiloDictionary, code.into()).with_need(self.len() as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::FiloDictionary, code.into(), self.len() as u64);
         self.entries().get(code as usize)?.ok_or_else(none)
     }
 
@@ -357,7 +356,7 @@ pub(super) fn check_codes(
         return Mask::all_of(codes.len());
     }
     let row = codes.iter().position(|code| *code == largest).unwrap_or(0);
-    Err(Error::new(Kind::OutOfRange, What::FiloCodes, row as u64).with_need(entries as u64))
+    Err(Error::needing(Kind::OutOfRange, What::FiloCodes, row as u64, entries as u64))
 }
 
 /// 16 bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.

@@ -93,14 +93,14 @@ fn empty(mask: &Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     }
     let rows = u32::try_from(mask.rows()).unwrap_or(u32::MAX);
     if rows > MAX_EMPTY_ROWS {
-        return Err(Error::new(Kind::Overflow, What::FiloRows, 0).with_need(rows.into()));
+        return Err(Error::needing(Kind::Overflow, What::FiloRows, 0, rows.into()));
     }
     Out::chunk_of_word(Header::Empty.word() | rows << 8, 0, dst)?.finish()
 }
 
 #[cold]
 pub(super) fn wrong_type(encoding: Encoding) -> Error {
-    Error::new(Kind::WrongType, What::FiloElement, 0).with_need(encoding.header().word() as u64)
+    Error::needing(Kind::WrongType, What::FiloElement, 0, encoding.header().word() as u64)
 }
 
 /// Whether the format has this encoding for this element type (section 3), in this width (section 6

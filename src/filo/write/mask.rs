@@ -30,7 +30,7 @@ impl<'a> Mask<'a> {
     /// So many rows that all have a value, if the format can hold as many.
     pub fn all_of(rows: usize) -> Result<Self> {
         if rows > MAX_LEN {
-            return Err(Error::new(Kind::Overflow, What::FiloRows, 0).with_need(rows as u64));
+            return Err(Error::needing(Kind::Overflow, What::FiloRows, 0, rows as u64));
         }
         Ok(Mask::all(rows))
     }

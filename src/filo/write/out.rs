@@ -26,7 +26,7 @@ impl<'d> Out<'d> {
     pub fn chunk_of_word(word: u32, payload: usize, dst: &'d mut [u8]) -> Result<Self> {
         let len = payload.saturating_add(HEADER_LEN);
         if len > MAX_LEN {
-            return Err(Error::new(Kind::Overflow, What::Destination, 0).with_need(len as u64));
+            return Err(Error::needing(Kind::Overflow, What::Destination, 0, len as u64));
         }
         let Some(rest) = dst.get_mut(..len) else {
             return Err(no_room(len));
@@ -104,5 +104,5 @@ pub(super) const fn packed_header(packing: Packing, n: usize) -> [u8; 4] {
 
 #[cold]
 fn no_room(need: usize) -> Error {
-    Error::new(Kind::NoRoom, What::Destination, 0).with_need(need as u64)
+    Error::needing(Kind::NoRoom, What::Destination, 0, need as u64)
 }

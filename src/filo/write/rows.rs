@@ -117,7 +117,7 @@ impl<'a> Strings<'a> {
             Strings::Slices(slices) => slices
                 .get(i)
                 .copied()
-                .ok_or_else(|| Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(slices.len() as u64)),
+                .ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, i as u64, slices.len() as u64)),
         }
     }
 }

@@ -40,7 +40,7 @@ impl<'a> Column<'a> {
     fn odd_bool(&self, bytes: &[u8], first: usize) -> Error {
         let i = bytes.iter().position(|byte| is_odd(*byte)).unwrap_or(0);
         let at = self.field().buffer(Which::Data).at.saturating_add(first as u64).saturating_add(i as u64);
-        Error::new(Kind::Invalid, What::JayBool, at).with_need(bytes.get(i).copied().unwrap_or(0).into())
+        Error::needing(Kind::Invalid, What::JayBool, at, bytes.get(i).copied().unwrap_or(0).into())
     }
 }
 

@@ -161,7 +161,7 @@ impl<'a> Column<'a> {
     fn range(&self, rows: &Range<u64>) -> Result<(usize, usize)> {
         let all = self.field.rows();
         if rows.start > rows.end || rows.end > all {
-            return Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(all));
+            return Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, all));
         }
         let len = rows.end.saturating_sub(rows.start);
         let len = match self.field.stype() {
@@ -173,7 +173,7 @@ impl<'a> Column<'a> {
             (Ok(first), Ok(len)) => Ok((first, len)),
             // Nothing but void columns have more rows than memory has bytes.
             (Err(_), Ok(len)) if self.field.stype() == SType::Void0 => Ok((0, len)),
-            _ => Err(Error::new(Kind::OutOfRange, What::Row, rows.end).with_need(all)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, all)),
         }
     }
 
@@ -223,7 +223,7 @@ impl column::Column for Column<'_> {
     fn child(&self, k: usize) -> Result<Self> {
         let mut child = *self;
         if !child.field.enter_child()? || k != 0 {
-            return Err(Error::new(Kind::OutOfRange, What::Child, k as u64).with_need(self.ty().children() as u64));
+            return Err(Error::needing(Kind::OutOfRange, What::Child, k as u64, self.ty().children() as u64));
         }
         child.check()?;
         Ok(child)
@@ -277,7 +277,7 @@ impl column::Column for Column<'_> {
             stype => {
                 let Some(prim) = raw::prim(stype) else {
                     let id = u8::from(stype).into();
-                    return Err(Error::new(Kind::Unsupported, What::JayType, self.field.at()).with_need(id));
+                    return Err(Error::needing(Kind::Unsupported, What::JayType, self.field.at(), id));
                 };
                 let values = Values::numbers(prim, self.elements(first, len, prim.size(), scratch)?);
                 if !self.is_trusted() {

@@ -73,7 +73,7 @@ impl<'a> Field<'a> {
         };
         let (stype, old) = (self.stype, self.layout == Layout::Old);
         if matches!(stype, SType::Unknown(_)) || old && raw::is_array(stype) {
-            return Err(Error::new(Kind::Unsupported, What::JayType, at).with_need(u8::from(stype).into()));
+            return Err(Error::needing(Kind::Unsupported, What::JayType, at, u8::from(stype).into()));
         }
         self.rows = match frame {
             Some(frame) if old => frame,
@@ -141,14 +141,14 @@ impl<'a> Field<'a> {
         }
         let width = if is_text { self.width.into() } else { width };
         let values = if is_text || raw::is_array(self.stype) { offsets } else { self.rows };
-        let need = checked_product(values, width).ok_or(self.error(What::JayRows, self.rows))?;
+        let need = checked_product(values, width).ok_or_else(|| self.error(What::JayRows, self.rows))?;
         let packed = self.stype == SType::Bool8 && data.len >= bits;
         if data.len < need && !packed {
             return Err(short(What::JayBuffer, data, need));
         }
         // Of strings the original infers the width from the exact length.
         if is_text && data.len != need && !self.rules.tolerant {
-            return Err(Error::new(Kind::Invalid, What::JayOffsets, data.at).with_need(data.len));
+            return Err(Error::needing(Kind::Invalid, What::JayOffsets, data.at, data.len));
         }
         Ok(())
     }
@@ -308,7 +308,7 @@ impl<'a> Field<'a> {
 
     #[cold]
     fn error(&self, what: What, need: u64) -> Error {
-        Error::new(Kind::Invalid, what, self.view.at()).with_need(need)
+        Error::needing(Kind::Invalid, what, self.view.at(), need)
     }
 }
 
@@ -338,15 +338,16 @@ impl Rules {
     /// Where a buffer lies in the file.
     fn span(&self, stored: views::Buffer) -> Result<Span> {
         let views::Buffer { offset, length } = stored;
-        let wrong = |kind| Error::new(kind, What::JayBuffer, offset.saturating_add(HEAD.len() as u64));
+        let at = offset.saturating_add(HEAD.len() as u64);
+        let wrong = |kind, need| Error::needing(kind, What::JayBuffer, at, need);
         let Some(at) = offset.checked_add(HEAD.len() as u64) else {
-            return Err(wrong(Kind::Overflow).with_need(offset));
+            return Err(wrong(Kind::Overflow, offset));
         };
         let span = Span { at, len: length };
         match span.end() {
-            None => Err(wrong(Kind::Overflow).with_need(length)),
-            Some(end) if end > self.end => Err(wrong(Kind::Truncated).with_need(length)),
-            _ if !offset.is_multiple_of(ALIGN) && !self.tolerant => Err(wrong(Kind::Invalid).with_need(offset)),
+            None => Err(wrong(Kind::Overflow, length)),
+            Some(end) if end > self.end => Err(wrong(Kind::Truncated, length)),
+            _ if !offset.is_multiple_of(ALIGN) && !self.tolerant => Err(wrong(Kind::Invalid, offset)),
             _ => Ok(span),
         }
     }
@@ -362,5 +363,5 @@ fn element<'a>(ty: Option<views::Type<'a>>) -> Result<Option<views::Type<'a>>> {
 
 #[cold]
 fn short(what: What, span: Span, need: u64) -> Error {
-    Error::new(Kind::Truncated, what, span.at).with_need(need)
+    Error::needing(Kind::Truncated, what, span.at, need)
 }

@@ -25,10 +25,10 @@ impl<'a> Window<'a> {
     /// # Errors
     /// [`Kind::Truncated`] if it is not inside.
     pub fn get(&self, span: Span) -> Result<&'a [u8]> {
-        let missing = || Error::new(Kind::Truncated, What::JayBuffer, span.at).with_need(span.len);
+        let missing = || Error::needing(Kind::Truncated, What::JayBuffer, span.at, span.len);
         let at = span.at.checked_sub(self.at).filter(|_| span.len > 0);
         match at {
-            Some(at) => Span { at, ..span }.of(self.bytes, What::JayBuffer).map_err(|_| missing()),
+            Some(at) => Span { at, ..span }.find(self.bytes).ok_or_else(missing),
             None if span.len == 0 => Ok(&[]),
             None => Err(missing()),
         }

@@ -33,7 +33,7 @@ impl<'a> Column<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row; what is wrong with its bytes.
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
-        let none = || Error::new(Kind::OutOfRange, What::Row, row).with_need(self.rows());
+        let none = || Error::needing(Kind::OutOfRange, What::Row, row, self.rows());
         if row >= self.rows() {
             return Err(none());
         }
@@ -117,7 +117,7 @@ impl<'a> Column<'a> {
         let bytes = self.data().get(from..).and_then(|rest| rest.get(..size_of::<T>()));
         match bytes.map(bytemuck::try_pod_read_unaligned::<T>) {
             Some(Ok(stored)) => Ok(stored.native()),
-            _ => Err(Error::new(Kind::OutOfRange, What::Row, i as u64).with_need(self.rows())),
+            _ => Err(Error::needing(Kind::OutOfRange, What::Row, i as u64, self.rows())),
         }
     }
 
@@ -126,6 +126,6 @@ impl<'a> Column<'a> {
         let size = if self.field().is_narrow() { 4 } else { 8 };
         let [_, data, _] = self.field().buffers();
         let at = data.at.saturating_add((i as u64).saturating_add(1).saturating_mul(size));
-        Error::new(Kind::Invalid, what, at).with_need(need)
+        Error::needing(Kind::Invalid, what, at, need)
     }
 }

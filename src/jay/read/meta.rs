@@ -6,7 +6,7 @@ use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
 use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, Said, What};
+use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Linked, Str};
@@ -20,8 +20,8 @@ pub struct Meta<'a> {
     at: u64,
     rules: Rules,
     max_nodes: u32,
-    /// What is odd about the frame; only with tolerance.
-    odd: Option<Said>,
+    /// What is odd about the frame, where, and its value; only with tolerance.
+    odd: Option<(What, u64, u64)>,
 }
 
 impl<'a> Meta<'a> {
@@ -38,7 +38,7 @@ impl<'a> Meta<'a> {
         let at = frame.at();
         let Some(columns) = frame.columns()? else { return Err(Error::new(Kind::Invalid, What::JayColumns, at)) };
         let (rows, count) = (frame.nrows()?, columns.len() as u64);
-        let limit = |what, most: u64| Error::new(Kind::Limit, what, at).with_need(most);
+        let limit = |what, most: u64| Error::needing(Kind::Limit, what, at, most);
         if rows > limits.max_rows {
             return Err(limit(What::MaxRows, limits.max_rows));
         }
@@ -48,10 +48,10 @@ impl<'a> Meta<'a> {
         let (stated, keys) = (frame.ncols()?, frame.nkeys()?);
         let mut odd = None;
         if stated != count {
-            odd = Some(Error::new(Kind::Invalid, What::JayColumns, at).with_need(stated).said());
+            odd = Some((What::JayColumns, at, stated));
         }
         let keys = u32::try_from(keys).ok().filter(|keys| u64::from(*keys) <= count).unwrap_or_else(|| {
-            odd = Some(Error::new(Kind::Invalid, What::JayKeys, at).with_need(keys.cast_unsigned().into()).said());
+            odd = Some((What::JayKeys, at, keys.cast_unsigned().into()));
             0
         });
         // The tolerant follow a buffer to wherever in the file it lies.
@@ -149,7 +149,7 @@ impl<'a> Meta<'a> {
 
     fn view(&self, k: usize) -> Result<views::Column<'a>> {
         if k >= self.width() {
-            return Err(Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(self.width() as u64));
+            return Err(Error::needing(Kind::OutOfRange, What::Column, k as u64, self.width() as u64));
         }
         self.columns.get(k)
     }
@@ -162,7 +162,7 @@ impl<'a> Meta<'a> {
 
     /// What is odd about the frame itself.
     pub(super) fn frame(&self) -> Result<()> {
-        self.odd.map_or(Ok(()), |said| Err(said.into()))
+        self.odd.map_or(Ok(()), |(what, at, need)| Err(Error::needing(Kind::Invalid, what, at, need)))
     }
 
     /// The same metadata without tolerance and trust.

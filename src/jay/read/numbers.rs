@@ -81,5 +81,5 @@ pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -
 pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
     let bounds = first.checked_mul(size).zip(len.checked_mul(size));
     let part = bounds.and_then(|(from, size)| bytes.get(from..)?.get(..size));
-    part.ok_or(Error::new(Kind::OutOfRange, What::Row, first as u64).with_need(bytes.len() as u64))
+    part.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, first as u64, bytes.len() as u64))
 }

@@ -155,7 +155,7 @@ impl<'a> Column<'a> {
         let size = if self.field().is_narrow() { 4 } else { 8 };
         let place = (first as u64).saturating_add(i as u64).saturating_mul(size);
         let at = self.field().buffer(Which::Data).at.saturating_add(place);
-        Error::new(Kind::Invalid, What::JayOffsets, at).with_need(offsets.get(i).unwrap_or(0))
+        Error::needing(Kind::Invalid, What::JayOffsets, at, offsets.get(i).unwrap_or(0))
     }
 }
 

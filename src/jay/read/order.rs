@@ -70,7 +70,7 @@ pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
     sort_by(spans, |a, b| a < b);
     for ([_, end], [next, _]) in spans.iter().zip(spans.iter().skip(1)) {
         if next < end {
-            return Err(Error::new(Kind::Invalid, What::JayBuffer, *next).with_need(end.saturating_sub(*next)));
+            return Err(Error::needing(Kind::Invalid, What::JayBuffer, *next, end.saturating_sub(*next)));
         }
     }
     Ok(())

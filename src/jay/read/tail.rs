@@ -19,7 +19,7 @@ pub fn check_head(bytes: &[u8]) -> Result<()> {
     }
     let [j, a, y, version, ..] = head;
     let kind = if [j, a, y] == *b"JAY" { Kind::Unsupported } else { Kind::Invalid };
-    Err(Error::new(kind, What::JayHead, 0).with_need(version.into()))
+    Err(Error::needing(kind, What::JayHead, 0, version.into()))
 }
 
 /// What the end of a file says: where the metadata lies.
@@ -40,7 +40,7 @@ impl Tail {
     pub fn span(len: u64) -> Result<Span> {
         match len.checked_sub(MIN_LEN) {
             Some(_) => Ok(Span { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
-            None => Err(Error::new(Kind::Truncated, What::JayTail, 0).with_need(MIN_LEN)),
+            None => Err(Error::needing(Kind::Truncated, What::JayTail, 0, MIN_LEN)),
         }
     }
 
@@ -59,17 +59,17 @@ impl Tail {
         if !known {
             let [.., a, b, c, d] = tail;
             let last = u32::from_le_bytes([a, b, c, d]);
-            return Err(Error::new(Kind::Invalid, What::JayTail, found).with_need(last.into()));
+            return Err(Error::needing(Kind::Invalid, What::JayTail, found, last.into()));
         }
         let room = len.saturating_sub(MIN_LEN);
         if size > room {
-            return Err(Error::new(Kind::Truncated, What::JayMeta, at).with_need(size));
+            return Err(Error::needing(Kind::Truncated, What::JayMeta, at, size));
         }
         let meta = Span { at: at.saturating_sub(size), len: size };
         let fits =
             size >= MIN_META && (options.tolerant || size.is_multiple_of(ALIGN) && meta.at.is_multiple_of(ALIGN));
         if !fits {
-            return Err(Error::new(Kind::Invalid, What::JayMeta, at).with_need(size));
+            return Err(Error::needing(Kind::Invalid, What::JayMeta, at, size));
         }
         Ok(Tail { meta, file: len })
     }

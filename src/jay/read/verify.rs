@@ -53,8 +53,8 @@ impl File<'_> {
             let column = name.and_then(|_| strict.field(k)).and_then(|field| Column::new(field, self.window()));
             let column = column.and_then(|column| {
                 column.field().each_buffer(&mut fuel, &mut |span| {
-                    let limit = Error::new(Kind::Limit, What::MaxDecoded, span.at).with_need(left);
-                    left = left.checked_sub(span.len).ok_or(limit)?;
+                    let limit = || Error::needing(Kind::Limit, What::MaxDecoded, span.at, left);
+                    left = left.checked_sub(span.len).ok_or_else(limit)?;
                     Ok(())
                 })?;
                 column.verify(Depth::new(&Limits::DEFAULT), scratch)
@@ -146,5 +146,5 @@ fn compare(a: Option<Value<'_>>, b: Option<Value<'_>>) -> Ordering {
 
 #[cold]
 fn wrong(what: What, at: u64, need: u64) -> Error {
-    Error::new(Kind::Invalid, what, at).with_need(need)
+    Error::needing(Kind::Invalid, what, at, need)
 }

@@ -118,7 +118,7 @@ impl Keys {
     pub(super) fn finish(self) -> Result<i32> {
         match i32::try_from(self.count) {
             Ok(count) if self.seen == self.count => Ok(count),
-            _ => Err(Error::new(Kind::Misuse, What::JayKey, self.seen as u64).with_need(self.count as u64)),
+            _ => Err(Error::needing(Kind::Misuse, What::JayKey, self.seen as u64, self.count as u64)),
         }
     }
 }

@@ -174,7 +174,7 @@ pub(super) fn text<E: From<Error>>(
     if let (Validity::All, Some((start, end))) = (validity, ends) {
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let all = range.and_then(|(start, end)| strings.data.get(start..end));
-        return put(all.ok_or(Error::new(Kind::Truncated, What::Text, start))?);
+        return put(all.ok_or_else(|| Error::new(Kind::Truncated, What::Text, start))?);
     }
     let mut stage = Vec::with_capacity(ROOM);
     for i in 0..strings.len() {

@@ -204,7 +204,7 @@ impl<'a> Flat<'a> {
     #[cold]
     #[inline(never)]
     fn error(&self, kind: Kind, what: What, pos: u32, need: u32) -> Error {
-        Error::new(kind, what, self.at(pos)).with_need(need.into())
+        Error::needing(kind, what, self.at(pos), need.into())
     }
 }
 

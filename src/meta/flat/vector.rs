@@ -195,6 +195,6 @@ fn element(flat: &Flat<'_>, start: u32, len: u32, i: usize) -> Result<Pos> {
     match u32::try_from(i) {
         // The vector is inside the buffer, so no sum here overflows.
         Ok(i) if i < len => flat.follow(start.saturating_add(i.saturating_mul(4))),
-        _ => Err(Error::new(Kind::OutOfRange, What::FlatVector, i as u64).with_need(len.into())),
+        _ => Err(Error::needing(Kind::OutOfRange, What::FlatVector, i as u64, len.into())),
     }
 }

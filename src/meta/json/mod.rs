@@ -265,7 +265,7 @@ impl<'a> Json<'a> {
         let at = self.r.at();
         match self.r.u8(What::JsonNumber)? {
             digit @ b'0'..=b'9' => Ok(digit == b'0'),
-            byte => Err(Error::new(Kind::Invalid, What::JsonNumber, at).with_need(byte.into())),
+            byte => Err(Error::needing(Kind::Invalid, What::JsonNumber, at, byte.into())),
         }
     }
 
@@ -289,7 +289,7 @@ impl<'a> Json<'a> {
 
     fn open(&mut self, at: u64, token: Token) -> Result<Token> {
         if self.depth == MAX_DEPTH {
-            return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH.into()));
+            return Err(Error::needing(Kind::Limit, What::MaxDepth, at, MAX_DEPTH.into()));
         }
         self.depth = self.depth.wrapping_add(1);
         self.objects = self.objects << 1 | u64::from(token == Token::Object);
@@ -374,7 +374,7 @@ impl<'a> Json<'a> {
             let at = self.r.at();
             match self.token()? {
                 Token::Key => {}
-                Token::Over => return Err(Error::new(Kind::Truncated, What::Json, at).with_need(1)),
+                Token::Over => return Err(Error::needing(Kind::Truncated, What::Json, at, 1)),
                 _ if self.depth <= depth => return Ok(()),
                 _ => {}
             }
@@ -412,7 +412,7 @@ impl<'a> Json<'a> {
         self.space();
         self.start = self.r;
         match self.token()? {
-            Token::Over => Err(Error::new(Kind::Truncated, What::Json, self.start.at()).with_need(1)),
+            Token::Over => Err(Error::needing(Kind::Truncated, What::Json, self.start.at(), 1)),
             token => Ok(token),
         }
     }
@@ -421,13 +421,13 @@ impl<'a> Json<'a> {
     #[cold]
     fn unexpected(&self) -> Error {
         let byte = self.start.rest().first().copied().unwrap_or(0);
-        Error::new(Kind::WrongType, What::Json, self.start.at()).with_need(byte.into())
+        Error::needing(Kind::WrongType, What::Json, self.start.at(), byte.into())
     }
 }
 
 #[cold]
 fn wrong(at: u64, byte: u8) -> Error {
-    Error::new(Kind::Invalid, What::Json, at).with_need(byte.into())
+    Error::needing(Kind::Invalid, What::Json, at, byte.into())
 }
 
 #[cfg(test)]

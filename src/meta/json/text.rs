@@ -23,7 +23,7 @@ impl<'a> Text<'a> {
         let mut half = false;
         loop {
             let at = r.at();
-            let wrong = |kind, byte: u8| Err(Error::new(kind, What::JsonString, at).with_need(byte.into()));
+            let wrong = |kind, byte: u8| Err(Error::needing(kind, What::JsonString, at, byte.into()));
             let byte = r.u8(What::JsonString)?;
             let mut unit = 0;
             match byte {

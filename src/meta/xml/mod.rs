@@ -270,7 +270,7 @@ impl<'a> Xml<'a> {
                     self.scan.skip(rest.len());
                     return Ok(None);
                 }
-                return Err(Error::new(Kind::Trailing, What::XmlTag, at).with_need(rest.len() as u64));
+                return Err(Error::needing(Kind::Trailing, What::XmlTag, at, rest.len() as u64));
             }
             if inside && self.scan.eat(b"</") {
                 return self.end();
@@ -305,7 +305,7 @@ impl<'a> Xml<'a> {
                 Some(place @ None) => *place = Some(name),
                 Some(_) => return Err(Error::new(Kind::Invalid, What::XmlAttribute, at)),
                 None => {
-                    return Err(Error::new(Kind::Limit, What::XmlMaxAttributes, at).with_need(MAX_ATTRIBUTES as u64));
+                    return Err(Error::needing(Kind::Limit, What::XmlMaxAttributes, at, MAX_ATTRIBUTES as u64));
                 }
             }
         }
@@ -318,7 +318,7 @@ impl<'a> Xml<'a> {
             return Err(scan.unexpected(What::XmlTag));
         }
         let Some(place) = self.open.get_mut(self.depth) else {
-            return Err(Error::new(Kind::Limit, What::MaxDepth, at).with_need(MAX_DEPTH as u64));
+            return Err(Error::needing(Kind::Limit, What::MaxDepth, at, MAX_DEPTH as u64));
         };
         *place = name.raw();
         self.depth = self.depth.wrapping_add(1);

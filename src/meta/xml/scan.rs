@@ -126,7 +126,7 @@ impl<'a> Scan<'a> {
     /// Byte order mark and declaration.
     pub(super) fn begin(&mut self) -> Result<()> {
         if self.rest.first_chunk().is_some_and(|two| UTF_16.contains(two)) {
-            return Err(Error::new(Kind::Unsupported, What::XmlEncoding, self.at as u64).with_need(16));
+            return Err(Error::needing(Kind::Unsupported, What::XmlEncoding, self.at as u64, 16));
         }
         let marked = self.eat(b"\xef\xbb\xbf");
         let before = *self;
@@ -195,12 +195,12 @@ impl<'a> Scan<'a> {
 
     #[cold]
     pub(super) fn invalid(&self, what: What) -> Error {
-        Error::new(Kind::Invalid, what, self.at as u64).with_need(self.rest.first().map_or(0, |byte| u64::from(*byte)))
+        Error::needing(Kind::Invalid, what, self.at as u64, self.rest.first().map_or(0, |byte| u64::from(*byte)))
     }
 
     #[cold]
     pub(super) fn truncated(&self, what: What) -> Error {
-        Error::new(Kind::Truncated, what, self.at as u64).with_need(1)
+        Error::needing(Kind::Truncated, what, self.at as u64, 1)
     }
 }
 

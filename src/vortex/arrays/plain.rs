@@ -27,7 +27,7 @@ impl<'f> Node<'f> {
         let buffer = self.buffer(0)?;
         let need = product(self.rows, width as u64);
         if buffer.bytes.len() as u64 != need {
-            return Err(Error::new(Kind::Truncated, What::VtxBuffer, buffer.at).with_need(need));
+            return Err(Error::needing(Kind::Truncated, What::VtxBuffer, buffer.at, need));
         }
         let start = saturated(at).saturating_mul(width);
         let end = start.saturating_add(len.saturating_mul(width));
@@ -43,7 +43,7 @@ impl<'f> Node<'f> {
         let buffer = self.buffer(0)?;
         let end = self.rows.saturating_add(offset);
         if end.div_ceil(8) > buffer.bytes.len() as u64 {
-            return Err(Error::new(Kind::Truncated, What::VtxBuffer, buffer.at).with_need(end.div_ceil(8)));
+            return Err(Error::needing(Kind::Truncated, What::VtxBuffer, buffer.at, end.div_ceil(8)));
         }
         // Inside the buffer, so inside memory.
         let first = saturated(at.saturating_add(offset));

@@ -265,7 +265,7 @@ impl<'f, 'n> Data<'f, 'n> {
         let views = self.node.buffer(self.count)?;
         let need = self.node.rows.saturating_mul(16);
         if views.bytes.len() as u64 != need {
-            return Err(Error::new(Kind::Truncated, What::VtxBuffer, views.at).with_need(need));
+            return Err(Error::needing(Kind::Truncated, What::VtxBuffer, views.at, need));
         }
         let from = saturated(at.saturating_mul(16));
         let to = from.saturating_add(len.saturating_mul(16));

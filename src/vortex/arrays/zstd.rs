@@ -52,11 +52,11 @@ impl<'f> Frames<'_, 'f> {
             self.packed = self.node.buffer(self.buffer)?;
             let most = (self.packed.bytes.len().div_ceil(BLOCK_MIN) as u64).saturating_mul(BLOCK_MAX);
             if self.size > most {
-                return Err(Error::new(Kind::Invalid, What::VtxMetadata, frame.at()).with_need(self.size));
+                return Err(Error::needing(Kind::Invalid, What::VtxMetadata, frame.at(), self.size));
             }
             let limit = self.node.file.limits().max_decoded;
             if self.size > limit {
-                return Err(Error::new(Kind::Limit, What::MaxDecoded, frame.at()).with_need(limit));
+                return Err(Error::needing(Kind::Limit, What::MaxDecoded, frame.at(), limit));
             }
             self.values = self.values.end..self.values.end.saturating_add(count);
             self.buffer = self.buffer.saturating_add(1);
@@ -101,7 +101,7 @@ impl<'f> Node<'f> {
             _ => self.buffer(0)?,
         };
         if dictionary.bytes.len() as u64 != size {
-            return Err(Error::new(Kind::Invalid, What::ZstdDictionary, dictionary.at).with_need(size));
+            return Err(Error::needing(Kind::Invalid, What::ZstdDictionary, dictionary.at, size));
         }
         let (fields, buffer) = (metadata.fields(), usize::from(size > 0));
         Ok(Frames { node: self, fields, dictionary, width, buffer, packed: Buffer::EMPTY, size: 0, values: 0..0 })

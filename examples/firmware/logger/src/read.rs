@@ -167,7 +167,7 @@ fn extents<R: Read>(
 
 /// Fetches the extent at offset `at` and gives back its length; `None` at the trailer.
 fn fetch<R: Read>(from: &mut R, at: u64, memory: &mut [u8]) -> Outcome<Option<u64>, R> {
-    let need = |len: u64| Error::new(Kind::NoRoom, What::Destination, at).with_need(len);
+    let need = |len: u64| Error::needing(Kind::NoRoom, What::Destination, at, len);
     let (head, _) = memory.split_at_mut_checked(TRAILER_LEN).ok_or_else(|| need(TRAILER_LEN as u64))?;
     exact(from, head)?;
     let Next::Extent(header) = Next::of::<LittleEndian>(head, at)? else { return Ok(None) };

@@ -203,8 +203,8 @@ fn a_segment_is_a_file_and_a_log_becomes_one() {
             let mut cursor = Cursor::new();
             let len = log.next_extent(&mut cursor, &mut bytes).unwrap().unwrap().bytes().len();
             let at = 512 + 16 + 40 + first_len(&TYPES);
-            let e = pilaster::Error::new(Kind::NoRoom, pilaster::error::What::Destination, at);
-            WriteError::Format(e.with_need(len as u64))
+            let what = pilaster::error::What::Destination;
+            WriteError::Format(pilaster::Error::needing(Kind::NoRoom, what, at, len as u64))
         });
         while let Some(extent) = log.next_extent(&mut cursor, &mut bytes).unwrap() {
             file.put_stored(&extent).unwrap();

@@ -144,7 +144,7 @@ impl<'b> Store<'b> {
     #[cold]
     fn full(&self) -> Error {
         let need = self.shape.len(self.rows.saturating_add(1));
-        Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(need as u64)
+        Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, need as u64)
     }
 
     /// Ends the growing: closes the gaps that rows would have filled that did not come, so that

@@ -49,7 +49,7 @@ impl<'b> Words<'b> {
 
     #[cold]
     fn no_room(&self, end: usize) -> Error {
-        Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(end as u64)
+        Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, end as u64)
     }
 
     const fn rows(&self) -> usize {
@@ -338,7 +338,7 @@ impl<'b> FixedMax<'b> {
     fn append<'t>(&mut self, bytes: impl Iterator<Item = &'t u8>) -> Result<()> {
         let end = Self::max_len(self.slot.saturating_sub(1), self.rows.saturating_add(1));
         if self.room() == 0 {
-            return Err(Error::new(Kind::NoRoom, What::Destination, self.rows as u64).with_need(end as u64));
+            return Err(Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, end as u64));
         }
         let start = end.saturating_sub(self.slot.into());
         fill(self.buffer.get_mut(start..end).unwrap_or_default(), bytes.copied());
