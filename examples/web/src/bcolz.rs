@@ -70,7 +70,7 @@ impl Bcolz {
         }
         let rows = arrays.first().map_or(0, Array::rows);
         if let Some(other) = arrays.iter().find(|array| array.rows() != rows) {
-            return Err(Error::new(Kind::Invalid, What::BcolzRows, rows).with_need(other.rows()));
+            return Err(Error::needing(Kind::Invalid, What::BcolzRows, rows, other.rows()));
         }
         Ok(Bcolz::Dataset(arrays))
     }
@@ -142,7 +142,7 @@ impl Array {
         let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
         let row = checked_product(items, storage.dtype.size().into());
-        let row = row.ok_or(Error::new(Kind::Overflow, What::BcolzShape, 0))?;
+        let row = row.ok_or_else(|| Error::new(Kind::Overflow, What::BcolzShape, 0))?;
         let object = storage.dtype == Dtype::Object;
         if sizes.shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
             // Rows without bytes could be any number of them.
@@ -172,7 +172,7 @@ impl Array {
         let digits = core::str::from_utf8(digits).unwrap_or_default();
         let path = path(self.name, "data/__", digits, ".blp")?;
         let bytes = pieces.file(&path, What::BcolzFile)?;
-        let chunk = open_file(bytes.ok_or(Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
+        let chunk = open_file(bytes.ok_or_else(|| Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
         if self.row > 0 {
             let chunklen = self.storage.chunklen;
             let rows = self.rows().saturating_sub(product(number, chunklen)).min(chunklen);
@@ -180,7 +180,7 @@ impl Array {
             // A last chunk may hold rows that the sizes do not count yet.
             let most = if rows < chunklen { product(chunklen, self.row) } else { wanted };
             if held < wanted || held > most {
-                return Err(Error::new(Kind::Invalid, What::BloscNbytes, 20).with_need(held));
+                return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 20, held));
             }
         }
         Ok(chunk)
@@ -269,7 +269,7 @@ fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
 
 /// Decodes `len` bytes of a chunk from `from` on.
 fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
-    let outside = || Error::new(Kind::OutOfRange, What::Row, from).with_need(chunk.nbytes() as u64);
+    let outside = || Error::needing(Kind::OutOfRange, What::Row, from, chunk.nbytes() as u64);
     let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside()) };
     // Aligned, so that the rows can be borrowed.
     let to: &'s mut [u64] = scratch.take(len.div_ceil(8))?;

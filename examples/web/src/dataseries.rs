@@ -134,7 +134,7 @@ impl Series {
             let header = header.as_ref()?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
-                return Err(Error::new(Kind::Invalid, What::DsIndex, k).with_need(span.at));
+                return Err(Error::needing(Kind::Invalid, What::DsIndex, k, span.at));
             }
             self.push(header, type_name)?;
         }
@@ -155,7 +155,7 @@ impl Series {
             Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
-                    return Err(Error::new(Kind::Truncated, What::DsExtent, at).with_need(header.span().len));
+                    return Err(Error::needing(Kind::Truncated, What::DsExtent, at, header.span().len));
                 }
                 let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
                 let name = name.unwrap_or_default();

@@ -62,7 +62,7 @@ pub fn joined(parts: &[&str]) -> Result<String> {
 
 #[cold]
 fn no_room(len: u64) -> Error {
-    Error::new(Kind::NoRoom, What::Input, 0).with_need(len)
+    Error::needing(Kind::NoRoom, What::Input, 0, len)
 }
 
 /// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.

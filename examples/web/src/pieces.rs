@@ -96,7 +96,7 @@ impl Pieces {
     /// All of the single file, of which more than 2 GB are not taken into memory.
     pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
         if len > i32::MAX as u64 {
-            return Err(Error::new(Kind::NoRoom, What::Input, 0).with_need(len));
+            return Err(Error::needing(Kind::NoRoom, What::Input, 0, len));
         }
         self.get(Span { at: 0, len }, what)
     }
@@ -122,7 +122,7 @@ impl Pieces {
                 return e;
             }
         }
-        Error::new(Kind::Missing, what, span.at).with_need(span.len)
+        Error::needing(Kind::Missing, what, span.at, span.len)
     }
 
     /// The list of what is wanted since the last step began.

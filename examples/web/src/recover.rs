@@ -56,7 +56,7 @@ impl Writing {
         json.close(b']').count("rows", rows).count("extents", whole.len() as u64).close(b'}');
         let descriptions = all(types.iter().map(Description::from))?;
         let mut slots = filled(whole.len(), IndexSlot::EMPTY)?;
-        let none = Error::new(Kind::NoRoom, What::Destination, 0).with_need(bytes.len() as u64);
+        let none = || Error::needing(Kind::NoRoom, What::Destination, 0, bytes.len() as u64);
         let mut file = Vec::new();
         file.try_reserve_exact(bytes.len()).map_err(|_| none)?;
         let mut writer = Writer::<E, _>::new(File(file), Descriptions::new(&descriptions)?, &mut slots);

@@ -202,10 +202,10 @@ impl Session {
             let call = Call { pieces, source: &self.source, table, columns, rows: rows.start..end, ahead: rows.end };
             let done = opened.read(&call, tape, scratch);
             let Err(e) = &done else { return done };
-            let (kind, tried) = (e.kind(), end.saturating_sub(rows.start));
-            if kind == Kind::NoRoom && self.scratch.len() < if tried > 1 { ROOMY } else { MOST } {
+            let tried = end.saturating_sub(rows.start);
+            if lacks_scratch(e) && self.scratch.len() < if tried > 1 { ROOMY } else { MOST } {
                 grow(&mut self.scratch, e.need())?;
-            } else if matches!(kind, Kind::NoRoom | Kind::Limit) && tried > 1 {
+            } else if matches!(e.kind(), Kind::NoRoom | Kind::Limit) && tried > 1 {
                 most = tried >> 1;
             } else {
                 return done;
@@ -309,6 +309,11 @@ fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
     }
 }
 
+/// Whether more memory helps: a file that is too large for memory takes no more of it.
+fn lacks_scratch(e: &Error) -> bool {
+    (e.kind(), e.what()) == (Kind::NoRoom, What::Scratch)
+}
+
 /// Lends more memory.
 fn grow(scratch: &mut Vec<u8>, need: u32) -> Result<()> {
     let room = scratch.len().saturating_mul(2).max(ROOM).max((need as usize).saturating_add(64));
@@ -338,7 +343,7 @@ impl Call<'_> {
     /// How many rows, of a table that has `all`.
     pub fn len(&self, all: u64) -> Result<u32> {
         if self.rows.start > self.rows.end || self.rows.end > all {
-            return Err(Error::new(Kind::OutOfRange, What::Row, self.rows.end).with_need(all));
+            return Err(Error::needing(Kind::OutOfRange, What::Row, self.rows.end, all));
         }
         // At most ROWS.
         Ok(self.rows.end.saturating_sub(self.rows.start) as u32)
@@ -356,7 +361,7 @@ impl Call<'_> {
 /// There is no such table or column.
 #[cold]
 pub fn no_column(k: usize, count: usize) -> Error {
-    Error::new(Kind::OutOfRange, What::Column, k as u64).with_need(count as u64)
+    Error::needing(Kind::OutOfRange, What::Column, k as u64, count as u64)
 }
 
 #[cold]

@@ -206,8 +206,8 @@ impl Column {
 
     /// Whatever has an item for each row.
     fn whole<'v, T>(&self, values: &'v [T]) -> Result<&'v [T]> {
-        let short = Error::new(Kind::Misuse, What::Column, values.len() as u64).with_need(self.rows as u64);
-        values.get(..self.rows).ok_or(short)
+        let short = || Error::needing(Kind::Misuse, What::Column, values.len() as u64, self.rows as u64);
+        values.get(..self.rows).ok_or_else(short)
     }
 
     /// The values for a Filo vector.
@@ -234,14 +234,14 @@ impl Column {
         if !self.validity()?.get(row) {
             return Ok(None);
         }
-        let none = Error::new(Kind::OutOfRange, What::Row, row as u64);
+        let none = || Error::new(Kind::OutOfRange, What::Row, row as u64);
         Ok(Some(match self.of {
-            Of::Bool => Cell::Bool(self.bits()?.get(row).ok_or(none)?),
-            Of::Byte => Cell::Byte(*self.numbers::<u8>()?.get(row).ok_or(none)?),
-            Of::Int32 => Cell::Int32(*self.numbers::<i32>()?.get(row).ok_or(none)?),
-            Of::Int64 => Cell::Int64(*self.numbers::<i64>()?.get(row).ok_or(none)?),
-            Of::Float => Cell::Double((*self.numbers::<f32>()?.get(row).ok_or(none)?).into()),
-            Of::Double => Cell::Double(*self.numbers::<f64>()?.get(row).ok_or(none)?),
+            Of::Bool => Cell::Bool(self.bits()?.get(row).ok_or_else(none)?),
+            Of::Byte => Cell::Byte(*self.numbers::<u8>()?.get(row).ok_or_else(none)?),
+            Of::Int32 => Cell::Int32(*self.numbers::<i32>()?.get(row).ok_or_else(none)?),
+            Of::Int64 => Cell::Int64(*self.numbers::<i64>()?.get(row).ok_or_else(none)?),
+            Of::Float => Cell::Double((*self.numbers::<f32>()?.get(row).ok_or_else(none)?).into()),
+            Of::Double => Cell::Double(*self.numbers::<f64>()?.get(row).ok_or_else(none)?),
             Of::Strings => Cell::Bytes(self.strings()?.get(row)?),
         }))
     }

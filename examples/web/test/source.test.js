@@ -41,9 +41,18 @@ test('offsets beyond 4 GB, and only what is asked for', async () => {
   assert.ok(columns.some((column) => column.buffers.some((buffer) => buffer.offset > 2 ** 32)))
   const [a, b] = [await moved.table().read(), await still.table().read()]
   assert.deepEqual(a.map((vector) => vector.toArray()), b.map((vector) => vector.toArray()))
-  // What a whole walk would take into memory is too much, and not even fetched.
-  await assert.rejects(moved.verify(), { name: 'PilasterError', kind: 'NoRoom' })
   assert.ok(far.fetched < 100_000, `${far.fetched} bytes were fetched`)
+})
+
+test('what is too large for memory is not fetched, and no memory is taken for it', async () => {
+  for (const gigabytes of [3, 5]) {
+    const far = await farAway(gigabytes * 2 ** 30)
+    const source = { byteLength: far.byteLength, slice: async (start, end) => far.bytes(start, end) }
+    const file = await open(source)
+    await assert.rejects(file.verify(), { name: 'PilasterError', kind: 'NoRoom' })
+    assert.ok(far.fetched < 100_000, `${far.fetched} bytes were fetched`)
+    assert.ok(file.memory < 4 << 20, `${file.memory} bytes of memory`)
+  }
 })
 
 test('columns that are not asked for are not fetched', async () => {

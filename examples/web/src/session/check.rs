@@ -1,9 +1,9 @@
 //! Walking everything, and saying how it is stored.
 
+use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::error::{Kind, Result};
 
-use super::{MOST, Opened, Progress, Session, Status, closed, grow};
+use super::{MOST, Opened, Progress, Session, Status, closed, grow, lacks_scratch};
 
 impl Session {
     /// Walks everything, in steps.
@@ -18,7 +18,7 @@ impl Session {
         let left = loop {
             let scratch = &mut Scratch::new(&mut self.scratch);
             match each!(opened, file => file.verify(&self.pieces, &self.source, &mut self.walk, scratch)) {
-                Err(e) if e.kind() == Kind::NoRoom && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
+                Err(e) if lacks_scratch(&e) && self.scratch.len() < MOST => grow(&mut self.scratch, e.need())?,
                 left => break left?,
             }
         };
