@@ -44,9 +44,10 @@ build() { # name, features
   local optimise
   if optimise=$(PATH="$PWD/node_modules/.bin:$PATH" command -v wasm-opt); then
     # What Rust's target has anyway, which an old binaryen does not take for granted.
-    "$optimise" -Oz --flatten --rereloop -Oz -Oz --enable-bulk-memory --enable-sign-ext --enable-nontrapping-float-to-int \
-      --enable-mutable-globals --enable-reference-types --enable-multivalue --strip-producers --strip-target-features \
-      "$1.wasm" -o "$1.wasm"
+    # Functions that are called most have the short numbers at last: half a percent.
+    "$optimise" -Oz --flatten --rereloop -Oz -Oz --reorder-functions --enable-bulk-memory --enable-sign-ext \
+      --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types --enable-multivalue \
+      --strip-producers --strip-target-features "$1.wasm" -o "$1.wasm"
   fi
 }
 
