@@ -58,7 +58,7 @@ impl Writing {
         let mut slots = filled(whole.len(), IndexSlot::EMPTY)?;
         let none = || Error::needing(Kind::NoRoom, What::Destination, 0, bytes.len() as u64);
         let mut file = Vec::new();
-        file.try_reserve_exact(bytes.len()).map_err(|_| none)?;
+        file.try_reserve_exact(bytes.len()).map_err(|_| none())?;
         let mut writer = Writer::<E, _>::new(File(file), Descriptions::new(&descriptions)?, &mut slots);
         for extent in &whole {
             writer.put_stored(extent).map_err(either)?;
