@@ -64,6 +64,13 @@ impl Series {
         let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
         let order = Order::of(pieces.get(header, What::DsHeader)?)?;
         self.order = order;
+        let at = HEADER_LEN as u64;
+        let left = source.len.saturating_sub(at);
+        let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
+        let span = order.header(pieces.get(header, What::DsExtent)?, at).as_ref()?.span();
+        let types = Span { len: span.len.min(left), ..span };
+        // Copies are made once all is there: a step that is made again would make them again.
+        pieces.get(types, What::DsExtent)?;
         if !source.sequential {
             let span = Trailer::span(source.len)?;
             let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
@@ -75,12 +82,7 @@ impl Series {
                 Ok(())
             })?;
         }
-        let at = HEADER_LEN as u64;
-        let left = source.len.saturating_sub(at);
-        let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DsExtent)?, at).as_ref()?.span();
-        let bytes = pieces.keep(Span { len: span.len.min(left), ..span }, What::DsExtent)?;
-        let extent = order.extent(bytes, at);
+        let extent = order.extent(pieces.keep(types, What::DsExtent)?, at);
         let extent = extent.as_ref()?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;

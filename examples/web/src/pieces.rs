@@ -135,14 +135,11 @@ impl Pieces {
         push(&mut self.pieces, Piece { path, at, bytes, used: Cell::new(self.turn) })
     }
 
-    /// A new call begins: of what the last ones have used, the oldest goes.
+    /// A new call begins. If too much is kept, only that stays which the last one used.
     pub fn begin(&mut self) {
-        let len = |piece: &Piece| piece.bytes.as_ref().map_or(0, Vec::len);
-        let mut sum: usize = self.pieces.iter().map(len).sum();
-        while sum > KEPT {
-            let oldest = self.pieces.iter().enumerate().min_by_key(|(_, piece)| piece.used.get());
-            let Some((k, _)) = oldest else { break };
-            sum = sum.saturating_sub(len(&self.pieces.swap_remove(k)));
+        let sum: usize = self.pieces.iter().map(|piece| piece.bytes.as_ref().map_or(0, Vec::len)).sum();
+        if sum > KEPT {
+            self.pieces.retain(|piece| piece.used.get() == self.turn);
         }
         self.turn = self.turn.wrapping_add(1);
     }
