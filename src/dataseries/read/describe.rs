@@ -390,14 +390,7 @@ impl<'a> Declared<'a> {
 
 /// The bytes of `text`, through a buffer, as it may hold references; `None` if they do not fit there.
 fn bytes<'b>(text: &Text<'b>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
-    match text.as_str() {
-        Some(text) => Some(text.as_bytes()),
-        None => {
-            let to = buffer.get_mut(..text.len())?;
-            text.copy_to(to);
-            Some(to)
-        }
-    }
+    text.decode(&mut Scratch::new(buffer)).ok().map(str::as_bytes)
 }
 
 /// A number of a field record; only documents that no file can hold have larger ones.

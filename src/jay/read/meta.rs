@@ -6,7 +6,7 @@ use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
 use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Error, Kind, Result, Said, What};
 use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Linked, Str};
@@ -20,8 +20,8 @@ pub struct Meta<'a> {
     at: u64,
     rules: Rules,
     max_nodes: u32,
-    /// What is odd about the frame, where, and its value; only with tolerance.
-    odd: Option<(What, u64, u64)>,
+    /// What is odd about the frame; only with tolerance.
+    odd: Option<Said>,
 }
 
 impl<'a> Meta<'a> {
@@ -48,10 +48,10 @@ impl<'a> Meta<'a> {
         let (stated, keys) = (frame.ncols()?, frame.nkeys()?);
         let mut odd = None;
         if stated != count {
-            odd = Some((What::JayColumns, at, stated));
+            odd = Some(Error::needing(Kind::Invalid, What::JayColumns, at, stated).said());
         }
         let keys = u32::try_from(keys).ok().filter(|keys| u64::from(*keys) <= count).unwrap_or_else(|| {
-            odd = Some((What::JayKeys, at, keys.cast_unsigned().into()));
+            odd = Some(Error::needing(Kind::Invalid, What::JayKeys, at, keys.cast_unsigned().into()).said());
             0
         });
         // The tolerant follow a buffer to wherever in the file it lies.
@@ -162,7 +162,7 @@ impl<'a> Meta<'a> {
 
     /// What is odd about the frame itself.
     pub(super) fn frame(&self) -> Result<()> {
-        self.odd.map_or(Ok(()), |(what, at, need)| Err(Error::needing(Kind::Invalid, what, at, need)))
+        self.odd.map_or(Ok(()), |said| Err(said.into()))
     }
 
     /// The same metadata without tolerance and trust.
