@@ -80,6 +80,18 @@ impl<'a> Bits<'a> {
         Bits { end: bits.end, used: bits.word.trailing_zeros(), word: word(self.src, bits.end), ..self }
     }
 
+    /// How many bits of the source lie before those that are taken.
+    pub(super) fn position(&self) -> usize {
+        self.end.wrapping_mul(8).wrapping_sub(self.used as usize)
+    }
+
+    /// Goes to where [`position`](Self::position) is this.
+    pub(super) fn go(&mut self, position: usize) {
+        self.end = position.div_ceil(8);
+        self.used = low32(self.end.wrapping_mul(8).wrapping_sub(position) as u64);
+        self.word = word(self.src, self.end);
+    }
+
     /// How many bits are left; negative where more were taken.
     pub(super) fn left(&self) -> i64 {
         let bytes = (self.end as u64).wrapping_sub(self.start as u64);

@@ -98,28 +98,72 @@ pub(super) struct Entry(u64);
 
 impl Entry {
     const fn new((base, extra): (u32, u8), next: u32, bits: u32) -> Self {
-        Entry(base as u64 | (extra as u64) << 32 | (bits as u64) << 40 | (next as u64) << 48)
+        let width = (extra as u64).wrapping_add(bits as u64);
+        Entry(width | (bits as u64) << 8 | (extra as u64) << 16 | (next as u64) << 23 | (base as u64) << 32)
     }
 
+    /// The least number.
     #[inline(always)]
     pub(super) const fn base(self) -> u32 {
-        low32(self.0)
+        low32(self.0 >> 32)
     }
 
+    /// Bits that say more.
     #[inline(always)]
     pub(super) const fn extra(self) -> u32 {
-        low32(self.0 >> 32 & 0xff)
+        low32(self.0 >> 16 & 31)
     }
 
+    /// Bits that say which state is next.
     #[inline(always)]
     pub(super) const fn bits(self) -> u32 {
-        low32(self.0 >> 40 & 0xff)
+        low32(self.0 >> 8 & 15)
     }
 
+    /// Whether bits say more of one of both.
+    #[inline(always)]
+    pub(super) const fn more(self, other: Self) -> bool {
+        (self.0 | other.0) >> 16 & 31 > 0
+    }
+
+    /// The least of the next states.
     #[inline(always)]
     pub(super) const fn next(self) -> u64 {
-        self.0 >> 48
+        self.0 >> 23 & 0x1ff
     }
+
+    /// The number that it stands for, by the lowest bits of a word.
+    #[inline(always)]
+    pub(super) fn value(self, word: u64) -> u32 {
+        self.base().wrapping_add(low32(lowest(word, self.extra())))
+    }
+
+    /// The next state, by the lowest bits of a word.
+    #[inline(always)]
+    pub(super) fn state(self, word: u64) -> u64 {
+        (self.0 >> 23).wrapping_add(lowest(word, self.bits()))
+    }
+
+    /// All bits of several.
+    #[inline(always)]
+    pub(super) fn widths(entries: &[Self]) -> u32 {
+        low32(entries.iter().fold(0, |sum: u64, e| sum.wrapping_add(e.0)))
+    }
+}
+
+/// The lowest `n` bits of a word, at most 31.
+#[inline(always)]
+fn lowest(word: u64, n: u32) -> u64 {
+    const MASKS: [u64; 32] = {
+        let mut masks = [0; 32];
+        let mut i = 0;
+        while i < masks.len() {
+            masks[i] = (1 << i) - 1;
+            i += 1;
+        }
+        masks
+    };
+    word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
 }
 
 /// What a table holds.

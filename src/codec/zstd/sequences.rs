@@ -4,9 +4,12 @@
 //! its literals and its matches, so if it fits at all, its output never runs into literals that are still
 //! to come: no other memory is needed for them.
 
-use super::bits::{Bits, low32, size};
-use super::fse::{Codes, Table};
-use crate::bytes::{LittleEndian, Reader, little, saturated};
+use core::mem::take;
+use core::slice::{Iter, IterMut};
+
+use super::bits::{Bits, READY, low32};
+use super::fse::{Codes, Entry, Table};
+use crate::bytes::{FAST, LittleEndian, Reader, little, saturated};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -23,14 +26,15 @@ pub(super) const OFFSETS: usize = 1 << Codes::Offsets.most_log();
 pub(super) const MATCHES: usize = 1 << Codes::Matches.most_log();
 
 /// Room that a fast copy wants behind a match.
-const AHEAD: usize = lz::WILD;
+const AHEAD: u32 = lz::low32(lz::WILD);
 
 /// A sequence: so many literals, then so many bytes from so far back.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct Sequence {
-    literals: usize,
-    len: usize,
-    distance: usize,
+    literals: u32,
+    len: u32,
+    /// Stands for a distance ([`distance`]).
+    offset: u32,
 }
 
 /// Where a block goes.
@@ -86,6 +90,9 @@ pub(super) fn decode<const FAST: bool>(
     out.rest(at)
 }
 
+/// Sequences that are read before they are carried out: two small loops, of which each has its state in registers.
+const BATCH: usize = if FAST { 64 } else { 1 };
+
 /// The sequences of a stream of bits.
 fn run<const FAST: bool>(
     bits: &mut Bits<'_>,
@@ -95,38 +102,113 @@ fn run<const FAST: bool>(
     out: &mut Output<'_>,
     at: u64,
 ) -> Result<()> {
-    let literals = tables.literals.entries::<LITERALS>();
-    let offsets = tables.offsets.entries::<OFFSETS>();
-    let matches = tables.matches.entries::<MATCHES>();
-    let mut now = *bits;
-    now.refill();
-    let mut literal = now.take(tables.literals.log());
-    let mut offset = now.take(tables.offsets.log());
-    let mut match_ = now.take(tables.matches.log());
-    let mut recent = *repeats;
-    for left in (0..count).rev() {
-        let (l, o, m) = (Table::at(literals, literal), Table::at(offsets, offset), Table::at(matches, match_));
-        // 31 and 16 bits; then 16, and 9, 9 and 8.
-        now.refill();
-        let value = u64::from(o.base()).wrapping_add(now.take(o.extra()));
-        let len = u64::from(m.base()).wrapping_add(now.take(m.extra()));
-        if o.extra() > SHORT || l.extra() > 0 && m.extra() > 0 {
-            now.refill();
+    bits.refill();
+    let mut states = States {
+        literals: Table::at(tables.literals.entries::<LITERALS>(), bits.take(tables.literals.log())),
+        offsets: Table::at(tables.offsets.entries::<OFFSETS>(), bits.take(tables.offsets.log())),
+        matches: Table::at(tables.matches.entries::<MATCHES>(), bits.take(tables.matches.log())),
+    };
+    let mut batch = [Sequence::default(); BATCH];
+    let mut left = count as usize;
+    while left > 0 {
+        let batch = batch.get_mut(..left.min(BATCH)).unwrap_or_default();
+        left = left.wrapping_sub(batch.len());
+        let mut slots = batch.iter_mut();
+        // Behind the last there are no more states.
+        let mut last = if left == 0 { slots.next_back() } else { None };
+        while let Some(slot) = states.fast::<FAST>(bits, tables, &mut slots).or_else(|| last.take()) {
+            *slot = states.step(bits, tables, left == 0 && last.is_none());
         }
-        let run = u64::from(l.base()).wrapping_add(now.take(l.extra()));
-        let distance = distance(&mut recent, low32(value), run == 0);
-        if left > 0 {
-            literal = l.next().wrapping_add(now.take(l.bits()));
-            match_ = m.next().wrapping_add(now.take(m.bits()));
-            offset = o.next().wrapping_add(now.take(o.bits()));
-        }
-        let sequence = Sequence { literals: size(run), len: size(len), distance: distance as usize };
-        if !FAST || out.fast(sequence).is_none() {
-            out.exact(sequence, at)?;
+        let mut sequences = batch.iter();
+        while let Some((sequence, distance)) = out.fast::<FAST>(&mut sequences, repeats) {
+            out.exact(sequence, distance as usize, at)?;
         }
     }
-    (*bits, *repeats) = (now, recent);
     Ok(())
+}
+
+/// Entries of the three tables, which the states stand for.
+struct States {
+    literals: Entry,
+    offsets: Entry,
+    matches: Entry,
+}
+
+impl States {
+    /// The next code; behind the last of the block there are no more states.
+    fn step(&mut self, bits: &mut Bits<'_>, tables: &Tables<'_>, last: bool) -> Sequence {
+        let (l, o, m) = (self.literals, self.offsets, self.matches);
+        // 31 and 16 bits; then 16, and 9, 9 and 8.
+        bits.refill();
+        let offset = o.base().wrapping_add(low32(bits.take(o.extra())));
+        let len = m.base().wrapping_add(low32(bits.take(m.extra())));
+        if o.extra() > SHORT || l.extra() > 0 && m.extra() > 0 {
+            bits.refill();
+        }
+        let literals = l.base().wrapping_add(low32(bits.take(l.extra())));
+        if !last {
+            let literals = l.next().wrapping_add(bits.take(l.bits()));
+            let matches = m.next().wrapping_add(bits.take(m.bits()));
+            let offsets = o.next().wrapping_add(bits.take(o.bits()));
+            *self = States {
+                literals: Table::at(tables.literals.entries::<LITERALS>(), literals),
+                offsets: Table::at(tables.offsets.entries::<OFFSETS>(), offsets),
+                matches: Table::at(tables.matches.entries::<MATCHES>(), matches),
+            }
+        }
+        Sequence { literals, len, offset }
+    }
+
+    /// Fills slots with sequences that have all of their bits in one word; gives back the slot of one that has not.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn fast<'s, const FAST: bool>(
+        &mut self,
+        bits: &mut Bits<'_>,
+        tables: &Tables<'_>,
+        slots: &mut IterMut<'s, Sequence>,
+    ) -> Option<&'s mut Sequence> {
+        if !FAST {
+            return slots.next();
+        }
+        let literals = tables.literals.entries::<LITERALS>();
+        let offsets = tables.offsets.entries::<OFFSETS>();
+        let matches = tables.matches.entries::<MATCHES>();
+        let (src, mut at) = (bits.src, bits.position());
+        let (mut l, mut o, mut m) = (self.literals, self.offsets, self.matches);
+        let (mut rest, mut wide) = (take(slots), None);
+        for slot in rest.by_ref() {
+            let two = Entry::widths(&[o, m]);
+            let all = Entry::widths(&[o, m, l]);
+            let width = all & 0xff;
+            let end = at.wrapping_add(7) >> 3;
+            let word = src.get(..end).and_then(|src| src.last_chunk());
+            let (Some(word), true) = (word, width <= READY) else {
+                wide = Some(slot);
+                break;
+            };
+            let word = u64::from_le_bytes(*word);
+            // From the end of it.
+            let start = low32(at.wrapping_sub(end.wrapping_mul(8)) as u64).wrapping_sub(all);
+            at = at.wrapping_sub(width as usize);
+            let offset = o.state(word >> (start & 63));
+            let match_ = m.state(word >> (start.wrapping_add(o.bits()) & 63));
+            let literal = l.state(word >> (start.wrapping_add(two >> 8) & 63));
+            let mut word = word >> (start.wrapping_add(all >> 8) & 63);
+            *slot = Sequence { literals: l.base(), len: m.base(), offset: 0 };
+            if l.more(m) {
+                slot.literals = l.value(word);
+                word >>= l.extra() & 63;
+                slot.len = m.value(word);
+                word >>= m.extra() & 63;
+            }
+            slot.offset = o.value(word);
+            (l, o, m) = (Table::at(literals, literal), Table::at(offsets, offset), Table::at(matches, match_));
+        }
+        *slots = rest;
+        bits.go(at);
+        *self = States { literals: l, offsets: o, matches: m };
+        wide
+    }
 }
 
 /// With fewer bits of a distance, and those of one length, all of a sequence is ready at once:
@@ -162,45 +244,81 @@ fn distance(recent: &mut [u32; 3], value: u32, no_literals: bool) -> u32 {
     }
 }
 
-impl Output<'_> {
-    /// A sequence by copies of fixed size, which may write ahead. `None`, and nothing done, where it is
-    /// wrong or near the end.
+/// The places of an [`Output`] in its first bytes.
+struct Place {
+    at: u32,
+    literals: u32,
+    frame: u32,
+    end: u32,
+}
+
+impl Place {
     #[inline(always)]
-    fn fast(&mut self, sequence: Sequence) -> Option<()> {
-        let Sequence { literals, len, distance } = sequence;
-        let (at, from) = (self.at, self.literals);
+    fn put(&mut self, bytes: &mut [u8], Sequence { literals, len, .. }: Sequence, distance: u32) -> Option<()> {
+        let Place { at, literals: from, frame, end } = *self;
         // The same gap is there behind the literals.
-        if len.wrapping_add(AHEAD) > from.wrapping_sub(at) || literals > self.literals_end.wrapping_sub(from) {
+        if len.wrapping_add(AHEAD) > from.wrapping_sub(at) || literals > end.wrapping_sub(from) {
             return None;
         }
         let to = at.wrapping_add(literals);
-        if distance.wrapping_sub(1) >= to.wrapping_sub(self.frame) {
+        if distance.wrapping_sub(1) >= to.wrapping_sub(frame) {
             return None;
         }
-        let bytes = &mut *self.bytes;
-        if lz::copy::<16>(bytes, from, at).is_none() {
+        let (place, length) = (to as usize, len as usize);
+        if lz::copy::<16>(bytes, from as usize, at as usize).is_none() {
             // So near to the end the literals are all behind their last match.
             if literals > 0 {
                 return None;
             }
         } else if literals > 16 {
-            lz::copy::<16>(bytes, from.wrapping_add(16), at.wrapping_add(16))?;
+            lz::copy::<16>(bytes, (from as usize).wrapping_add(16), (at as usize).wrapping_add(16))?;
             if literals > 32 {
-                move_within(bytes, from, at, literals);
+                move_within(bytes, from as usize, at as usize, literals as usize);
             }
         }
-        if len > lz::WILD || lz::wild(bytes, to, distance, len).is_none() {
-            lz::repeat(bytes, to, distance, len);
+        if len > AHEAD || lz::wild(bytes, place, distance as usize, length).is_none() {
+            lz::repeat(bytes, place, distance as usize, length);
         }
         self.at = to.wrapping_add(len);
         self.literals = from.wrapping_add(literals);
         Some(())
     }
+}
+
+impl Output<'_> {
+    /// Sequences by copies of fixed size, which may write ahead; gives back the one, with its distance, that is wrong
+    /// or near the end, with nothing done of it.
+    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    fn fast<const FAST: bool>(
+        &mut self,
+        sequences: &mut Iter<'_, Sequence>,
+        repeats: &mut [u32; 3],
+    ) -> Option<(Sequence, u32)> {
+        let [at, literals, frame, end] = [self.at, self.literals, self.frame, self.literals_end].map(lz::low32);
+        let mut place = Place { at, literals, frame, end };
+        let near = FAST && self.literals_end <= lz::REACH;
+        let mut recent = *repeats;
+        let (mut rest, mut odd) = (take(sequences), None);
+        for sequence in rest.by_ref() {
+            let distance = distance(&mut recent, sequence.offset, sequence.literals == 0);
+            if !near || place.put(self.bytes, *sequence, distance).is_none() {
+                odd = Some((*sequence, distance));
+                break;
+            }
+        }
+        *sequences = rest;
+        if near {
+            self.at = place.at as usize;
+            self.literals = place.literals as usize;
+        }
+        *repeats = recent;
+        odd
+    }
 
     /// The same without writing ahead; from the history too.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn exact(&mut self, sequence: Sequence, at: u64) -> Result<()> {
-        let Sequence { literals, len, distance } = sequence;
+    fn exact(&mut self, sequence: Sequence, distance: usize, at: u64) -> Result<()> {
+        let (literals, len) = (sequence.literals as usize, sequence.len as usize);
         let wrong = |what, need: usize| Error::needing(Kind::Invalid, what, at, need as u64);
         if literals > self.literals_end.wrapping_sub(self.literals) {
             return Err(wrong(What::ZstdSequences, literals));
