@@ -80,9 +80,9 @@ impl<'a> Bits<'a> {
         Bits { end: bits.end, used: bits.word.trailing_zeros(), word: word(self.src, bits.end), ..self }
     }
 
-    /// How many bits of the source lie before those that are taken.
-    pub(super) fn position(&self) -> usize {
-        self.end.wrapping_mul(8).wrapping_sub(self.used as usize)
+    /// How many bits of the source lie before those that are taken; `None` where more were taken than it has.
+    pub(super) fn position(&self) -> Option<usize> {
+        self.end.wrapping_mul(8).checked_sub(self.used as usize)
     }
 
     /// Goes to where [`position`](Self::position) is this.

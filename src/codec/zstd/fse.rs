@@ -91,8 +91,8 @@ impl Codes {
     }
 }
 
-/// What a state stands for: the least number and how many bits say more, the least of the next states
-/// and how many bits say which.
+/// What a state stands for. From the lowest bit: how many bits it takes of the stream (8), how many of these say which
+/// state is next (8), how many say more of the number (7), the least of the next states (9) and the least number (32).
 #[derive(Clone, Copy)]
 pub(super) struct Entry(u64);
 
@@ -144,27 +144,29 @@ impl Entry {
         (self.0 >> 23).wrapping_add(lowest(word, self.bits()))
     }
 
-    /// All bits of several.
+    /// The sums of both counts of bits.
     #[inline(always)]
     pub(super) fn widths(entries: &[Self]) -> u32 {
         low32(entries.iter().fold(0, |sum: u64, e| sum.wrapping_add(e.0)))
     }
 }
 
-/// The lowest `n` bits of a word, at most 31.
+/// The lowest `n` bits of a word, at most 31. A mask is loaded before the word is known, while a shift by `n` waits.
 #[inline(always)]
 fn lowest(word: u64, n: u32) -> u64 {
-    const MASKS: [u64; 32] = {
-        let mut masks = [0; 32];
-        let mut i = 0;
-        while i < masks.len() {
-            masks[i] = (1 << i) - 1;
-            i += 1;
-        }
-        masks
-    };
     word & MASKS.get((n & 31) as usize).copied().unwrap_or(0)
 }
+
+#[allow(clippy::indexing_slicing, clippy::arithmetic_side_effects, reason = "computed when compiled")]
+const MASKS: [u64; 32] = {
+    let mut masks = [0; 32];
+    let mut n = 0;
+    while n < masks.len() {
+        masks[n] = (1 << n) - 1;
+        n += 1;
+    }
+    masks
+};
 
 /// What a table holds.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -30,6 +30,7 @@ const AHEAD: u32 = lz::low32(lz::WILD);
 
 /// A sequence: so many literals, then so many bytes from so far back.
 #[derive(Clone, Copy, Default)]
+#[cfg_attr(test, derive(Debug, PartialEq))]
 struct Sequence {
     literals: u32,
     len: u32,
@@ -90,7 +91,7 @@ pub(super) fn decode<const FAST: bool>(
     out.rest(at)
 }
 
-/// Sequences that are read before they are carried out: two small loops, of which each has its state in registers.
+/// So many sequences are read before they are carried out: in two loops, of which each has its state in registers.
 const BATCH: usize = if FAST { 64 } else { 1 };
 
 /// The sequences of a stream of bits.
@@ -103,11 +104,7 @@ fn run<const FAST: bool>(
     at: u64,
 ) -> Result<()> {
     bits.refill();
-    let mut states = States {
-        literals: Table::at(tables.literals.entries::<LITERALS>(), bits.take(tables.literals.log())),
-        offsets: Table::at(tables.offsets.entries::<OFFSETS>(), bits.take(tables.offsets.log())),
-        matches: Table::at(tables.matches.entries::<MATCHES>(), bits.take(tables.matches.log())),
-    };
+    let mut states = States::begin(bits, tables);
     let mut batch = [Sequence::default(); BATCH];
     let mut left = count as usize;
     while left > 0 {
@@ -135,7 +132,24 @@ struct States {
 }
 
 impl States {
-    /// The next code; behind the last of the block there are no more states.
+    /// The first, in front of the stream.
+    fn begin(bits: &mut Bits<'_>, tables: &Tables<'_>) -> Self {
+        let literals = bits.take(tables.literals.log());
+        let offsets = bits.take(tables.offsets.log());
+        let matches = bits.take(tables.matches.log());
+        Self::at(tables, literals, offsets, matches)
+    }
+
+    /// What these states stand for.
+    fn at(tables: &Tables<'_>, literals: u64, offsets: u64, matches: u64) -> Self {
+        States {
+            literals: Table::at(tables.literals.entries::<LITERALS>(), literals),
+            offsets: Table::at(tables.offsets.entries::<OFFSETS>(), offsets),
+            matches: Table::at(tables.matches.entries::<MATCHES>(), matches),
+        }
+    }
+
+    /// The next sequence; behind the last of the block there are no more states.
     fn step(&mut self, bits: &mut Bits<'_>, tables: &Tables<'_>, last: bool) -> Sequence {
         let (l, o, m) = (self.literals, self.offsets, self.matches);
         // 31 and 16 bits; then 16, and 9, 9 and 8.
@@ -150,11 +164,7 @@ impl States {
             let literals = l.next().wrapping_add(bits.take(l.bits()));
             let matches = m.next().wrapping_add(bits.take(m.bits()));
             let offsets = o.next().wrapping_add(bits.take(o.bits()));
-            *self = States {
-                literals: Table::at(tables.literals.entries::<LITERALS>(), literals),
-                offsets: Table::at(tables.offsets.entries::<OFFSETS>(), offsets),
-                matches: Table::at(tables.matches.entries::<MATCHES>(), matches),
-            }
+            *self = Self::at(tables, literals, offsets, matches);
         }
         Sequence { literals, len, offset }
     }
@@ -167,16 +177,15 @@ impl States {
         tables: &Tables<'_>,
         slots: &mut IterMut<'s, Sequence>,
     ) -> Option<&'s mut Sequence> {
-        if !FAST {
-            return slots.next();
-        }
+        let Some(mut at) = bits.position().filter(|_| FAST) else { return slots.next() };
         let literals = tables.literals.entries::<LITERALS>();
         let offsets = tables.offsets.entries::<OFFSETS>();
         let matches = tables.matches.entries::<MATCHES>();
-        let (src, mut at) = (bits.src, bits.position());
+        let src = bits.src;
         let (mut l, mut o, mut m) = (self.literals, self.offsets, self.matches);
         let (mut rest, mut wide) = (take(slots), None);
         for slot in rest.by_ref() {
+            // In the lowest byte all of its bits, in the next those of its states.
             let two = Entry::widths(&[o, m]);
             let all = Entry::widths(&[o, m, l]);
             let width = all & 0xff;
@@ -187,7 +196,8 @@ impl States {
                 break;
             };
             let word = u64::from_le_bytes(*word);
-            // From the end of it.
+            // From the lowest bits of the word on: states of offsets, matches, literals; what literals, matches and
+            // offsets have more.
             let start = low32(at.wrapping_sub(end.wrapping_mul(8)) as u64).wrapping_sub(all);
             at = at.wrapping_sub(width as usize);
             let offset = o.state(word >> (start & 63));
@@ -244,7 +254,7 @@ fn distance(recent: &mut [u32; 3], value: u32, no_literals: bool) -> u32 {
     }
 }
 
-/// The places of an [`Output`] in its first bytes.
+/// The places of an [`Output`] within [`lz::REACH`].
 struct Place {
     at: u32,
     literals: u32,
@@ -253,6 +263,8 @@ struct Place {
 }
 
 impl Place {
+    /// A sequence by copies of fixed size, which may write ahead. `None`, and nothing done, where it is wrong or near
+    /// the end.
     #[inline(always)]
     fn put(&mut self, bytes: &mut [u8], Sequence { literals, len, .. }: Sequence, distance: u32) -> Option<()> {
         let Place { at, literals: from, frame, end } = *self;
@@ -286,8 +298,8 @@ impl Place {
 }
 
 impl Output<'_> {
-    /// Sequences by copies of fixed size, which may write ahead; gives back the one, with its distance, that is wrong
-    /// or near the end, with nothing done of it.
+    /// Carries sequences out ([`Place::put`]); gives back the one, with its distance, that is left to
+    /// [`exact`](Self::exact).
     #[cfg_attr(target_pointer_width = "64", inline(never))]
     fn fast<const FAST: bool>(
         &mut self,
@@ -386,6 +398,45 @@ fn move_within(bytes: &mut [u8], from: usize, to: usize, len: usize) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::codec::tests::noise;
+
+    /// Sequences of a stream, and how many bits are left behind them.
+    fn read<const FAST: bool>(src: &[u8], count: usize) -> (std::vec::Vec<Sequence>, i64) {
+        let mut memory = [[0; LITERALS]; 3];
+        let [literals, offsets, matches] = &mut memory;
+        let mut tables = Tables {
+            literals: Table::new(Codes::Literals, literals),
+            offsets: Table::new(Codes::Offsets, &mut offsets[..OFFSETS]),
+            matches: Table::new(Codes::Matches, matches),
+        };
+        for table in [&mut tables.literals, &mut tables.offsets, &mut tables.matches] {
+            table.set(0, &mut Reader::new(&[])).unwrap();
+        }
+        let mut bits = Bits::default();
+        bits.begin(src, 9, src.len(), What::ZstdSequences).unwrap();
+        bits.refill();
+        let mut states = States::begin(&mut bits, &tables);
+        let mut sequences = std::vec![Sequence::default(); count];
+        let mut slots = sequences.iter_mut();
+        while let Some(slot) = states.fast::<FAST>(&mut bits, &tables, &mut slots) {
+            *slot = states.step(&mut bits, &tables, false);
+        }
+        (sequences, bits.left())
+    }
+
+    #[test]
+    fn sequences_of_one_word_agree_with_those_by_steps() {
+        let noise = noise(20_000);
+        for len in [10, 12, 17, 40, 300, 5000] {
+            for src in noise.chunks_exact(len).take(40) {
+                let src = [src, &[1]].concat();
+                // Those of a third of the bits; and as many as need more than there are.
+                for count in [len * 8 / 60, len * 2] {
+                    assert_eq!(read::<true>(&src, count), read::<false>(&src, count), "{count} of {len}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn distances_that_come_back() {
