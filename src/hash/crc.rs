@@ -1,22 +1,28 @@
 //! The two CRCs of 32 bits that formats here use, over the `crc` crate.
 //!
-//! Tables of 16 KiB are for hosts only; elsewhere one table of 1 KiB serves.
+//! Tables of 16 KiB are for hosts only. Elsewhere one table of 1 KiB serves for CRC-32C, as logs are written by it, and
+//! none for bzip2's: that is the smaller part of what decoding it takes.
 
 use crc::{CRC_32_BZIP2, CRC_32_ISCSI, Crc, Digest};
 
 #[cfg(feature = "std")]
-type Tables = crc::Table<16>;
+type Bzip2 = crc::Table<16>;
 #[cfg(not(feature = "std"))]
-type Tables = crc::Table<1>;
+type Bzip2 = crc::Table<0>;
 
-static BZIP2: Crc<u32, Tables> = Crc::<u32, Tables>::new(&CRC_32_BZIP2);
-static CASTAGNOLI: Crc<u32, Tables> = Crc::<u32, Tables>::new(&CRC_32_ISCSI);
+#[cfg(feature = "std")]
+type Castagnoli = crc::Table<16>;
+#[cfg(not(feature = "std"))]
+type Castagnoli = crc::Table<1>;
+
+static BZIP2: Crc<u32, Bzip2> = Crc::<u32, Bzip2>::new(&CRC_32_BZIP2);
+static CASTAGNOLI: Crc<u32, Castagnoli> = Crc::<u32, Castagnoli>::new(&CRC_32_ISCSI);
 
 macro_rules! checksum {
-    ($(#[$doc:meta])* $name:ident, $crc:ident) => {
+    ($(#[$doc:meta])* $name:ident, $crc:ident, $tables:ty) => {
         $(#[$doc])*
         #[derive(Clone)]
-        pub struct $name(Digest<'static, u32, Tables>);
+        pub struct $name(Digest<'static, u32, $tables>);
 
         impl $name {
             /// Of no bytes yet.
@@ -69,7 +75,7 @@ checksum! {
     /// crc.update(b"6789");
     /// assert_eq!(crc.value(), 0xfc89_1918);
     /// ```
-    BzipCrc, BZIP2
+    BzipCrc, BZIP2, Bzip2
 }
 
 checksum! {
@@ -80,7 +86,7 @@ checksum! {
     ///
     /// assert_eq!(Crc32c::of(b"123456789"), 0xe306_9283);
     /// ```
-    Crc32c, CASTAGNOLI
+    Crc32c, CASTAGNOLI, Castagnoli
 }
 
 #[cfg(test)]
