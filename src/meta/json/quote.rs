@@ -41,7 +41,7 @@ pub fn quote<S: Sink>(text: &str, sink: &mut S) -> Result<(), S::Error> {
     sink.put(b"\"")
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "alloc"))]
 mod tests {
     use super::*;
     use crate::meta::json::Json;
