@@ -7,7 +7,7 @@ macro_rules! fields {
         ///
         /// Two bytes; its name is looked up only when an error is printed, so an image that never
         /// prints carries none of the texts.
-        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, zerocopy::TryFromBytes)]
         #[cfg_attr(feature = "defmt", derive(defmt::Format))]
         #[non_exhaustive]
         #[repr(u16)]
@@ -16,15 +16,11 @@ macro_rules! fields {
         }
 
         impl What {
-            /// The field of that number.
-            pub(super) const fn of(number: u32) -> Self {
-                const ALL: &[What] = &[$(What::$id,)*];
-                // It has ten bits.
-                const { assert!(ALL.len() < 1 << 10) };
-                match ALL.split_at_checked(number as usize) {
-                    Some((_, [what, ..])) => *what,
-                    _ => What::Input,
-                }
+            /// The field of that number, which has ten bits.
+            #[allow(clippy::cast_possible_truncation, reason = "it has ten bits")]
+            pub(super) fn of(number: u32) -> Self {
+                const { assert!([$(What::$id,)*].len() < 1 << 10) };
+                zerocopy::try_transmute!(number as u16).unwrap_or(What::Input)
             }
 
             /// The name as a message shows it, for instance `filo header word`.
