@@ -42,6 +42,7 @@ mod sink;
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 mod sort;
 mod span;
+pub(crate) mod words;
 
 pub use bits::{BitReader, Bits};
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};

@@ -15,6 +15,8 @@ pub const TAIL_LEN: u64 = 1 << 16;
 /// Largest alignment, as a power of two, that the original takes.
 pub const MAX_ALIGNMENT: u8 = 16;
 
+use crate::bytes::words;
+
 macro_rules! ids {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $id:literal,)* }) => {
         $(#[$doc])*
@@ -34,9 +36,8 @@ macro_rules! ids {
             /// By its id in the footer.
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
-                // One text is smaller than a table of texts.
-                let number = number(concat!($($id, " ",)*), id);
-                number.and_then(|number| $name::ALL.get(number)).map_or($name::Unknown, |found| *found)
+                let place = words::place(concat!($($id, " ",)*), id);
+                place.and_then(|place| $name::ALL.get(place)).map_or($name::Unknown, |found| *found)
             }
 
             /// The id.
@@ -49,12 +50,6 @@ macro_rules! ids {
             }
         }
     };
-}
-
-/// Which of some ids `id` is, counted from 0; each is followed by a space.
-#[inline(never)]
-fn number(ids: &str, id: &[u8]) -> Option<usize> {
-    ids.as_bytes().split(|byte| *byte == b' ').position(|known| known == id)
 }
 
 ids! {

@@ -1,6 +1,6 @@
 //! Extent types from their XML descriptions (section 5.1).
 
-use crate::bytes::{Scratch, sort_by};
+use crate::bytes::{Scratch, sort_by, words};
 use crate::dataseries::layout::{Counts, FieldType, Layout, Options, Ordering, Pad};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{DECODED, ExtentType, FieldRecord, NameAt, SCALED, UNIQUE};
@@ -89,7 +89,7 @@ impl<'a, 'r> Description<'a, 'r> {
             return Err(Error::new(Kind::Invalid, What::DsType, at));
         }
         let mut declared = Declared::NOTHING;
-        declared.read(tag, &OF_ROOT, What::DsType)?;
+        declared.read(tag, OF_ROOT, What::DsType)?;
         if !declared.is_named() {
             return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
         }
@@ -103,7 +103,7 @@ impl<'a, 'r> Description<'a, 'r> {
     /// is nullable is said of its place.
     fn field(&mut self, tag: &Tag<'a>) -> Result<()> {
         let mut declared = Declared::NOTHING;
-        declared.read(tag, &OF_FIELD, What::DsField)?;
+        declared.read(tag, OF_FIELD, What::DsField)?;
         let bad = || Error::new(Kind::Invalid, What::DsField, tag.name().at());
         let ty = match (declared.ty.ok_or_else(bad)?, declared.size) {
             (FieldType::FixedWidth(_), 0) => return Err(bad()),
@@ -281,26 +281,28 @@ enum Key {
     DoubleBase,
 }
 
-const OF_ROOT: [(&str, Key); 6] = [
-    ("name", Key::Name),
-    ("namespace", Key::Namespace),
-    ("version", Key::Version),
-    ("pack_null_compact", Key::NullCompact),
-    ("pack_pad_record", Key::PadRecord),
-    ("pack_field_ordering", Key::FieldOrdering),
-];
+/// Names of attributes, and what they are.
+type Known = (&'static str, &'static [Key]);
 
-const OF_FIELD: [(&str, Key); 9] = [
-    ("name", Key::Name),
-    ("type", Key::Type),
-    ("size", Key::Size),
-    ("opt_nullable", Key::Nullable),
-    ("pack_unique", Key::Unique),
-    ("pack_scale_warn", Key::ScaleWarn),
-    ("pack_scale", Key::Scale),
-    ("pack_relative", Key::Relative),
-    ("opt_doublebase", Key::DoubleBase),
-];
+const OF_ROOT: Known = (
+    "name namespace version pack_null_compact pack_pad_record pack_field_ordering",
+    &[Key::Name, Key::Namespace, Key::Version, Key::NullCompact, Key::PadRecord, Key::FieldOrdering],
+);
+
+const OF_FIELD: Known = (
+    "name type size opt_nullable pack_unique pack_scale_warn pack_scale pack_relative opt_doublebase",
+    &[
+        Key::Name,
+        Key::Type,
+        Key::Size,
+        Key::Nullable,
+        Key::Unique,
+        Key::ScaleWarn,
+        Key::Scale,
+        Key::Relative,
+        Key::DoubleBase,
+    ],
+);
 
 impl<'a> Declared<'a> {
     const NOTHING: Self = Declared {
@@ -316,13 +318,13 @@ impl<'a> Declared<'a> {
     };
 
     /// Reads the attributes of `tag`, of which these are `known`.
-    fn read(&mut self, tag: &Tag<'a>, known: &[(&str, Key)], what: What) -> Result<()> {
+    fn read(&mut self, tag: &Tag<'a>, (names, keys): Known, what: What) -> Result<()> {
         let (mut attributes, mut attribute) = (tag.attributes(), Attribute::NONE);
         while attributes.read(&mut attribute) {
             let Attribute { name, value } = &attribute;
             let text = name.as_str().unwrap_or_default();
-            match known.iter().find(|(known, _)| *known == text) {
-                Some((_, key)) => {
+            match words::place(names, text.as_bytes()).and_then(|place| keys.get(place)) {
+                Some(key) => {
                     self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
                 }
                 // Other attributes are for whoever shows the data, but not these.
@@ -345,24 +347,24 @@ impl<'a> Declared<'a> {
             Key::Name => self.name = *value,
             Key::Namespace => self.namespace = *value,
             Key::Version => self.version = number::version(text)?,
-            Key::NullCompact => self.options.compact = choice(text, &["no", "non_bool"])?,
+            Key::NullCompact => self.options.compact = choice(text, "no non_bool")?,
             Key::PadRecord => {
-                let max = choice(text, &["original", "max_column_size"])?;
+                let max = choice(text, "original max_column_size")?;
                 self.options.pad = if max { Pad::MaxColumnSize } else { Pad::Original };
             }
             Key::FieldOrdering => {
-                let down = choice(text, &["small_to_big_sep_var32", "big_to_small_sep_var32"])?;
+                let down = choice(text, "small_to_big_sep_var32 big_to_small_sep_var32")?;
                 self.options.ordering = if down { Ordering::BigToSmall } else { Ordering::SmallToBig };
             }
             Key::Type => self.ty = Some(field_type(text)?),
             Key::Size => self.size = number::size(text)?,
-            Key::Nullable => field.null_mask = choice(text, &YES)?.into(),
+            Key::Nullable => field.null_mask = choice(text, YES)?.into(),
             Key::Unique => {
                 self.used |= FOR_STRINGS;
-                field.flags |= if choice(text, &YES)? { UNIQUE } else { 0 };
+                field.flags |= if choice(text, YES)? { UNIQUE } else { 0 };
             }
             Key::ScaleWarn => {
-                choice(text, &YES)?;
+                choice(text, YES)?;
                 self.warn = true;
             }
             Key::Scale => {
@@ -405,9 +407,9 @@ fn field_type(name: &[u8]) -> Option<FieldType> {
     ALL.iter().find(|ty| ty.name().as_bytes() == name).copied()
 }
 
-const YES: [&str; 2] = ["no", "yes"];
+const YES: &str = "no yes";
 
 /// Which of two values it is: whether the second.
-fn choice(text: &[u8], names: &[&str; 2]) -> Option<bool> {
-    names.iter().position(|name| name.as_bytes() == text).map(|place| place > 0)
+fn choice(text: &[u8], names: &str) -> Option<bool> {
+    words::place(names, text).map(|place| place > 0)
 }

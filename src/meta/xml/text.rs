@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, words};
 use crate::error::{Error, Kind, Result, What};
 
 /// How bytes stand for characters.
@@ -16,23 +16,15 @@ pub(super) enum Charset {
     Latin1,
 }
 
-/// The names that they have.
-const CHARSETS: [(&str, Charset); 8] = [
-    ("UTF-8", Charset::Utf8),
-    ("UTF8", Charset::Utf8),
-    ("US-ASCII", Charset::Utf8),
-    ("ASCII", Charset::Utf8),
-    ("ISO-8859-1", Charset::Latin1),
-    ("ISO_8859-1", Charset::Latin1),
-    ("ISO-LATIN-1", Charset::Latin1),
-    ("LATIN1", Charset::Latin1),
-];
+/// The names that they have: four of UTF-8, then those of ISO 8859-1.
+const CHARSETS: &str = "UTF-8 UTF8 US-ASCII ASCII ISO-8859-1 ISO_8859-1 ISO-LATIN-1 LATIN1";
 
 impl Charset {
     /// The charset of an `encoding` attribute, in any case of letters.
     pub(super) fn named(name: &[u8]) -> Option<Charset> {
-        let named = |(known, _): &&(&str, Charset)| name.eq_ignore_ascii_case(known.as_bytes());
-        CHARSETS.iter().find(named).map(|(_, charset)| *charset)
+        let mut names = CHARSETS.as_bytes().split(|byte| *byte == b' ');
+        let place = names.position(|known| name.eq_ignore_ascii_case(known))?;
+        Some(if place < 4 { Charset::Utf8 } else { Charset::Latin1 })
     }
 
     /// The first character of `bytes` and how many bytes it takes; `None` at the end, or where they
@@ -84,7 +76,7 @@ pub(super) const fn continues_name(c: char) -> bool {
 const LONGEST: usize = 64;
 
 /// The entities that every document has.
-const ENTITIES: [(&[u8], char); 5] = [(b"amp", '&'), (b"lt", '<'), (b"gt", '>'), (b"quot", '"'), (b"apos", '\'')];
+const ENTITIES: (&str, &[u8]) = ("amp lt gt quot apos", b"&<>\"'");
 
 /// What a reference (`bytes` begin with `&`) stands for, and its length.
 pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
@@ -93,7 +85,10 @@ pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
         [b'#', b'x', digits @ ..] => numbered(digits, 16)?,
         [b'#', digits @ ..] => numbered(digits, 10)?,
         // Any other is an entity that only a document type could declare.
-        name => ENTITIES.iter().find(|(known, _)| *known == name).ok_or(Kind::Unsupported)?.1,
+        name => words::place(ENTITIES.0, name)
+            .and_then(|place| ENTITIES.1.get(place))
+            .map(|byte| char::from(*byte))
+            .ok_or(Kind::Unsupported)?,
     };
     Ok((c, end.saturating_add(1)))
 }
