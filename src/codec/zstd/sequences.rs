@@ -9,7 +9,7 @@ use core::slice::{Iter, IterMut};
 
 use super::bits::{Bits, READY, low32};
 use super::fse::{Codes, Entry, Table};
-use crate::bytes::{FAST, LittleEndian, Reader, little, saturated};
+use crate::bytes::{LittleEndian, Reader, little, saturated};
 use crate::codec::lz::{self, no_room};
 use crate::error::{Error, Kind, Result, What};
 
@@ -91,9 +91,6 @@ pub(super) fn decode<const FAST: bool>(
     out.rest(at)
 }
 
-/// So many sequences are read before they are carried out: in two loops, of which each has its state in registers.
-const BATCH: usize = if FAST { 64 } else { 1 };
-
 /// The sequences of a stream of bits.
 fn run<const FAST: bool>(
     bits: &mut Bits<'_>,
@@ -105,24 +102,35 @@ fn run<const FAST: bool>(
 ) -> Result<()> {
     bits.refill();
     let mut states = States::begin(bits, tables);
-    let mut batch = [Sequence::default(); BATCH];
     let mut left = count as usize;
+    if !FAST {
+        while left > 0 {
+            left = left.wrapping_sub(1);
+            let sequence = states.step(bits, tables, left == 0);
+            out.exact(sequence, distance(repeats, sequence), at)?;
+        }
+        return Ok(());
+    }
+    let mut batch = [Sequence::default(); BATCH];
     while left > 0 {
         let batch = batch.get_mut(..left.min(BATCH)).unwrap_or_default();
         left = left.wrapping_sub(batch.len());
         let mut slots = batch.iter_mut();
         // Behind the last there are no more states.
         let mut last = if left == 0 { slots.next_back() } else { None };
-        while let Some(slot) = states.fast::<FAST>(bits, tables, &mut slots).or_else(|| last.take()) {
+        while let Some(slot) = states.fast(bits, tables, &mut slots).or_else(|| last.take()) {
             *slot = states.step(bits, tables, left == 0 && last.is_none());
         }
         let mut sequences = batch.iter();
-        while let Some((sequence, distance)) = out.fast::<FAST>(&mut sequences, repeats) {
-            out.exact(sequence, distance as usize, at)?;
+        while let Some((sequence, distance)) = out.fast(&mut sequences, repeats) {
+            out.exact(sequence, distance, at)?;
         }
     }
     Ok(())
 }
+
+/// So many sequences are read before they are carried out: in two loops, of which each has its state in registers.
+const BATCH: usize = 64;
 
 /// Entries of the three tables, which the states stand for.
 struct States {
@@ -170,14 +178,14 @@ impl States {
     }
 
     /// Fills slots with sequences that have all of their bits in one word; gives back the slot of one that has not.
-    #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn fast<'s, const FAST: bool>(
+    #[inline(never)]
+    fn fast<'s>(
         &mut self,
         bits: &mut Bits<'_>,
         tables: &Tables<'_>,
         slots: &mut IterMut<'s, Sequence>,
     ) -> Option<&'s mut Sequence> {
-        let Some(mut at) = bits.position().filter(|_| FAST) else { return slots.next() };
+        let Some(mut at) = bits.position() else { return slots.next() };
         let literals = tables.literals.entries::<LITERALS>();
         let offsets = tables.offsets.entries::<OFFSETS>();
         let matches = tables.matches.entries::<MATCHES>();
@@ -228,7 +236,8 @@ const SHORT: u32 = 15;
 /// Section 3.1.1.5: the distance that a value stands for; 1 to 3 are the last three, or with no literals
 /// the second, the third, and one less than the first.
 #[inline(always)]
-fn distance(recent: &mut [u32; 3], value: u32, no_literals: bool) -> u32 {
+fn distance(recent: &mut [u32; 3], Sequence { literals, offset: value, .. }: Sequence) -> u32 {
+    let no_literals = literals == 0;
     let [first, second, third] = *recent;
     if value > 3 {
         let distance = value.wrapping_sub(3);
@@ -300,19 +309,15 @@ impl Place {
 impl Output<'_> {
     /// Carries sequences out ([`Place::put`]); gives back the one, with its distance, that is left to
     /// [`exact`](Self::exact).
-    #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn fast<const FAST: bool>(
-        &mut self,
-        sequences: &mut Iter<'_, Sequence>,
-        repeats: &mut [u32; 3],
-    ) -> Option<(Sequence, u32)> {
+    #[inline(never)]
+    fn fast(&mut self, sequences: &mut Iter<'_, Sequence>, repeats: &mut [u32; 3]) -> Option<(Sequence, u32)> {
         let [at, literals, frame, end] = [self.at, self.literals, self.frame, self.literals_end].map(lz::low32);
         let mut place = Place { at, literals, frame, end };
-        let near = FAST && self.literals_end <= lz::REACH;
+        let near = self.literals_end <= lz::REACH;
         let mut recent = *repeats;
         let (mut rest, mut odd) = (take(sequences), None);
         for sequence in rest.by_ref() {
-            let distance = distance(&mut recent, sequence.offset, sequence.literals == 0);
+            let distance = distance(&mut recent, *sequence);
             if !near || place.put(self.bytes, *sequence, distance).is_none() {
                 odd = Some((*sequence, distance));
                 break;
@@ -329,8 +334,9 @@ impl Output<'_> {
 
     /// The same without writing ahead; from the history too.
     #[cfg_attr(target_pointer_width = "64", inline(never))]
-    fn exact(&mut self, sequence: Sequence, distance: usize, at: u64) -> Result<()> {
-        let (literals, len) = (sequence.literals as usize, sequence.len as usize);
+    fn exact(&mut self, sequence: Sequence, distance: u32, at: u64) -> Result<()> {
+        let Sequence { literals, len, .. } = sequence;
+        let [literals, len, distance] = [literals, len, distance].map(|n| n as usize);
         let wrong = |what, need: usize| Error::needing(Kind::Invalid, what, at, need as u64);
         if literals > self.literals_end.wrapping_sub(self.literals) {
             return Err(wrong(What::ZstdSequences, literals));
@@ -418,7 +424,7 @@ mod tests {
         let mut states = States::begin(&mut bits, &tables);
         let mut sequences = std::vec![Sequence::default(); count];
         let mut slots = sequences.iter_mut();
-        while let Some(slot) = states.fast::<FAST>(&mut bits, &tables, &mut slots) {
+        while let Some(slot) = if FAST { states.fast(&mut bits, &tables, &mut slots) } else { slots.next() } {
             *slot = states.step(&mut bits, &tables, false);
         }
         (sequences, bits.left())
@@ -455,7 +461,8 @@ mod tests {
             (3, true, 0, [0, 1, 2]),
         ];
         for (value, no_literals, expected, kept) in steps {
-            assert_eq!(distance(&mut recent, value, no_literals), expected);
+            let literals = u32::from(!no_literals);
+            assert_eq!(distance(&mut recent, Sequence { literals, len: 3, offset: value }), expected);
             assert_eq!(recent, kept);
         }
     }
