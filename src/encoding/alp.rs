@@ -13,16 +13,20 @@
 use super::cells::Cells;
 use crate::error::{Error, Kind, Result, What};
 
-/// Powers that doubles and singles have.
-const POWERS64: u32 = 24;
-const POWERS32: u32 = 11;
+/// Powers of a tenth, the nearest double to each.
+const TENTHS: [f64; 24] = [
+    1e-0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6, 1e-7, 1e-8, 1e-9, 1e-10, 1e-11, 1e-12, 1e-13, 1e-14, 1e-15, 1e-16, 1e-17,
+    1e-18, 1e-19, 1e-20, 1e-21, 1e-22, 1e-23,
+];
+
+/// Powers that singles have.
+const POWERS32: usize = 11;
 
 /// 10^`f` and 10^-`e`, the nearest double to each, if both exponents are below `count`.
-fn powers(e: u32, f: u32, count: u32) -> Option<(f64, f64)> {
-    // All of these products are exact but for the last, 10^23, which is rounded once.
-    let power = |n: u32| (0..n).fold(1.0, |power, _| power * 10.0);
-    let down = if e < POWERS64 - 1 { 1.0 / power(e) } else { 1e-23 };
-    (e.max(f) < count).then(|| (power(f), down))
+fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
+    let down = TENTHS.get(..count)?.get(e as usize).filter(|_| (f as usize) < count)?;
+    // All of these products are exact but for the last, which is rounded once.
+    Some(((0..f).fold(1.0, |up, _| up * 10.0), *down))
 }
 
 /// Turns integers into the bits of floats, in place: value = integer * 10^`f` * 10^-`e`, each product
@@ -35,7 +39,7 @@ pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
     let bad = || Error::needing(Kind::Invalid, What::Alp, 0, e.max(f).into());
     match cells {
         Cells::W8(words) => {
-            let (up, down) = powers(e, f, POWERS64).ok_or_else(bad)?;
+            let (up, down) = powers(e, f, TENTHS.len()).ok_or_else(bad)?;
             doubles(up, down, words);
         }
         Cells::W4(words) => {
@@ -98,8 +102,8 @@ mod tests {
     /// Encodes as the paper does; `None` if the value is an exception.
     fn encode(value: f64, e: u32, f: u32) -> Option<i64> {
         let sweet = f64::from_bits(0x4338_0000_0000_0000);
-        let q = ((value * powers(0, e, 24)?.0 * powers(f, 0, 24)?.1) + sweet - sweet) as i64;
-        (((q as f64) * powers(e, f, 24)?.0 * powers(e, 0, 24)?.1).to_bits() == value.to_bits()).then_some(q)
+        let q = ((value * powers(0, e, 24)?.0 * TENTHS[f as usize]) + sweet - sweet) as i64;
+        (((q as f64) * powers(e, f, 24)?.0 * TENTHS[e as usize]).to_bits() == value.to_bits()).then_some(q)
     }
 
     #[test]
