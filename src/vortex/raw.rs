@@ -1,5 +1,7 @@
 //! The numbers and names of the format, each written once.
 
+use crate::bytes::words;
+
 /// First and last word of a file.
 pub const MAGIC: [u8; 4] = *b"VTXF";
 
@@ -14,8 +16,6 @@ pub const TAIL_LEN: u64 = 1 << 16;
 
 /// Largest alignment, as a power of two, that the original takes.
 pub const MAX_ALIGNMENT: u8 = 16;
-
-use crate::bytes::words;
 
 macro_rules! ids {
     ($(#[$doc:meta])* $name:ident { $($variant:ident = $id:literal,)* }) => {

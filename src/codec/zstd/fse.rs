@@ -138,13 +138,14 @@ impl Entry {
         self.base().wrapping_add(low32(lowest(word, self.extra())))
     }
 
-    /// The next state, by the lowest bits of a word.
+    /// The next state, by the lowest bits of a word; above the nine of the longest table are others, which
+    /// [`Table::at`] drops.
     #[inline(always)]
     pub(super) fn state(self, word: u64) -> u64 {
         (self.0 >> 23).wrapping_add(lowest(word, self.bits()))
     }
 
-    /// The sums of both counts of bits.
+    /// The sums of the bits that entries take, in the lowest byte, and of those that say the next states, in the next.
     #[inline(always)]
     pub(super) fn widths(entries: &[Self]) -> u32 {
         low32(entries.iter().fold(0, |sum: u64, e| sum.wrapping_add(e.0)))

@@ -150,7 +150,7 @@ fn symbols(table: &[u16; ENTRIES], bits: &mut Bits<'_>, dst: &mut [u8]) {
 }
 
 /// Symbols of four streams by turns, so that none waits for the other, far from the ends of all; each has a part of
-/// `dst`. Gives back how many of each.
+/// `dst`. Gives back how many of each. It is never inlined, as it wants all registers for the streams.
 #[inline(never)]
 fn abreast(table: &[u16; ENTRIES], streams: &mut [Bits<'_>], dst: &mut [u8], part: usize) -> usize {
     let Some(streams) = streams.first_chunk_mut::<4>() else { return 0 };
