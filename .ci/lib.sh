@@ -62,11 +62,11 @@ emulated() {
   debian_cargo std,panic_unwind,test test --target "$1" --lib --tests
 }
 
-# firmware_images ARGUMENT...: builds binaries of examples/images/firmware, into $images. Frame sizes
-# are kept, which costs the images nothing.
+# firmware_images ARGUMENT...: builds binaries of examples/images/firmware, into $images, small rather than fast. Frame
+# sizes are kept, which costs the images nothing.
 images="$target/debian/thumbv7em-none-eabihf/release"
 firmware_images() {
-  RUSTFLAGS="-Zemit-stack-sizes" debian_cargo core build --release --manifest-path examples/images/Cargo.toml \
+  RUSTFLAGS="--cfg pilaster_small -Zemit-stack-sizes" debian_cargo core build --release --manifest-path examples/images/Cargo.toml \
     --target thumbv7em-none-eabihf -p firmware "$@"
 }
 

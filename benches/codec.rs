@@ -8,7 +8,9 @@ use std::hint::black_box;
 
 use common::{Random, Work, heading, noise};
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
+use pilaster::codec::HashTable;
+use pilaster::unstable::codec::Codec;
+use pilaster::unstable::codec::{bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
 
 const LEN: usize = 64 << 10;
 
@@ -130,8 +132,8 @@ fn decode(name: &str, bytes: &[u8]) {
 
 fn encode(name: &str, bytes: &[u8]) {
     let len = bytes.len();
-    let mut table = Table::<4096>::new();
-    let mut small = Table::<256>::new();
+    let mut table = HashTable::<4096>::new();
+    let mut small = HashTable::<256>::new();
     let mut out = vec![0; lz4::max_len(len).max(lzf::max_len(len)).max(snappy::max_len(len))];
     let mut rival = vec![0; lz4_flex::block::get_maximum_output_size(len)];
     let ratio = |n: usize| n as f64 / len as f64;

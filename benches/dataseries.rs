@@ -11,7 +11,7 @@ use std::hint::black_box;
 use common::{ORIGINAL_GHZ, ghz, noise};
 use cpu_time::ThreadTime;
 use pilaster::bytes::{LittleEndian, Scratch};
-use pilaster::dataseries::write::{Cell, Description, Descriptions, Extent, IndexSlot, Smallest, Writer};
+use pilaster::dataseries::write::{Cell, Description, Descriptions, ExtentBuffer, IndexSlot, Smallest, Writer};
 use pilaster::dataseries::{self, ExtentType, File, Mode, ReadOptions};
 use pilaster::limits::Limits;
 
@@ -164,7 +164,7 @@ fn file(workload: &Workload, mode: Mode, level: u8) -> (Vec<u8>, usize, usize) {
     let mut slots = vec![IndexSlot::EMPTY; 1000];
     let modes = Smallest::of(&[mode], level).unwrap();
     let mut writer = Writer::<LittleEndian, _, _>::with(Vec::new(), descriptions, &mut slots, modes);
-    let mut extent = Extent::growing(ty).unwrap();
+    let mut extent = ExtentBuffer::growing(ty).unwrap();
     let mut draw = Draw(88_172_645_463_325_252);
     let (mut bytes, mut rows) = (0, 0);
     let mut state = State { id: 0, t: 1_000_000_000_000, walk: 20.0 };

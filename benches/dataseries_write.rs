@@ -13,10 +13,10 @@ use std::hint::black_box;
 
 use common::{median, time};
 use pilaster::bytes::LittleEndian;
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{
-    Compress, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Record, Snappy, Stored, Writer,
+    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Record, Snappy, Stored, Writer,
 };
 
 record! {
@@ -105,7 +105,7 @@ where
     let mut writer =
         Writer::<LittleEndian, _, _>::with(Taker::default(), Descriptions::of::<R>(), &mut slots, compress);
     let [records, pool] = memory;
-    let mut extent = Extent::of::<R>(Memory { rows: records, pool, unique }).unwrap();
+    let mut extent = ExtentBuffer::of::<R>(Memory { rows: records, pool, unique }).unwrap();
     let mut bytes = 0;
     for row in rows {
         if extent.used() + extent.record_len() > TARGET {
@@ -131,7 +131,7 @@ where
         "MB/s", "ratio", "x memcpy", "original", "faster", "M rows/s"
     );
     let mut memory = [vec![0; 2 * TARGET], vec![0; 2 * TARGET]];
-    let (mut unique, mut out, mut table) = (vec![0; 512], vec![0; 2 * TARGET], Table::<4096>::new());
+    let (mut unique, mut out, mut table) = (vec![0; 512], vec![0; 2 * TARGET], HashTable::<4096>::new());
     let (from, mut to) = (common::noise(TOTAL), vec![0u8; TARGET]);
     let mut copy = || {
         for piece in from.chunks_exact(TARGET) {

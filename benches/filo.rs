@@ -14,11 +14,10 @@ use bitpacking::{BitPacker, BitPacker4x};
 use common::{Random, Work, ghz, heading, noise};
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Column as _, Spans, Validity, Values, VarBytes, fit};
-use pilaster::filo::raw::Packing;
-use pilaster::filo::write::{
-    Builder, Hint, Original, Plain, Rows, Strings, encode, encode_auto, encode_like_original, scratch_len,
-};
+use pilaster::filo::Packing;
+use pilaster::filo::write::{Plain, Rows, Strings, encode, encode_auto, scratch_len};
 use pilaster::filo::{Element, Encoding, Value, Vector};
+use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
 
 fn main() {
     println!("This core runs at about {:.1} GHz, the original's at about 4.5.", ghz());
@@ -99,12 +98,12 @@ impl Data {
     }
 }
 
-const NEW: Original = Original { builder: Builder::New, hint: Hint::Auto };
-const NEW_SIMPLE: Original = Original { builder: Builder::New, hint: Hint::Simple };
-const NEW_DICTIONARY: Original = Original { builder: Builder::New, hint: Hint::Dictionary };
-const OLD_SIMPLE: Original = Original { builder: Builder::Old, hint: Hint::Simple };
-const OLD_DIFF: Original = Original { builder: Builder::Old, hint: Hint::Diff };
-const OLD_DICTIONARY: Original = Original { builder: Builder::Old, hint: Hint::Dictionary };
+const NEW: Original = Original { builder: BuilderFamily::New, hint: Hint::Auto };
+const NEW_SIMPLE: Original = Original { builder: BuilderFamily::New, hint: Hint::Simple };
+const NEW_DICTIONARY: Original = Original { builder: BuilderFamily::New, hint: Hint::Dictionary };
+const OLD_SIMPLE: Original = Original { builder: BuilderFamily::Old, hint: Hint::Simple };
+const OLD_DIFF: Original = Original { builder: BuilderFamily::Old, hint: Hint::Diff };
+const OLD_DICTIONARY: Original = Original { builder: BuilderFamily::Old, hint: Hint::Dictionary };
 
 /// Memory for a chunk of any kind and for a dictionary.
 fn room(rows: &Rows<'_>) -> (Vec<u8>, Vec<u8>) {
@@ -116,7 +115,7 @@ fn plain_len(rows: &Rows<'_>) -> usize {
         Plain::Int(v) => v.len() * 4,
         Plain::Long(v) => v.len() * 8,
         Plain::Double(v) => v.len() * 8,
-        Plain::String(v) | Plain::Utf8(v) => (0..v.len()).map(|i| v.get(i).unwrap().len()).sum(),
+        Plain::String(Strings::Slices(v)) | Plain::Utf8(Strings::Slices(v)) => v.iter().map(|text| text.len()).sum(),
         _ => unreachable!("no such workload"),
     }
 }

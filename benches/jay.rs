@@ -9,9 +9,9 @@ use std::hint::black_box;
 
 use common::{Work, ghz, heading};
 use pilaster::bytes::{Scratch, SliceSink};
-use pilaster::column::{Batch, Column, Prim, Spans, Type, Validity, Values, VarBytes, convert};
+use pilaster::column::{Batch, Column, Once, Part as _, Prim, Spans, Type, Validity, Values, VarBytes, convert};
 use pilaster::jay::write::{Builder, WriteOptions, Writer};
-use pilaster::jay::{self, File, ReadOptions};
+use pilaster::jay::{File, ReadOptions};
 
 const CHECK: ReadOptions = ReadOptions { check_null_counts: true, ..ReadOptions::DEFAULT };
 /// Values of a column of 8 bytes; of 4 bytes there are twice as many.
@@ -134,7 +134,7 @@ fn main() {
         let mut memory = vec![0; 1 << 20];
         Work::new("convert from another Jay file", column.2, bytes, || {
             let mut builder = Builder::new(SliceSink::new(&mut target), &WriteOptions::DEFAULT).unwrap();
-            convert(&mut jay::Table::new(read), &mut builder, &mut Scratch::new(&mut memory)).unwrap();
+            convert(&mut Once::new(read), &mut builder, &mut Scratch::new(&mut memory)).unwrap();
             black_box(builder.finish().unwrap().len());
         })
         .original(save, ghz)

@@ -18,11 +18,11 @@ use common::{Random, Work, heading};
 use fastlanes::{BitPacking, Delta, Transpose};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Values, fit};
-use pilaster::encoding::cells::Cells;
-use pilaster::encoding::{alp, fastlanes as lanes, fsst, onpair};
-use pilaster::generated::owned::vortex as owned;
-use pilaster::vortex::raw::Encoding;
+use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::{alp, fastlanes as lanes, fsst, onpair};
+use pilaster::vortex::Encoding;
 use pilaster::vortex::{Column, File};
+use pilaster_oracle::vortex as owned;
 
 const BLOCKS: usize = 256;
 
@@ -147,7 +147,7 @@ fn symbols() {
     let compressor = ::fsst::Compressor::train(&lines);
     let codes = compressor.compress_bulk(&lines).concat();
     let symbols: Vec<u8> = compressor.symbol_table().iter().flat_map(|symbol| symbol.to_u64().to_le_bytes()).collect();
-    let table = fsst::Table::new(&symbols, compressor.symbol_lengths()).unwrap();
+    let table = fsst::Symbols::new(&symbols, compressor.symbol_lengths()).unwrap();
     let len: usize = lines.iter().map(|line| line.len()).sum();
     let out = RefCell::new(vec![0; len + 64]);
     assert_eq!(table.decode(&codes, &mut out.borrow_mut()), Ok(len));

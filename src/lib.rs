@@ -2,7 +2,7 @@
 //!
 //! A chunk of bytes goes in, columns come out, and the other way round. The crate does no I/O, takes
 //! all memory from its caller, and believes nothing that the bytes say. It reads and writes
-//! [Filo](filo), [DataSeries](dataseries) and [Jay](jay), and reads [bcolz] and [Vortex](vortex).
+//! [Filo](filo), [DataSeries](dataseries), [Jay](jay) and [bcolz], and reads [Vortex](vortex).
 //!
 //! # A round trip
 //!
@@ -39,7 +39,9 @@
 //!
 //! Any bytes whatever, handed to any function that reads, give `Ok` or a typed [`Error`]:
 //!
-//! * No panic and no `unsafe`. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
+//! * No panic. Bytes of a file are never indexed, and arithmetic on its numbers is checked.
+//! * No `unsafe` in this crate but in one file that planus generates, `src/generated/owned/jay.rs`: with `jay` and
+//!   `alloc` it writes the metadata of Jay files. It contains no reader.
 //! * Work and memory are bounded by the length of the input and by [`limits::Limits`], never by a
 //!   number that the input claims. Where a few bytes stand for many rows, nothing is done per row
 //!   before somebody asks for that row.
@@ -53,10 +55,10 @@
 //! | module | for |
 //! |---|---|
 //! | [`filo`], [`dataseries`], [`jay`], [`bcolz`], [`vortex`] | one format each: its own types, and what it supports |
-//! | [`any`] | which format some bytes are |
+//! | [`any`] | a file of whichever format: its tables, and columns by their name |
 //! | [`column`](mod@column) | code that serves every format: [`Table`](column::Table), [`Part`](column::Part), [`Column`](column::Column), [`Batch`](column::Batch), [`convert`](column::convert) |
 //! | [`bytes`], [`limits`], [`error`] | the ground: cursors, sinks, lent memory, budgets, the error |
-//! | [`meta`], [`codec`], [`encoding`], [`hash`] | the parts that formats are made of |
+//! | [`codec`] | which byte codecs there are, and the memory that their encoders are lent |
 //!
 //! # Features
 //!
@@ -71,16 +73,23 @@
 //! | `zstd` | yes | Zstandard, decoded without a heap |
 //! | `zstd-encode` | yes | Zstandard, encoded by ruzstd; implies `zstd` and `alloc` |
 //! | `pco` | yes | pco arrays of Vortex files, without a heap |
-//! | `alloc` | yes | `Vec<u8>` as a sink, owned forms of FlatBuffers metadata; needs a heap |
+//! | `alloc` | yes | `Vec<u8>` as a sink, the Jay writer, the Filo builder; needs a heap |
 //! | `std` | yes | `std::io::Write` as a sink; implies `alloc` |
 //! | `heapless-09` | | `heapless::Vec` as a sink |
 //! | `embedded-io-07` | | `embedded_io::Write` as a sink |
 //! | `embedded-io-async-07` | | a DataSeries writer that awaits, at `embedded_io_async::Write` alone |
 //! | `embedded-storage-03` | | NOR flash as a sink, and a log in it that survives power cuts |
-//! | `defmt` | | `defmt::Format` on errors and summaries |
-//! | `cli` | | the command-line tool `pilaster`; implies `std`, every format and all codecs |
+//! | `defmt` | | `defmt::Format` on errors, options and plain values; a handle prints through `defmt::Debug2Format` |
+//! | `unstable` | | the insides as module `unstable`, for benches and fuzz targets; exempt from semantic versioning |
 //!
 //! Features only add.
+//!
+//! # Small or fast
+//!
+//! Kernels are built for speed. `RUSTFLAGS="--cfg pilaster_small"`, or the same in `.cargo/config.toml`, builds smaller
+//! code with slower loops for firmware; the results are the same. It is a `cfg` and no feature, because the builder of
+//! the image decides and no dependency, and because `--all-features` must not slow a host down. Independent of it,
+//! targets without atomic exchange of 32 bits (Cortex-M0) get code without unaligned loads.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 #![no_std]
@@ -107,17 +116,22 @@ extern crate std;
 
 pub mod any;
 pub mod bytes;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
 pub mod codec;
 pub mod column;
-pub mod encoding;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports, reason = "each format uses some of it"))]
+mod encoding;
 pub mod error;
-#[doc(hidden)]
-pub mod generated;
-pub mod hash;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports, reason = "each format uses some of it"))]
+mod generated;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports, reason = "each format uses some of it"))]
+mod hash;
 pub mod limits;
-#[cfg(feature = "defmt")]
-mod messages;
-pub mod meta;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, unused_imports, reason = "each format uses some of it"))]
+mod meta;
+mod names;
+#[cfg(feature = "unstable")]
+pub mod unstable;
 
 #[cfg(feature = "bcolz")]
 pub mod bcolz;
@@ -131,3 +145,32 @@ pub mod jay;
 pub mod vortex;
 
 pub use error::{Error, Result};
+
+/// Errors and options of every format can be logged by firmware: else this does not compile.
+#[cfg(feature = "defmt")]
+const _: () = {
+    const fn logs<T: defmt::Format>() {}
+    logs::<(Error, error::Kind, error::What, bytes::WriteError<Error>)>();
+    logs::<(limits::Limits, limits::Depth, limits::Fuel)>();
+    #[cfg(feature = "std")]
+    logs::<(error::Failure, error::Cause)>();
+    #[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+    logs::<(any::FileError, any::Hints<'_>, any::Format)>();
+    #[cfg(feature = "filo")]
+    logs::<filo::Element>();
+    #[cfg(feature = "dataseries")]
+    logs::<(dataseries::ReadOptions, dataseries::Options, dataseries::Mode)>();
+    #[cfg(feature = "jay")]
+    logs::<jay::ReadOptions>();
+    #[cfg(all(feature = "jay", feature = "alloc"))]
+    logs::<jay::write::WriteOptions>();
+    #[cfg(feature = "bcolz")]
+    logs::<bcolz::chunk::Params>();
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    logs::<bcolz::write::WriteOptions>();
+};
+
+/// The examples of the README, which are compiled with the documentation.
+#[cfg(all(doctest, feature = "std", feature = "dataseries"))]
+#[doc = include_str!("../README.md")]
+struct Readme;

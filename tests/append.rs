@@ -4,10 +4,10 @@
 
 mod support;
 
-use pilaster::encoding::line::Line;
 use pilaster::error::{Kind, Result};
 use pilaster::filo::Encoding;
-use pilaster::filo::raw::Packing;
+use pilaster::filo::Packing;
+use pilaster::filo::write::Line;
 use pilaster::filo::write::append::*;
 use support::{Owned, Values, patterns};
 
@@ -108,20 +108,14 @@ fn binary_vectors_are_byte_for_byte_those_of_slices() {
     }
 }
 
-/// The writers of lines have no `push_na`; this one is never called.
-trait NoNa {
-    fn push_na(&mut self) -> Result<()> {
-        unreachable!()
-    }
-}
-impl NoNa for Lines<'_> {}
-
 #[test]
 fn lines() {
     for packing in INTS {
         for n in SIZES {
             let line = Line { base: i64::MAX - 1000, slope: -1_234_567_890 };
-            let on_line = |(i, distance): (usize, &i64)| (line.at(i) as i64).wrapping_add(*distance);
+            let on_line = |(i, distance): (usize, &i64)| {
+                line.base.wrapping_add(i as i64 * i64::from(line.slope)).wrapping_add(*distance)
+            };
             let values: Vec<i64> = numbers(packing, n).iter().enumerate().map(on_line).collect();
             let rows = Owned { values: Values::Long(values.clone()), valid: vec![true; n] };
             let len = Lines::max_len(packing, n);

@@ -5,42 +5,15 @@ mod support;
 
 use pilaster::bytes::Scratch;
 use pilaster::error::Kind;
-use pilaster::filo::raw::Packing;
+use pilaster::filo::Packing;
 use pilaster::filo::write::{choose, encode, encode_auto, holds, scratch_len};
 use pilaster::filo::{Element, Encoding, Vector};
 use proptest::prelude::*;
-use support::{Owned, Values};
-
-const PACKINGS: [Packing; 9] = [
-    Packing::U2,
-    Packing::U4,
-    Packing::I8,
-    Packing::U8,
-    Packing::I16,
-    Packing::U16,
-    Packing::I32,
-    Packing::U32,
-    Packing::W64,
-];
+use support::{Owned, Values, encodings};
 
 /// Every encoding that the format has for an element type.
 fn legal(element: Element) -> Vec<Encoding> {
-    let mut all = vec![
-        Encoding::Empty,
-        Encoding::SimpleString,
-        Encoding::ConstString,
-        Encoding::Repeated,
-        Encoding::Utf8,
-        Encoding::FixedMaxUtf8,
-    ];
-    for p in PACKINGS {
-        all.extend([Encoding::Simple(p), Encoding::Const(p), Encoding::Diff(p), Encoding::DictString(p)]);
-        all.extend([Encoding::Packed(p), Encoding::Masked(p), Encoding::DeltaDelta(p), Encoding::DictUtf8(p)]);
-        all.push(Encoding::DiffDateTime { millis: p, zones: None });
-        all.extend(PACKINGS.map(|zones| Encoding::DiffDateTime { millis: p, zones: Some(zones) }));
-    }
-    all.retain(|encoding| holds(*encoding, element));
-    all
+    encodings().into_iter().filter(|encoding| holds(*encoding, element)).collect()
 }
 
 /// From the least value to the greatest.
@@ -145,23 +118,11 @@ fn values() -> impl Strategy<Value = Values> {
     ]
 }
 
-fn len(values: &Values) -> usize {
-    match values {
-        Values::Boolean(v) => v.len(),
-        Values::Int(v) => v.len(),
-        Values::Long(v) | Values::Timestamp(v) => v.len(),
-        Values::Float(v) => v.len(),
-        Values::Double(v) => v.len(),
-        Values::DateTime(v) => v.len(),
-        Values::String(v) | Values::Utf8(v) => v.len(),
-    }
-}
-
 fn columns() -> impl Strategy<Value = Owned> {
     // None missing, some, nearly all, all.
     let missing = prop::sample::select(vec![0u32, 0, 0, 10, 50, 97, 100]);
     (values(), missing, prop::collection::vec(0u32..100, 160)).prop_map(|(values, missing, dice)| {
-        let valid = dice.iter().map(|dice| *dice >= missing).take(len(&values)).collect();
+        let valid = dice.iter().map(|dice| *dice >= missing).take(values.len()).collect();
         Owned { values, valid }
     })
 }
@@ -176,7 +137,7 @@ proptest! {
 }
 
 fn full(values: Values) -> Owned {
-    Owned { valid: vec![true; len(&values)], values }
+    Owned { valid: vec![true; values.len()], values }
 }
 
 /// From the greatest number it is a step to the least: lines, flat and steep, lead over that edge.
@@ -243,7 +204,7 @@ fn a_dictionary_needs_scratch() {
 
 #[test]
 fn all_missing_is_a_header_word_while_the_word_can_count_them() {
-    let missing = |values: Values| Owned { valid: vec![false; len(&values)], values };
+    let missing = |values: Values| Owned { valid: vec![false; values.len()], values };
     assert_eq!(smallest(&missing(Values::Long(vec![7; 3]))), [1, 3, 0, 0]);
     assert_eq!(smallest(&missing(Values::Utf8(vec![]))), [1, 0, 0, 0]);
 }

@@ -7,6 +7,7 @@ use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
+use pilaster::any::{FileError, Hints, Owned};
 use pilaster::bcolz::{Cause, Dataset, Failure};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Table as _};
@@ -76,7 +77,7 @@ fn a_missing_or_short_chunk_is_named() {
     let (mut table, mut scratch) = (dataset.table(), Scratch::new(&mut memory));
     table.next_part(&mut scratch.scope()).unwrap();
     let e = table.next_part(&mut scratch.scope()).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Truncated, What::BcolzFile, 1));
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Truncated, What::BCOLZ_FILE, 1));
     assert_eq!(table.failed().unwrap().path, chunk);
 
     // The first chunk has 64 rows, and the sizes may say that there are only these.
@@ -91,11 +92,25 @@ fn a_missing_or_short_chunk_is_named() {
 }
 
 #[test]
+fn a_missing_chunk_is_named_by_any_format_too() {
+    let dir = copied("object", "missing_by_any");
+    let chunk = dir.join("data/__0.blp");
+    fs::remove_file(&chunk).unwrap();
+    let mut owned = Owned::open(&dir, &Hints::default()).unwrap();
+    let file = owned.file().unwrap();
+    for e in [file.verify(&mut Scratch::new(&mut [])).unwrap_err(), file.need().unwrap_err()] {
+        assert!(e.to_string().starts_with(chunk.to_str().unwrap()), "{e}");
+        assert!(std::error::Error::source(&e).is_some_and(|e| e.is::<std::io::Error>()), "{e:?}");
+        assert!(matches!(e, FileError::Dataset(e) if e.path == chunk && matches!(e.cause, Cause::Io(_))));
+    }
+}
+
+#[test]
 fn a_chunk_of_other_rows_is_refused() {
     let dir = copied("bound_65", "other");
     fs::copy(dir.join("data/__1.blp"), dir.join("data/__0.blp")).unwrap();
     let e = failure(&dir);
-    assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BloscNbytes && e.need() == 4), "{e}");
+    assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BLOSC_NBYTES && e.need() == 4), "{e}");
 }
 
 #[test]
@@ -105,7 +120,7 @@ fn names_do_not_leave_the_directory() {
     for name in ["../outside", outside.to_str().unwrap(), "m/../../outside", "..", ".", "", "m/", r"m\\x", r"m\u0000"] {
         fs::write(dir.join("__rootdirs__"), format!("{{\"names\": [\"m\", \"{name}\"]}}")).unwrap();
         let e = Dataset::open(&dir).unwrap_err();
-        assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BcolzName), "{name}: {e}");
+        assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BCOLZ_NAME), "{name}: {e}");
     }
 }
 
@@ -114,7 +129,7 @@ fn tables_of_no_columns_and_of_unequal_ones() {
     let dir = copied("ctable_multi", "unequal");
     fs::write(dir.join("f/meta/sizes"), "{\"shape\": [19], \"nbytes\": 0, \"cbytes\": 0}").unwrap();
     let e = Dataset::open(&dir).unwrap_err();
-    assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BcolzRows && e.need() == 19), "{e}");
+    assert!(matches!(e.cause, Cause::Format(e) if e.what() == What::BCOLZ_ROWS && e.need() == 19), "{e}");
     fs::write(dir.join("__rootdirs__"), "{\"names\": []}").unwrap();
     assert_eq!(read(&dir).unwrap(), 0);
     // Attributes are optional, whatever the original says.
@@ -157,7 +172,7 @@ fn damaged_files() {
     for golden in ["dtype_M8ns", "dtype_U4", "struct", "object", "multi_2d_empty", "bound_65", "ctable_multi"] {
         let dir = copied(golden, &format!("damaged_{golden}"));
         assert!(read(&dir).is_ok(), "{golden}");
-        for file in files(&dir) {
+        for file in common::files(&dir) {
             let whole = fs::read(&file).unwrap();
             let count = whole.len() * 4;
             let most = std::env::var("PILASTER_SAMPLE").map_or(160, |n| n.parse::<usize>().expect("a number") / 4);
@@ -184,13 +199,4 @@ fn damaged_files() {
     }
     println!("{tried} damaged datasets, {taken} read");
     assert!(taken > 0 && taken < tried);
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
-    }
-    all.sort();
-    all
 }

@@ -114,7 +114,7 @@ fn goldens_again() {
         writer.unwrap().finish().unwrap();
         Dataset::open(&to).unwrap().verify().unwrap();
         assert!(rows(&to) == all, "{name}");
-        for file in files(&to) {
+        for file in common::files(&to) {
             let inside = file.strip_prefix(&to).unwrap();
             let (ours, theirs) = (fs::read(&file).unwrap(), fs::read(dataset.dir().join(inside)).unwrap());
             let (ours, theirs) = (String::from_utf8_lossy(&ours), String::from_utf8_lossy(&theirs));
@@ -128,15 +128,6 @@ fn goldens_again() {
             }
         }
     }
-}
-
-fn files(dir: &Path) -> Vec<PathBuf> {
-    let mut all = Vec::new();
-    for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
-        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
-    }
-    all.sort();
-    all
 }
 
 /// Every golden through the traits: its columns are what they were.

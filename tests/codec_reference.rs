@@ -7,7 +7,7 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::Codec;
+use pilaster::unstable::codec::Codec;
 
 /// Pipes `input` through a line of Python; `None` where there is none.
 fn python(line: &str, input: &[u8]) -> Option<Vec<u8>> {

@@ -2,10 +2,10 @@
 #![cfg(all(feature = "filo", feature = "alloc"))]
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Build, Column, Feed, Values, convert};
+use pilaster::column::{Batch, Build, Column, Feed, Once, Values, convert};
 use pilaster::error::{Error, Kind, Result};
 use pilaster::filo::write::{Plain, Rows, Strings, encode_auto};
-use pilaster::filo::{Builder, Element, Table, Value, Vector};
+use pilaster::filo::{Builder, Element, Value, Vector};
 
 /// Remembers how it was fed.
 struct Log {
@@ -60,7 +60,7 @@ fn instants() -> Vec<u8> {
 
 fn fed(feed: Feed, passes: u32) -> Log {
     let chunk = instants();
-    let mut table = Table::new(Vector::open(&chunk, Element::DateTime).unwrap());
+    let mut table = Once::new(Vector::open(&chunk, Element::DateTime).unwrap());
     let mut log = Log { feed, passes, calls: Vec::new(), ints: Vec::new() };
     // Room for three instants at a time.
     let mut memory = [0u64; 4];
@@ -95,7 +95,7 @@ fn two_passes_read_each_column_twice() {
 #[test]
 fn memory_for_no_row_is_an_error() {
     let chunk = instants();
-    let mut table = Table::new(Vector::open(&chunk, Element::DateTime).unwrap());
+    let mut table = Once::new(Vector::open(&chunk, Element::DateTime).unwrap());
     let mut builder = Builder::new(|_, _: &str, _, _: &[u8]| Ok(()));
     let e = convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 4])).unwrap_err();
     assert_eq!(e.kind(), Kind::NoRoom);
@@ -123,7 +123,7 @@ fn vectors_pass_through_the_builder() {
             after = chunk.to_vec();
             Ok(())
         });
-        convert(&mut Table::new(before), &mut builder, &mut Scratch::new(&mut [0; 100])).unwrap();
+        convert(&mut Once::new(before), &mut builder, &mut Scratch::new(&mut [0; 100])).unwrap();
         let after = Vector::open(&after, element).unwrap();
         let rows = |vector: &Vector<'_>| -> Vec<_> {
             vector.iter().map(|value| format!("{:?}", value.unwrap().map(|v: Value<'_>| v))).collect()
@@ -142,7 +142,7 @@ fn a_column_without_rows_is_seen() {
         assert_eq!(Vector::open(chunk, element).unwrap().rows(), 0);
         Ok(())
     });
-    convert(&mut Table::new(Vector::open(&chunk, Element::Int).unwrap()), &mut builder, &mut Scratch::new(&mut []))
+    convert(&mut Once::new(Vector::open(&chunk, Element::Int).unwrap()), &mut builder, &mut Scratch::new(&mut []))
         .unwrap();
     assert_eq!(count, 1);
 }

@@ -7,9 +7,9 @@ use std::task::{Context, Poll, Waker};
 
 use embedded_io_async_07::{ErrorKind, ErrorType, Write};
 use pilaster::bytes::{Endian, LittleEndian, Scratch, WriteError};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{AsyncWriter, Descriptions, Extent, IndexSlot, Lzf, Memory, Writer};
+use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Writer};
 use pilaster::error::Kind;
 
 record! {
@@ -90,9 +90,9 @@ impl Lent {
 
 fn written<E: Endian>(count: i64) -> Vec<u8> {
     let Lent { slots, rows, pool, table, out } = &mut { Lent::NEW };
-    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table)).unwrap(), out);
+    let lzf = Lzf::<64>::new(HashTable::take(&mut Scratch::new(table)).unwrap(), out);
     let mut log = Writer::<E, _, _>::with(Vec::new(), TYPES, slots, lzf);
-    let mut extent = Extent::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() }).unwrap();
+    let mut extent = ExtentBuffer::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() }).unwrap();
     for n in 0..count {
         log.push(&mut extent, &reading(n)).unwrap();
     }
@@ -102,9 +102,9 @@ fn written<E: Endian>(count: i64) -> Vec<u8> {
 
 async fn awaited(uart: Uart, count: i64, window: &mut [u8]) -> Result<Uart, WriteError<ErrorKind>> {
     let Lent { slots, rows, pool, table, out } = &mut { Lent::NEW };
-    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table))?, out);
+    let lzf = Lzf::<64>::new(HashTable::take(&mut Scratch::new(table))?, out);
     let mut log = AsyncWriter::<LittleEndian, _, _>::with(uart, TYPES, slots, lzf, window);
-    let mut extent = Extent::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() })?;
+    let mut extent = ExtentBuffer::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() })?;
     for n in 0..count {
         log.push(&mut extent, &reading(n)).await?;
     }
@@ -139,7 +139,7 @@ fn a_future_that_was_dropped_is_no_gap() {
     let Lent { slots, rows, pool, .. } = &mut { Lent::NEW };
     let mut window = [0; 64];
     let mut log = AsyncWriter::<LittleEndian, _>::new(Uart::default(), TYPES, slots, &mut window);
-    let mut extent = Extent::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() }).unwrap();
+    let mut extent = ExtentBuffer::of::<Reading<'_>>(Memory { rows, pool, ..Memory::default() }).unwrap();
     extent.push(&reading(0)).unwrap();
     {
         let flush = pin!(log.flush(&mut extent));
@@ -161,7 +161,7 @@ fn mistakes_of_the_caller_are_named() {
 
     let (mut window, mut rows) = ([0; 64], [0; 64]);
     let mut log = AsyncWriter::<LittleEndian, _>::new(Uart::default(), TYPES, &mut [], &mut window);
-    let mut extent = Extent::of::<Stranger>(Memory::rows(&mut rows)).unwrap();
+    let mut extent = ExtentBuffer::of::<Stranger>(Memory::rows(&mut rows)).unwrap();
     extent.push(&Stranger { n: 1 }).unwrap();
     assert_eq!(kind(block_on(log.flush(&mut extent)).0), Some(Kind::Misuse), "a type that is not listed");
 
@@ -169,7 +169,7 @@ fn mistakes_of_the_caller_are_named() {
         let (mut window, mut rows, mut pool) = ([0; 64], [0; 64], [0; 64]);
         let mut log = AsyncWriter::<LittleEndian, _>::new(Uart::default(), TYPES, &mut [], &mut window);
         let memory = Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() };
-        let mut extent = Extent::of::<Reading<'_>>(memory)?;
+        let mut extent = ExtentBuffer::of::<Reading<'_>>(memory)?;
         log.push(&mut extent, &reading(1)).await?;
         log.flush(&mut extent).await?;
         log.finish().await.map(|_| ())

@@ -4,8 +4,8 @@
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
-use pilaster::dataseries::recover::{Piece, Salvage};
-use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::recover::{Recovered, Salvage};
+use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
 use pilaster::dataseries::{End, ExtentType, File, ReadOptions, record};
 use pilaster::error::Kind;
 
@@ -39,7 +39,7 @@ fn reading(n: i64) -> Reading<'static> {
 fn fill<E: Endian>(log: &mut Writer<'_, E, Vec<u8>>, from: i64, ends: &mut Vec<(u64, i64)>) {
     let (mut rows, mut pool, mut unique) = ([0; 512], [0; 512], [0; 16]);
     let mut extent =
-        Extent::of::<Reading<'_>>(Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique }).unwrap();
+        ExtentBuffer::of::<Reading<'_>>(Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique }).unwrap();
     for n in from..ROWS {
         log.push(&mut extent, &reading(n)).unwrap();
         if (n + 1) % GROUP == 0 || n + 1 == ROWS {
@@ -142,7 +142,8 @@ fn big() {
 fn recovered<E: Endian>(bytes: &[u8]) -> (u64, u64, Vec<u8>) {
     let mut memory = vec![0; 1 << 14];
     let (types, rows) = memory.split_at_mut(1 << 13);
-    let ty = ExtentType::parse(TYPES.list()[0].xml, &Default::default(), &mut Scratch::new(types)).unwrap();
+    let ty =
+        ExtentType::parse(Description::of::<Reading<'_>>().xml, &Default::default(), &mut Scratch::new(types)).unwrap();
     let mut slots = [IndexSlot::EMPTY; 32];
     let mut clean = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
     let all = [ty];
@@ -150,11 +151,11 @@ fn recovered<E: Endian>(bytes: &[u8]) -> (u64, u64, Vec<u8>) {
     let (mut whole, mut lost, mut at) = (0, 0, 0);
     while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(rows)) {
         match piece.unwrap() {
-            Piece::Extent(extent) => {
+            Recovered::Extent(extent) => {
                 whole += u64::from(extent.header().rows);
                 clean.put_stored(&extent).unwrap();
             }
-            Piece::Lost(loss) => {
+            Recovered::Lost(loss) => {
                 assert!(loss.span.at >= at && loss.span.len > 0);
                 at = loss.span.end().unwrap();
                 lost += loss.span.len;

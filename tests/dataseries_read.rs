@@ -3,7 +3,7 @@
 
 use std::fs;
 
-use pilaster::bytes::{LittleEndian, Scratch, Span};
+use pilaster::bytes::{FileRange, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
 use pilaster::dataseries::write::Cell;
 use pilaster::dataseries::{
@@ -149,9 +149,9 @@ struct Far {
 }
 
 impl Far {
-    fn fetch(&mut self, span: Span) -> Vec<u8> {
+    fn fetch(&mut self, span: FileRange) -> Vec<u8> {
         self.fetched += span.len;
-        span.of(&self.bytes, What::Input).unwrap().to_vec()
+        span.of(&self.bytes, What::INPUT).unwrap().to_vec()
     }
 }
 
@@ -262,7 +262,7 @@ fn too_little_memory_can_be_made_good() {
     let mut small = [0; 100];
     for _ in 0..2 {
         let e = table.next_part(&mut Scratch::new(&mut small)).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Scratch));
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::SCRATCH));
     }
     let mut memory = vec![0; file.need().unwrap() as usize];
     let mut rows = 0;
@@ -305,5 +305,27 @@ fn an_extent_is_not_unpacked_as_another_type() {
     let file = File::<LittleEndian>::open(&bytes, &OPTIONS, &mut Scratch::new(&mut memory)).unwrap();
     let extent = file.extents().nth(1).unwrap().unwrap();
     let e = extent.unpack(&ExtentType::XML, &OPTIONS, &mut Scratch::new(&mut [])).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::DsTypeName));
+    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::DATASERIES_TYPE_NAME));
+}
+
+#[test]
+#[cfg(feature = "alloc")]
+fn a_type_without_extents_has_its_columns_and_no_other() {
+    use pilaster::any::{Format, Hints, Owned};
+    use pilaster::dataseries::write::{Descriptions, IndexSlot, Writer};
+
+    pilaster::dataseries::record! {
+        struct Tick = "Tick" namespace "example.org" version 1.0 { time: int64, price: double, }
+    }
+    let mut slots = [IndexSlot::EMPTY; 1];
+    let log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);
+    let bytes = log.finish().unwrap();
+    let mut owned = Owned::from_bytes(bytes, Format::DataSeries, &Hints::default()).unwrap();
+    let file = owned.file().unwrap();
+    let mut table = file.table(Some("Tick")).unwrap();
+    assert!(table.next_part(&mut Scratch::new(&mut [])).unwrap().is_none());
+    assert_eq!(table.to_vec::<i64>("time"), Ok(vec![]));
+    let e = table.to_vec::<f64>("size").unwrap_err();
+    assert_eq!((e.kind(), e.what()), (Kind::Unknown, What::COLUMN));
+    assert_eq!(table.to_strings("").unwrap_err().kind(), Kind::Unknown);
 }

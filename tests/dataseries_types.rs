@@ -3,9 +3,9 @@
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::dataseries::layout::{Ordering, Pad};
-use pilaster::dataseries::types::Relative;
+use pilaster::dataseries::Relative;
 use pilaster::dataseries::{ExtentType, FieldType};
+use pilaster::dataseries::{Ordering, Pad};
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
 
@@ -90,60 +90,63 @@ fn what_is_taken() {
 #[test]
 fn what_is_refused() {
     use Kind::{Invalid, Overflow, Truncated, Unsupported};
-    use What::{DsField, DsType, DsTypeName, XmlAttribute, XmlTag};
     let long = "n".repeat(256);
     for (xml, kind, what) in [
-        ("", Truncated, XmlTag),
-        ("<extenttype name='T'/>", Invalid, DsType),
-        ("<ExtentType/>", Invalid, DsTypeName),
-        ("<ExtentType name=''/>", Invalid, DsTypeName),
-        (&format!("<ExtentType name='{long}'/>"), Invalid, DsTypeName),
-        ("<ExtentType name='T' name='T'/>", Invalid, XmlAttribute),
-        ("<ExtentType name='T' version='1'/>", Invalid, DsType),
-        ("<ExtentType name='T' version='1.2.3'/>", Invalid, DsType),
-        ("<ExtentType name='T' version=' 1.2'/>", Invalid, DsType),
-        ("<ExtentType name='T' version=''/>", Invalid, DsType),
-        ("<ExtentType name='T' version='1.99999999999'/>", Invalid, DsType),
-        ("<ExtentType name='T' pack_null_compact='yes'/>", Invalid, DsType),
-        ("<ExtentType name='T' pack_pad_record=''/>", Invalid, DsType),
-        ("<ExtentType name='T' pack_field_ordering='x'/>", Invalid, DsType),
-        ("<ExtentType name='T' pack_other='x'/>", Unsupported, DsType),
-        ("<ExtentType name='T' opt_other='x'/>", Unsupported, DsType),
-        ("<ExtentType name='T' pack_null_compact='non_bool'/>", Invalid, DsType),
-        (&ty("<other/>", ""), Invalid, DsType),
-        (&ty("text", ""), Invalid, DsType),
-        (&ty("<!-- c -->", ""), Invalid, DsType),
-        (&ty("<![CDATA[ ]]>", ""), Invalid, DsType),
-        (&ty("<?p?>", ""), Invalid, DsType),
-        (&ty("<field type='bool'/>", ""), Invalid, DsField),
-        (&ty("<field name='x'/>", ""), Invalid, DsField),
-        (&ty("<field type='bool' name=''/>", ""), Invalid, DsField),
-        (&ty("<field type='bool' name=' x'/>", ""), Invalid, DsField),
-        (&ty(&format!("<field type='bool' name='{long}'/>"), ""), Invalid, DsField),
-        (&ty("<field type='bool' name='x'/><field type='byte' name='&#120;'/>", ""), Invalid, DsField),
-        (&field("type='Bool'"), Invalid, DsField),
-        (&field("type='int32' opt_nullable='true'"), Invalid, DsField),
-        (&field("type='int32' opt_nullable=''"), Invalid, DsField),
-        (&field("type='int32' pack_other='1'"), Unsupported, DsField),
-        (&field("type='int32' size='4'"), Invalid, DsField),
-        (&field("type='fixedwidth'"), Invalid, DsField),
-        (&field("type='fixedwidth' size='0'"), Invalid, DsField),
-        (&field("type='fixedwidth' size='-1'"), Invalid, DsField),
-        (&field("type='fixedwidth' size='2147483647'"), Overflow, DsType),
-        (&field("type='int32' pack_unique='no'"), Invalid, DsField),
-        (&field("type='int32' pack_scale='1'"), Invalid, DsField),
-        (&field("type='double' pack_scale='0'"), Invalid, DsField),
-        (&field("type='double' pack_scale='-0.0'"), Invalid, DsField),
-        (&field("type='double' pack_scale='1 '"), Invalid, DsField),
-        (&field("type='double' pack_scale='x'"), Invalid, DsField),
-        (&field("type='double' pack_scale_warn='no'"), Invalid, DsField),
-        (&field("type='int64' opt_doublebase='1'"), Invalid, DsField),
-        (&field("type='double' pack_relative='f'"), Invalid, DsField),
-        (&field("type='int64' pack_relative='base'"), Invalid, DsField),
-        (&field("type='int32' pack_relative='later'"), Invalid, DsField),
-        (&field("type='int32' pack_relative=''"), Invalid, DsField),
-        (&field("type='byte' pack_relative='f'"), Invalid, DsField),
-        (&ty("<field type='int32' name='a' pack_relative='b'/><field type='int32' name='b'/>", ""), Invalid, DsField),
+        ("", Truncated, What::XML_TAG),
+        ("<extenttype name='T'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType/>", Invalid, What::DATASERIES_TYPE_NAME),
+        ("<ExtentType name=''/>", Invalid, What::DATASERIES_TYPE_NAME),
+        (&format!("<ExtentType name='{long}'/>"), Invalid, What::DATASERIES_TYPE_NAME),
+        ("<ExtentType name='T' name='T'/>", Invalid, What::XML_ATTRIBUTE),
+        ("<ExtentType name='T' version='1'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' version='1.2.3'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' version=' 1.2'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' version=''/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' version='1.99999999999'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' pack_null_compact='yes'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' pack_pad_record=''/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' pack_field_ordering='x'/>", Invalid, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' pack_other='x'/>", Unsupported, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' opt_other='x'/>", Unsupported, What::DATASERIES_TYPE),
+        ("<ExtentType name='T' pack_null_compact='non_bool'/>", Invalid, What::DATASERIES_TYPE),
+        (&ty("<other/>", ""), Invalid, What::DATASERIES_TYPE),
+        (&ty("text", ""), Invalid, What::DATASERIES_TYPE),
+        (&ty("<!-- c -->", ""), Invalid, What::DATASERIES_TYPE),
+        (&ty("<![CDATA[ ]]>", ""), Invalid, What::DATASERIES_TYPE),
+        (&ty("<?p?>", ""), Invalid, What::DATASERIES_TYPE),
+        (&ty("<field type='bool'/>", ""), Invalid, What::DATASERIES_FIELD),
+        (&ty("<field name='x'/>", ""), Invalid, What::DATASERIES_FIELD),
+        (&ty("<field type='bool' name=''/>", ""), Invalid, What::DATASERIES_FIELD),
+        (&ty("<field type='bool' name=' x'/>", ""), Invalid, What::DATASERIES_FIELD),
+        (&ty(&format!("<field type='bool' name='{long}'/>"), ""), Invalid, What::DATASERIES_FIELD),
+        (&ty("<field type='bool' name='x'/><field type='byte' name='&#120;'/>", ""), Invalid, What::DATASERIES_FIELD),
+        (&field("type='Bool'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' opt_nullable='true'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' opt_nullable=''"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' pack_other='1'"), Unsupported, What::DATASERIES_FIELD),
+        (&field("type='int32' size='4'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='fixedwidth'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='fixedwidth' size='0'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='fixedwidth' size='-1'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='fixedwidth' size='2147483647'"), Overflow, What::DATASERIES_TYPE),
+        (&field("type='int32' pack_unique='no'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' pack_scale='1'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_scale='0'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_scale='-0.0'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_scale='1 '"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_scale='x'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_scale_warn='no'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int64' opt_doublebase='1'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='double' pack_relative='f'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int64' pack_relative='base'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' pack_relative='later'"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='int32' pack_relative=''"), Invalid, What::DATASERIES_FIELD),
+        (&field("type='byte' pack_relative='f'"), Invalid, What::DATASERIES_FIELD),
+        (
+            &ty("<field type='int32' name='a' pack_relative='b'/><field type='int32' name='b'/>", ""),
+            Invalid,
+            What::DATASERIES_FIELD,
+        ),
     ] {
         assert_eq!(refused(xml), (kind, what), "{xml}");
     }
@@ -167,7 +170,7 @@ fn limits_hold() {
     let mut memory = vec![0; 1 << 16];
     let few = Limits { max_columns: 19, ..Limits::DEFAULT };
     let e = ExtentType::parse(xml.as_bytes(), &few, &mut Scratch::new(&mut memory)).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Limit, What::MaxColumns, 19));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Limit, What::MAX_COLUMNS, 19));
     let e = ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory[..100])).unwrap_err();
     assert_eq!(e.kind(), Kind::NoRoom);
 }
@@ -180,5 +183,5 @@ fn many_fields_take_no_square_of_time() {
     let mut memory = vec![0; 4 << 20];
     let xml = ty(&fields, "");
     let ty = ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
-    assert_eq!((ty.records().len(), ty.record_len()), (30_000, 3752));
+    assert_eq!((ty.fields().count(), ty.record_len()), (30_000, 3752));
 }

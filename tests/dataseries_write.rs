@@ -8,10 +8,10 @@ use common::Golden;
 use pilaster::Error;
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::Part as _;
-use pilaster::dataseries::raw::{EXTENT_SEED, HEADER_LEN, TRAILER_SEED};
-use pilaster::dataseries::write::{Description, Descriptions, Extent, IndexSlot, Memory, Stored, Writer};
+use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Memory, Stored, Writer};
 use pilaster::dataseries::{File, Mode, Order, ReadOptions};
-use pilaster::hash::{adler32, lookup2, mix3};
+use pilaster::unstable::dataseries::raw::{EXTENT_SEED, HEADER_LEN, TRAILER_SEED};
+use pilaster::unstable::hash::{adler32, lookup2, mix3};
 
 /// Reads `bytes`, unpacks every data extent and writes its rows into a new file of byte order `F`, uncompressed.
 fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
@@ -28,7 +28,7 @@ fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
         let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut Scratch::new(memory))?;
         let mut rows = vec![0xaa; part.records().len()];
         let (mut pool, mut unique) = (vec![0xaa; 1 << 20], vec![0; 1 << 14]);
-        let mut to = Extent::new(*ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique })?;
+        let mut to = ExtentBuffer::new(*ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique })?;
         for row in 0..part.rows() {
             to.push_record(&part, row)?;
         }

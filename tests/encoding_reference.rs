@@ -7,8 +7,8 @@
 use std::env;
 
 use fastlanes::{BitPacking, Delta, RLE, Transpose};
-use pilaster::encoding::cells::Cells;
-use pilaster::encoding::{alp, fastlanes as lanes, fsst, onpair};
+use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::{alp, fastlanes as lanes, fsst, onpair};
 
 /// Numbers that look random, the same in each run.
 struct Random(u64);
@@ -154,7 +154,7 @@ fn texts_that_fsst_compressed() {
         let compressor = ::fsst::Compressor::train(&slices);
         let symbols: Vec<u8> =
             compressor.symbol_table().iter().flat_map(|symbol| symbol.to_u64().to_le_bytes()).collect();
-        let table = fsst::Table::new(&symbols, compressor.symbol_lengths()).unwrap();
+        let table = fsst::Symbols::new(&symbols, compressor.symbol_lengths()).unwrap();
         for line in &lines {
             let mut out = vec![0xaa; line.len()];
             assert_eq!(table.decode(&compressor.compress(line), &mut out), Ok(line.len()));

@@ -9,9 +9,9 @@ use std::path::Path;
 use std::{env, fs};
 
 use harness::flat::{self, ROOTS, Same, Walk};
-use pilaster::generated::owned::planus::{self, ReadAsRoot};
-use pilaster::generated::{jay, owned, vortex};
-use pilaster::meta::flat::Flat;
+use pilaster::unstable::generated::{jay, vortex};
+use pilaster::unstable::meta::flat::Flat;
+use pilaster_oracle::planus::{self, ReadAsRoot};
 
 /// A FlatBuffer that a golden file holds.
 struct Found {
@@ -144,12 +144,12 @@ fn views_and_planus_agree_on_every_golden() {
 #[should_panic(expected = "assertion `left == right` failed")]
 fn another_value_is_noticed() {
     let frame = |nrows| {
-        let frame = owned::jay::Frame { nrows, ..Default::default() };
+        let frame = pilaster_oracle::jay::Frame { nrows, ..Default::default() };
         planus::Builder::new().finish(frame, None).to_vec()
     };
     let (one, other) = (frame(1), frame(2));
     let view = Flat::new(&one).root::<jay::Frame>();
-    view.same(owned::jay::FrameRef::read_as_root(&other), &mut Walk::new(&one, 10));
+    view.same(pilaster_oracle::jay::FrameRef::read_as_root(&other), &mut Walk::new(&one, 10));
 }
 
 /// Sound by the rules of FlatBuffers, but planus has let go of the bytes before the outer table.

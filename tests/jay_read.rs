@@ -1,13 +1,13 @@
 //! Jay files read in steps, in odd orders, and with more columns than fit the stack.
 #![cfg(all(feature = "jay", feature = "alloc"))]
 
-use pilaster::bytes::{Scratch, Span};
-use pilaster::column::{Column as _, Part as _};
+use pilaster::bytes::{FileRange, Scratch};
+use pilaster::column::{Column as _, Part as _, Value};
 use pilaster::error::{Kind, What};
-use pilaster::generated::owned::jay as owned;
-use pilaster::generated::owned::planus::Builder;
-use pilaster::jay::raw::{HEAD, TAIL};
-use pilaster::jay::{Column, File, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, Value, Window, check_head};
+use pilaster::jay::{Column, File, HEAD, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, Window, check_head};
+use pilaster::unstable::jay_raw::TAIL;
+use pilaster_oracle::jay as owned;
+use pilaster_oracle::planus::Builder;
 
 const STRICT: ReadOptions = ReadOptions::DEFAULT;
 const TOLERANT: ReadOptions = ReadOptions { tolerant: true, ..STRICT };
@@ -45,7 +45,7 @@ fn refusal(bytes: &[u8]) -> (Kind, What) {
 fn a_file_in_steps() {
     for (name, wanted) in [("mixed_n5000", 1), ("arr_nested", 0), ("str_many", 0), ("wide_500", 321)] {
         let bytes = golden(name);
-        let fetch = |span: Span| span.of(&bytes, What::Input).unwrap().to_vec();
+        let fetch = |span: FileRange| span.of(&bytes, What::INPUT).unwrap().to_vec();
         check_head(&fetch(HEAD_SPAN)).unwrap();
         let len = bytes.len() as u64;
         let tail = Tail::of(&fetch(Tail::span(len).unwrap()), len, &STRICT).unwrap();
@@ -62,7 +62,7 @@ fn a_file_in_steps() {
             assert_eq!(column.get(row), whole.column(wanted).unwrap().get(row));
         }
         let e = Column::new(field, Window::new(&part[1..], span.at + 1)).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::JayBuffer));
+        assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::JAY_BUFFER));
     }
 }
 
@@ -76,17 +76,17 @@ fn names_must_differ_however_many() {
         columns.last_mut().unwrap().name = Some("c0".into());
         let twice = file(columns, &data);
         let e = File::open(&twice, &STRICT, &mut Scratch::new(&mut [0; 4100])).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JayName), "{count}");
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JAY_NAME), "{count}");
         let tolerant = File::open(&twice, &TOLERANT, &mut Scratch::new(&mut [])).unwrap();
         let mut problems = Vec::new();
         tolerant.problems(&mut Scratch::new(&mut [0; 5000]), &mut |k, e| problems.push((k, e.what())));
-        assert_eq!(problems, [(None, What::JayName)]);
+        assert_eq!(problems, [(None, What::JAY_NAME)]);
     }
     let many: Vec<_> = (0..40).map(|k| int8(&format!("c{k}"), 8 * k)).collect();
     let e = File::open(&file(many, &[0; 320]), &STRICT, &mut Scratch::new(&mut [0; 99])).unwrap_err();
     assert_eq!((e.kind(), e.need()), (Kind::NoRoom, 8 * 40 + 7));
     for name in ["", "a\u{1f}"] {
-        assert_eq!(refusal(&file(vec![int8(name, 0)], &[0; 8])), (Kind::Invalid, What::JayName));
+        assert_eq!(refusal(&file(vec![int8(name, 0)], &[0; 8])), (Kind::Invalid, What::JAY_NAME));
     }
 }
 
@@ -98,10 +98,10 @@ fn buffers_in_any_order_but_not_over_each_other() {
     };
     assert_eq!(open([0, 8, 16]), None);
     assert_eq!(open([16, 0, 8]), None);
-    assert_eq!(open([16, 0, 0]), Some((Kind::Invalid, What::JayBuffer)));
-    assert_eq!(open([0, 8, 4]), Some((Kind::Invalid, What::JayBuffer)), "not aligned");
-    assert_eq!(open([0, 8, 24]), Some((Kind::Truncated, What::JayBuffer)), "in the metadata");
-    assert_eq!(open([0, 8, u64::MAX - 7]), Some((Kind::Overflow, What::JayBuffer)));
+    assert_eq!(open([16, 0, 0]), Some((Kind::Invalid, What::JAY_BUFFER)));
+    assert_eq!(open([0, 8, 4]), Some((Kind::Invalid, What::JAY_BUFFER)), "not aligned");
+    assert_eq!(open([0, 8, 24]), Some((Kind::Truncated, What::JAY_BUFFER)), "in the metadata");
+    assert_eq!(open([0, 8, u64::MAX - 7]), Some((Kind::Overflow, What::JAY_BUFFER)));
 }
 
 fn refusal_of(bytes: &[u8]) -> Option<(Kind, What)> {
@@ -120,21 +120,21 @@ fn counts_that_lie() {
     };
     let stats = |min, max| Some(owned::Stats::Int8(owned::StatsInt8 { min, max }));
     assert_eq!(verdict(&file(column(1, stats(1, 8)), &data)), None);
-    assert_eq!(verdict(&file(column(2, None), &data)), Some(What::JayNulls));
-    assert_eq!(verdict(&file(column(1, stats(1, 7)), &data)), Some(What::JayStats));
+    assert_eq!(verdict(&file(column(2, None), &data)), Some(What::JAY_NULLS));
+    assert_eq!(verdict(&file(column(1, stats(1, 7)), &data)), Some(What::JAY_STATS));
     let other = Some(owned::Stats::Bool(owned::StatsBool { min: 0, max: 1 }));
     let misfit = file(column(1, other), &data);
-    assert_eq!(verdict(&misfit), Some(What::JayStats));
+    assert_eq!(verdict(&misfit), Some(What::JAY_STATS));
     let opened = File::open(&misfit, &STRICT, &mut Scratch::new(&mut [])).unwrap();
     assert_eq!(opened.meta().field(0).unwrap().stats(), Ok(None), "of another type: as if there were none");
-    assert_eq!(refusal(&file(column(9, None), &data)), (Kind::Invalid, What::JayNulls));
+    assert_eq!(refusal(&file(column(9, None), &data)), (Kind::Invalid, What::JAY_NULLS));
     // A null count of 0 over a missing row: an error to read where it is checked, else believed.
     let lie = file(column(0, None), &data);
     let open = |options| File::open(&lie, &options, &mut Scratch::new(&mut [])).unwrap().column(0).unwrap();
     let mut memory = [0; 64];
     let checked = open(ReadOptions { check_null_counts: true, ..STRICT });
     let e = checked.read(0..8, &mut Scratch::new(&mut memory)).unwrap_err();
-    assert_eq!(e.what(), What::JayNulls);
+    assert_eq!(e.what(), What::JAY_NULLS);
     assert!(open(STRICT).read(0..8, &mut Scratch::new(&mut [])).unwrap().validity.get(2));
     let batch = open(TOLERANT).read(0..8, &mut Scratch::new(&mut memory)).unwrap();
     assert!(!batch.validity.get(2) && batch.validity.get(3));
@@ -152,7 +152,7 @@ fn strings_that_lie() {
         let file = File::open(bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
         let mut memory = [0; 1 << 10];
         let e = file.column(1).unwrap().read(0..20, &mut Scratch::new(&mut memory)).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JayNulls));
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JAY_NULLS));
     }
 }
 
@@ -164,7 +164,7 @@ fn the_first_offset_of_no_rows() {
     let mut memory = [0; 256];
     let file = File::open(&bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
     let e = file.verify(&mut Scratch::new(&mut [0; 256])).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JayOffsets));
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::JAY_OFFSETS));
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn rows_by_number() {
     let mut memory = [0; 512];
     let file = File::open(&bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
     let column = file.column(3).unwrap();
-    assert_eq!((column.get(1), column.get(5)), (Ok(Some(Value::Int(127))), Ok(None)));
+    assert_eq!((column.get(1), column.get(5)), (Ok(Value::Int(127)), Ok(Value::Null)));
     assert_eq!(column.get(7).unwrap_err().kind(), Kind::OutOfRange);
     assert_eq!(file.column(1).unwrap().field().stats(), Ok(Some(Stats::Empty)));
     assert_eq!(file.name(99).unwrap_err().kind(), Kind::OutOfRange);

@@ -5,15 +5,13 @@ mod common;
 #[path = "common/expect.rs"]
 mod expect;
 mod harness;
-#[path = "common/jay.rs"]
-mod jay;
 
 use pilaster::bytes::{Bits, Scratch, WriteError};
-use pilaster::column::{Batch, Column, Part, Prim, Type, Unit, Validity, Values, convert};
+use pilaster::column::{Batch, Column, Once, Part, Prim, Type, Unit, Validity, Value, Values, convert};
 use pilaster::error::{Kind, What};
 use pilaster::filo::{self, Element, Vector};
 use pilaster::jay::write::{Builder, WriteOptions, Writer, storage};
-use pilaster::jay::{File, Layout, ReadOptions, Stats, Table, Value, raw};
+use pilaster::jay::{File, Layout, ReadOptions, SType, Stats};
 
 fn open(bytes: &[u8]) -> File<'_> {
     File::open(bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 1 << 14])).unwrap()
@@ -21,7 +19,7 @@ fn open(bytes: &[u8]) -> File<'_> {
 
 fn rewritten(file: File<'_>, options: &WriteOptions) -> Result<Vec<u8>, WriteError<core::convert::Infallible>> {
     let mut builder = Builder::new(Vec::new(), options)?;
-    convert(&mut Table::new(file), &mut builder, &mut Scratch::new(&mut [0; 4000]))?;
+    convert(&mut Once::new(file), &mut builder, &mut Scratch::new(&mut [0; 4000]))?;
     builder.finish()
 }
 
@@ -39,7 +37,7 @@ fn goldens_come_back() {
             let written = rewritten(before, &options);
             if has_arrays && layout == Layout::Old {
                 let Err(WriteError::Format(e)) = written else { panic!("arrays in the old layout") };
-                assert_eq!((e.kind(), e.what()), (Kind::WrongType, What::JayType));
+                assert_eq!((e.kind(), e.what()), (Kind::WrongType, What::JAY_TYPE));
                 continue;
             }
             let written = written.unwrap();
@@ -63,9 +61,9 @@ fn goldens_come_back() {
 fn same_column(before: &File<'_>, after: &File<'_>, k: usize, name: &str) {
     let (a, b) = (before.column(k).unwrap(), after.column(k).unwrap());
     assert_eq!((before.name(k), a.ty(), a.field().null_count()), (after.name(k), b.ty(), b.field().null_count()));
-    let wide = matches!(a.field().stype(), raw::SType::Str64 | raw::SType::Arr64);
+    let wide = matches!(a.field().stype(), SType::Str64 | SType::Arr64);
     assert!(wide || a.field().stype() == b.field().stype(), "{name}");
-    let all = |column| jay::values(column, 0..before.rows(), harness::walk::ROOMS[2]).unwrap();
+    let all = |column| expect::values(column, 0..before.rows(), harness::walk::ROOMS[2], false).unwrap();
     assert_eq!(all(&a), all(&b), "{name}: column {k}");
     if let Some(stats) = a.field().stats().unwrap() {
         assert_eq!(format!("{stats:?}"), format!("{:?}", b.field().stats().unwrap().unwrap()), "{name}: column {k}");
@@ -95,7 +93,7 @@ fn the_data_section_is_that_of_the_original() {
             bytes[..file.tail().meta.at as usize].to_vec()
         };
         // The original keeps str64 where it was asked for; the rest is the same.
-        let has_wide = (0..before.width()).any(|k| before.column(k).unwrap().field().stype() == raw::SType::Str64);
+        let has_wide = (0..before.width()).any(|k| before.column(k).unwrap().field().stype() == SType::Str64);
         assert!(has_wide || data(&bytes) == data(&written), "{name}");
     }
 }
@@ -111,7 +109,7 @@ fn ints(values: &[i32]) -> Vec<u8> {
 fn write_ints(values: &[i32], options: &WriteOptions) -> Result<Vec<u8>, WriteError<core::convert::Infallible>> {
     let chunk = ints(values);
     let mut builder = Builder::new(Vec::new(), options)?;
-    let mut table = filo::Table::new(Vector::open(&chunk, Element::Int).unwrap());
+    let mut table = Once::new(Vector::open(&chunk, Element::Int).unwrap());
     convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 4000]))?;
     builder.finish()
 }
@@ -129,7 +127,7 @@ fn a_value_that_would_read_as_missing_is_refused() {
     let mut values = vec![1; 2000];
     values[1500] = i32::MIN;
     let e = refusal(write_ints(&values, &WriteOptions::DEFAULT));
-    assert_eq!(e, (Kind::Lossy, What::JayType, 1500));
+    assert_eq!(e, (Kind::Lossy, What::JAY_TYPE, 1500));
 }
 
 #[test]
@@ -138,10 +136,10 @@ fn keys_must_ascend() {
     let written = write_ints(&[-3, 0, 1, 7], &keyed).unwrap();
     assert_eq!(open(&written).meta().keys(), 1);
     for values in [[1, 1, 2, 3], [1, 0, 2, 3]] {
-        assert_eq!(refusal(write_ints(&values, &keyed)), (Kind::Invalid, What::JayKey, 1));
+        assert_eq!(refusal(write_ints(&values, &keyed)), (Kind::Invalid, What::JAY_KEY, 1));
     }
     let more = WriteOptions { keys: 2, ..WriteOptions::DEFAULT };
-    assert_eq!(refusal(write_ints(&[1, 2], &more)).1, What::JayKey);
+    assert_eq!(refusal(write_ints(&[1, 2], &more)).1, What::JAY_KEY);
 }
 
 #[test]
@@ -160,7 +158,7 @@ fn columns_arrive_in_any_order() {
     let mut memory = [0; 64];
     let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
     assert_eq!((file.name(0), file.name(1)), (Ok("first"), Ok("second")));
-    assert_eq!(file.column(0).unwrap().get(2), Ok(Some(Value::Int(3))));
+    assert_eq!(file.column(0).unwrap().get(2), Ok(Value::Int(3)));
     assert_eq!(file.column(1).unwrap().field().stats(), Ok(Some(Stats::Int { min: 4, max: 6 })));
 }
 
@@ -180,18 +178,18 @@ fn misuse_is_an_error() {
     assert_eq!(begun().begin(1, "b", &column).unwrap_err().kind(), Kind::Misuse);
     for name in ["", "a\nb", "\0"] {
         let mut writer = Writer::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
-        assert_eq!(writer.begin(0, name, &column).unwrap_err().what(), What::JayName);
+        assert_eq!(writer.begin(0, name, &column).unwrap_err().what(), What::JAY_NAME);
     }
     let mut writer = begun();
     writer.end().unwrap();
     writer.begin(1, "a", &column).unwrap();
-    assert_eq!(refusal(writer.end()).1, What::JayRows);
+    assert_eq!(refusal(writer.end()).1, What::JAY_ROWS);
     let mut writer = begun();
     writer.end().unwrap();
     writer.begin(1, "a", &column).unwrap();
     writer.put(&column, &batch).unwrap();
     writer.end().unwrap();
-    assert_eq!(refusal(writer.finish()), (Kind::Invalid, What::JayName, 1));
+    assert_eq!(refusal(writer.finish()), (Kind::Invalid, What::JAY_NAME, 1));
 }
 
 /// A column of one type that a test needs, with fixed rows.
@@ -229,11 +227,7 @@ impl Column for Fixed {
     }
 }
 
-fn fixed(
-    ty: Type,
-    values: Values<'static>,
-    options: &WriteOptions,
-) -> Result<Vec<Option<Value<'static>>>, (Kind, What, u64)> {
+fn fixed(ty: Type, values: Values<'static>, options: &WriteOptions) -> Result<Vec<Value<'static>>, (Kind, What, u64)> {
     let column = Fixed { ty, values, rows: 3 };
     let mut writer = Writer::new(Vec::new(), options).unwrap();
     writer.begin(0, "x", &column).map_err(|e| (e.kind(), e.what(), e.at()))?;
@@ -246,33 +240,31 @@ fn fixed(
     let file = open(&bytes);
     file.verify(&mut Scratch::new(&mut [0; 256])).unwrap();
     let column = file.column(0).unwrap();
-    Ok((0..3)
-        .map(|row| {
-            column.get(row).unwrap().map(|value| match value {
-                Value::Int(v) => Value::Int(v),
-                Value::Float32(v) => Value::Float32(v),
-                other => panic!("{other:?}"),
-            })
-        })
-        .collect())
+    let own = |value| match value {
+        Value::Null => Value::Null,
+        Value::Int(v) => Value::Int(v),
+        Value::F32(v) => Value::F32(v),
+        other => panic!("{other:?}"),
+    };
+    Ok((0..3).map(|row| own(column.get(row).unwrap())).collect())
 }
 
 #[test]
 fn types_without_a_twin_are_widened_or_refused() {
-    let int = |a, b| Ok(vec![Some(Value::Int(a)), None, Some(Value::Int(b))]);
+    let int = |a, b| Ok(vec![Value::Int(a), Value::Null, Value::Int(b)]);
     let plain = &WriteOptions::DEFAULT;
     let prim = Type::Prim;
     assert_eq!(fixed(prim(Prim::U8), Values::U8(&[255, 9, 0]), plain), int(255, 0));
     assert_eq!(fixed(prim(Prim::U16), Values::U16(&[65535, 9, 0]), plain), int(65535, 0));
     assert_eq!(fixed(prim(Prim::U32), Values::U32(&[u32::MAX, 9, 0]), plain), int(u32::MAX.into(), 0));
     assert_eq!(fixed(prim(Prim::U64), Values::U64(&[1, u64::MAX, 1 << 62]), plain), int(1, 1 << 62));
-    let lossy = Err((Kind::Lossy, What::JayType, 2));
+    let lossy = Err((Kind::Lossy, What::JAY_TYPE, 2));
     assert_eq!(fixed(prim(Prim::U64), Values::U64(&[1, 2, 1 << 63]), plain), lossy);
     let halves = fixed(prim(Prim::F16), Values::F16(&[0x3c00, 0, 0xc000]), plain);
-    assert_eq!(halves, Ok(vec![Some(Value::Float32(1.0)), None, Some(Value::Float32(-2.0))]));
+    assert_eq!(halves, Ok(vec![Value::F32(1.0), Value::Null, Value::F32(-2.0)]));
     // Times of other units only where they are asked for, and as far as they fit.
     let millis = Type::Timestamp(Unit::Milli);
-    assert_eq!(fixed(millis, Values::I64(&[1, 2, -3]), plain), Err((Kind::WrongType, What::JayType, 0)));
+    assert_eq!(fixed(millis, Values::I64(&[1, 2, -3]), plain), Err((Kind::WrongType, What::JAY_TYPE, 0)));
     let any = &WriteOptions { any_time: true, ..*plain };
     assert_eq!(fixed(millis, Values::I64(&[1, 2, -3]), any), int(1_000_000, -3_000_000));
     assert_eq!(fixed(millis, Values::I64(&[1, 2, i64::MAX]), any), lossy);

@@ -7,8 +7,9 @@ mod support;
 
 use pilaster::bytes::Scratch;
 use pilaster::error::Kind;
-use pilaster::filo::write::{Builder, Hint, Original, choose_like_original, encode_like_original, scratch_len};
+use pilaster::filo::write::scratch_len;
 use pilaster::filo::{Element, Encoding, Vector};
+use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, choose_like_original, encode_like_original};
 use support::{Owned, Values};
 
 /// Goldens that no builder of the last release makes from their values, and why.
@@ -38,7 +39,7 @@ const NOT_CHOSEN: &[(&str, &str)] = &[
 /// The ways in which the original may have made a golden, by its name.
 fn ways(name: &str) -> Vec<Original> {
     let new = ["bin_", "deltadelta_", "utf8_", "dictutf8_", "fixedmax_", "legacy"];
-    let builder = if new.iter().any(|new| name.starts_with(new)) { Builder::New } else { Builder::Old };
+    let builder = if new.iter().any(|new| name.starts_with(new)) { BuilderFamily::New } else { BuilderFamily::Old };
     let hints = match name.split('_').next() {
         Some("simple" | "utf8") => vec![Hint::Auto, Hint::Simple],
         Some("dict" | "dictutf8") => vec![Hint::Auto, Hint::Dictionary],
@@ -109,7 +110,7 @@ fn full(values: Values) -> Owned {
     Owned { values, valid: vec![true; len] }
 }
 
-fn chosen(rows: &Owned, builder: Builder, hint: Hint) -> pilaster::Result<Encoding> {
+fn chosen(rows: &Owned, builder: BuilderFamily, hint: Hint) -> pilaster::Result<Encoding> {
     rows.with(|rows| {
         let mut memory = vec![0; scratch_len(rows.len())];
         choose_like_original(rows, Original { builder, hint }, &mut Scratch::new(&mut memory))
@@ -124,34 +125,34 @@ fn what_the_original_destroys_is_refused() {
     words[21] = "";
     let nan = f64::NAN;
     let cases = [
-        (text(words), Builder::New, 21),
-        (text([""; 30]), Builder::New, 0),
-        (full(Values::Double(vec![nan, 1.5, 1.5])), Builder::New, 1),
-        (full(Values::Double(vec![1.5, 1.5, nan])), Builder::New, 2),
-        (full(Values::Double(vec![0.0, -0.0])), Builder::New, 1),
-        (full(Values::Double(vec![1.0, -0.0, 2.0])), Builder::New, 1),
-        (full(Values::Double(vec![-0.0, -0.0, 0.0])), Builder::Old, 2),
-        (full(Values::Double(vec![1.0, 2.0, -0.0])), Builder::Old, 2),
-        (full(Values::Float(vec![-0.0, 0.0])), Builder::Old, 1),
-        (full(Values::Timestamp(vec![-2, 7, i64::MAX])), Builder::Old, 2),
-        (full(Values::DateTime(vec![(i64::MAX, 0), (-1, 0)])), Builder::Old, 0),
+        (text(words), BuilderFamily::New, 21),
+        (text([""; 30]), BuilderFamily::New, 0),
+        (full(Values::Double(vec![nan, 1.5, 1.5])), BuilderFamily::New, 1),
+        (full(Values::Double(vec![1.5, 1.5, nan])), BuilderFamily::New, 2),
+        (full(Values::Double(vec![0.0, -0.0])), BuilderFamily::New, 1),
+        (full(Values::Double(vec![1.0, -0.0, 2.0])), BuilderFamily::New, 1),
+        (full(Values::Double(vec![-0.0, -0.0, 0.0])), BuilderFamily::Old, 2),
+        (full(Values::Double(vec![1.0, 2.0, -0.0])), BuilderFamily::Old, 2),
+        (full(Values::Float(vec![-0.0, 0.0])), BuilderFamily::Old, 1),
+        (full(Values::Timestamp(vec![-2, 7, i64::MAX])), BuilderFamily::Old, 2),
+        (full(Values::DateTime(vec![(i64::MAX, 0), (-1, 0)])), BuilderFamily::Old, 0),
     ];
     for (rows, builder, row) in cases {
         let e = chosen(&rows, builder, Hint::Auto).unwrap_err();
         assert_eq!((e.kind(), e.at()), (Kind::Lossy, row), "{:?}", rows.values);
     }
     let many = Owned { values: Values::Boolean(vec![false; 1 << 24]), valid: vec![false; 1 << 24] };
-    assert_eq!(chosen(&many, Builder::Old, Hint::Auto).unwrap_err().kind(), Kind::Lossy);
+    assert_eq!(chosen(&many, BuilderFamily::Old, Hint::Auto).unwrap_err().kind(), Kind::Lossy);
 }
 
 /// Rules that no golden touches.
 #[test]
 fn rules_at_their_edges() {
-    use pilaster::filo::raw::Packing::*;
+    use pilaster::filo::Packing::*;
     let doubles = |v: &[f64]| full(Values::Double(v.to_vec()));
     let longs = |v: &[i64]| full(Values::Long(v.to_vec()));
     let constant = |n| full(Values::Utf8(vec![b"constant".to_vec(); n]));
-    let (old, new) = (Builder::Old, Builder::New);
+    let (old, new) = (BuilderFamily::Old, BuilderFamily::New);
     let cases = [
         // A NaN is the largest for the old builders, and infinities are never constant.
         (doubles(&[f64::NAN; 3]), old, Hint::Auto, Encoding::Simple(W64)),
@@ -182,7 +183,7 @@ fn rules_at_their_edges() {
         (constant(13), new, Hint::Auto, Encoding::FixedMaxUtf8),
         (constant(14), new, Hint::Auto, Encoding::Repeated),
         (constant(14), new, Hint::Simple, Encoding::Utf8),
-        (constant(13), Builder::Default, Hint::Dictionary, Encoding::Repeated),
+        (constant(13), BuilderFamily::Default, Hint::Dictionary, Encoding::Repeated),
         (constant(0), new, Hint::Auto, Encoding::DictUtf8(U2)),
     ];
     for (rows, builder, hint, encoding) in cases {
@@ -198,9 +199,9 @@ fn rules_at_their_edges() {
 fn only_the_sample_decides() {
     let word = |i: usize| (if i <= 30 { i % 3 } else { i }).to_string().into_bytes();
     let rows = full(Values::Utf8((0..100).map(word).collect()));
-    assert_eq!(chosen(&rows, Builder::New, Hint::Auto), Ok(Encoding::DictUtf8(pilaster::filo::raw::Packing::I8)));
+    assert_eq!(chosen(&rows, BuilderFamily::New, Hint::Auto), Ok(Encoding::DictUtf8(pilaster::filo::Packing::I8)));
     let turned = full(Values::Utf8((0..100).rev().map(word).collect()));
-    assert_eq!(chosen(&turned, Builder::New, Hint::Auto), Ok(Encoding::FixedMaxUtf8));
+    assert_eq!(chosen(&turned, BuilderFamily::New, Hint::Auto), Ok(Encoding::FixedMaxUtf8));
     // 31 entries and the missing one: 1.1 times the sample is 33, 0.6 times is 18.
-    assert!(matches!(chosen(&turned, Builder::New, Hint::Dictionary), Ok(Encoding::DictUtf8(_))));
+    assert!(matches!(chosen(&turned, BuilderFamily::New, Hint::Dictionary), Ok(Encoding::DictUtf8(_))));
 }

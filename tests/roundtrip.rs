@@ -5,40 +5,13 @@ mod support;
 
 use pilaster::bytes::Scratch;
 use pilaster::error::{Kind, What};
-use pilaster::filo::raw::Packing;
+use pilaster::filo::Packing;
 use pilaster::filo::write::{encode, holds, max_len, scratch_len};
 use pilaster::filo::{Element, Encoding};
 use proptest::prelude::*;
-use support::{Owned, Values, patterns};
+use support::{Owned, Values, encodings, patterns};
 
 const SIZES: [usize; 13] = [0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 127, 128, 1000];
-
-/// Every encoding in every width, legal or not.
-fn encodings() -> Vec<Encoding> {
-    let mut all = vec![
-        Encoding::Empty,
-        Encoding::SimpleString,
-        Encoding::ConstString,
-        Encoding::Repeated,
-        Encoding::Utf8,
-        Encoding::FixedMaxUtf8,
-    ];
-    for p in Packing::ALL {
-        all.extend([
-            Encoding::Simple(p),
-            Encoding::Const(p),
-            Encoding::Diff(p),
-            Encoding::DictString(p),
-            Encoding::Packed(p),
-            Encoding::Masked(p),
-            Encoding::DeltaDelta(p),
-            Encoding::DictUtf8(p),
-            Encoding::DiffDateTime { millis: p, zones: None },
-        ]);
-        all.extend(Packing::ALL.map(|zones| Encoding::DiffDateTime { millis: p, zones: Some(zones) }));
-    }
-    all
-}
 
 /// Element types that `Owned` has; blobs are written as UTF8.
 fn elements() -> impl Iterator<Item = Element> {
@@ -196,7 +169,7 @@ fn a_short_buffer_is_told_the_length() {
                 let mut exact = vec![0xee; chunk.len() + 3];
                 for len in [0, chunk.len() / 2, chunk.len() - 1] {
                     let e = write(&mut exact[..len]).unwrap_err();
-                    assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::NoRoom, What::Destination, chunk.len()));
+                    assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::NoRoom, What::DESTINATION, chunk.len()));
                     assert!(exact.iter().all(|byte| *byte == 0xee), "{element} {encoding:?} {len}");
                 }
                 assert_eq!(write(&mut exact), Ok(chunk.len()), "{element} {encoding:?}");
@@ -285,11 +258,11 @@ fn a_validity_of_another_length_is_misuse() {
     use pilaster::filo::write::{Plain, Rows};
     let rows = Rows { values: Plain::Int(&[1, 2, 3]), validity: Validity::Bits(Bits::new(&[7], 0, 4).unwrap()) };
     let e = encode(Encoding::Masked(Packing::I8), &rows, &mut [0; 64], &mut Scratch::new(&mut [])).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloMask));
+    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FILO_MASK));
     let rows = Rows::all(Plain::DateTime { millis: &[1, 2], offsets: &[0] });
     let encoding = Encoding::DiffDateTime { millis: Packing::I8, zones: None };
     let e = encode(encoding, &rows, &mut [0; 256], &mut Scratch::new(&mut [])).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FiloZone));
+    assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FILO_ZONE));
 }
 
 #[test]

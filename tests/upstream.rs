@@ -1,6 +1,6 @@
 //! The sample files of the original DataSeries project, which are not kept here. `.ci/upstream` runs this
 //! with `PILASTER_UPSTREAM` set to the folder where they lie, each with its expectation.
-#![cfg(feature = "dataseries")]
+#![cfg(all(feature = "dataseries", feature = "alloc"))]
 
 mod common;
 #[path = "common/dataseries.rs"]
@@ -8,6 +8,8 @@ mod dataseries;
 #[path = "common/expect.rs"]
 mod expect;
 mod harness;
+#[path = "common/table.rs"]
+mod table;
 
 use std::env;
 use std::path::Path;

@@ -5,11 +5,11 @@
 mod build;
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::zstd;
 use pilaster::column::{Column as _, Values};
 use pilaster::error::{Kind, What};
-use pilaster::generated::owned::vortex as owned;
-use pilaster::vortex::raw::Encoding;
+use pilaster::unstable::codec::zstd;
+use pilaster::vortex::Encoding;
+use pilaster_oracle::vortex as owned;
 
 use build::{blob, integers, le, longs, node, number, text, varint, with};
 
@@ -56,26 +56,26 @@ fn frames_that_are_not_as_long_as_they_say_are_an_error() {
     assert_eq!(longs(&framed(&[(&values, 3)], |len| len as u8, None), 3), Ok(vec![1, 2, 3]));
     let read = |blob: &[u8], rows| longs(blob, rows).map(drop).unwrap_err();
     let e = read(&framed(&[(&values, 3)], |len| len as u8 - 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has more");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_BUFFER), "the frame has more");
     let e = read(&framed(&[(&values, 3)], |len| len as u8 + 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxBuffer), "the frame has less");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_BUFFER), "the frame has less");
     let e = read(&framed(&[(&values, 2)], |len| len as u8, None), 2);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "values and bytes differ");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_METADATA), "values and bytes differ");
     let e = read(&framed(&[(&values, 3)], |len| len as u8, None), 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_ROWS), "more rows than values");
     // 2^40 bytes from a frame of a few: nothing is taken for that.
     let claims = [0x12, 9, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3];
     let blob_of = |metadata: &[u8]| blob(node(Encoding::Zstd, metadata, &[0], vec![]), &[&[0; 20]]);
     let e = read(&blob_of(&claims), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxMetadata), "a claim");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_METADATA), "a claim");
 }
 
 /// A `vortex.zstd` of bytes, a value each, in frames that libzstd wrote with a dictionary.
 fn with_dictionary(dictionary: &[u8], claim: usize, frames: &[(&[u8], usize)]) -> Vec<u8> {
-    let mut metadata = [&[0x08][..], &varint(claim)].concat();
+    let mut metadata = [&[0x08][..], &varint(claim as u64)].concat();
     let mut buffers = if dictionary.is_empty() { vec![] } else { vec![dictionary] };
     for (packed, len) in frames {
-        let size = varint(*len);
+        let size = varint(*len as u64);
         let frame = [&[0x08][..], &size, &[0x10], &size].concat();
         metadata.extend([&[0x12, frame.len() as u8][..], &frame].concat());
         buffers.push(packed);
@@ -121,14 +121,14 @@ fn a_dictionary_lies_before_every_frame() {
             })
         };
         let longer = with_dictionary(&dictionary, dictionary.len() + 1, &frames);
-        assert_eq!(error(&longer), (Kind::Invalid, What::ZstdDictionary), "not as long as it says");
+        assert_eq!(error(&longer), (Kind::Invalid, What::ZSTD_DICTIONARY), "not as long as it says");
         if names[0].starts_with("with_trained") {
             let none = with_dictionary(&[], 0, &frames);
-            assert_eq!(error(&none), (Kind::Unsupported, What::ZstdDictionary), "none at all");
+            assert_eq!(error(&none), (Kind::Unsupported, What::ZSTD_DICTIONARY), "none at all");
             let cut = with_dictionary(&dictionary[..40], 40, &frames);
-            assert_eq!(error(&cut).1, What::ZstdDictionary, "a dictionary that is cut");
+            assert_eq!(error(&cut).1, What::ZSTD_DICTIONARY, "a dictionary that is cut");
             let other = with_dictionary(b"words", 5, &frames);
-            assert_eq!(error(&other), (Kind::Unsupported, What::ZstdDictionary), "another than it was written with");
+            assert_eq!(error(&other), (Kind::Unsupported, What::ZSTD_DICTIONARY), "another than it was written with");
         }
     }
 }
@@ -148,7 +148,7 @@ fn texts_behind_their_lengths() {
     assert_eq!(texts(b"\x02\0\0\0ab\x01\0\0\0c", 0).unwrap(), ["ab", "c"], "without a count");
     for bad in [&b"\x02\0\0\0ab"[..], b"\x02\0\0\0ab\x01\0\0\0", b"\xff\xff\xff\xffab", b"\x02\0\0\0ab\x01\0"] {
         let e = texts(bad, 2).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxText), "{bad:?}");
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_TEXT), "{bad:?}");
     }
 }
 
@@ -194,15 +194,15 @@ fn pages_that_are_not_as_long_as_they_say_are_an_error() {
     assert_eq!(longs(&pco([2, 1, 2], pages, None), 5), Ok(vec![101, 102, 103, 204, 205]));
     let error = |claims, rows| longs(&pco(claims, pages, None), rows).unwrap_err();
     let e = error([3, 1, 2], 5);
-    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::PcoPage), "more than the page has");
+    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::PCO_PAGE), "more than the page has");
     let e = error([1, 1, 2], 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PcoPage), "less than the page has");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PCO_PAGE), "less than the page has");
     let e = error([2, 1, 2], 6);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxRows), "more rows than values");
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_ROWS), "more rows than values");
     // A type that the chunk is not of.
     let blob = pco([2, 1, 2], pages, None);
     with(&blob, &number(owned::PType::I32, false), 5, |_, column| {
         let e = column.read(0..5, &mut Scratch::new(&mut [0; 16 << 10])).unwrap_err();
-        assert_eq!(e.what(), What::Pco);
+        assert_eq!(e.what(), What::PCO);
     });
 }

@@ -8,7 +8,7 @@ use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind};
 use pilaster::limits::Limits;
-use pilaster::vortex::raw::TAIL_LEN;
+use pilaster::unstable::vortex_raw::TAIL_LEN;
 use pilaster::vortex::{File, Piece};
 
 use build::integers;

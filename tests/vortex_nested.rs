@@ -7,9 +7,9 @@ mod build;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Type, Values};
 use pilaster::error::Error;
-use pilaster::generated::owned::vortex as owned;
 use pilaster::vortex::Column;
-use pilaster::vortex::raw::Encoding;
+use pilaster::vortex::Encoding;
+use pilaster_oracle::vortex as owned;
 
 use build::{blob, dtype, node, with};
 

@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Validity, Values};
 use pilaster::error::{Kind, What};
-use pilaster::generated::owned::vortex as owned;
 use pilaster::limits::Limits;
-use pilaster::vortex::raw::Encoding;
+use pilaster::vortex::Encoding;
 use pilaster::vortex::{DType, File};
+use pilaster_oracle::vortex as owned;
 
-use build::{blob, dtype, le, longs, node, number, plain, text, with};
+use build::{blob, dtype, le, longs, node, number, plain, text, varint, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -39,7 +39,7 @@ fn alp_patches_beyond_the_end_are_an_error() {
     assert_eq!(read(&[1]).unwrap()[3], 4.0);
     for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
         let e = read(indices).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::Patches), "{indices:?}");
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PATCHES), "{indices:?}");
     }
     // Out of order they are found, or not; never out of bounds.
     for indices in [&[3u8, 0][..], &[2, 2], &[3, 2, 1]] {
@@ -56,7 +56,7 @@ fn sparse_indices_beyond_the_length_are_an_error() {
     };
     assert_eq!(sparse(&[0, 4]), Ok(vec![5, -5, -5, -5, 5, -5]));
     for indices in [&[6u8][..], &[0, 255], &[1, 2, 9]] {
-        assert_eq!(sparse(indices).unwrap_err().what(), What::Patches, "{indices:?}");
+        assert_eq!(sparse(indices).unwrap_err().what(), What::PATCHES, "{indices:?}");
     }
 }
 
@@ -68,7 +68,22 @@ fn dictionary_codes_beyond_the_values_are_an_error() {
     };
     assert_eq!(dict(&[2, 0, 1, 2]), Ok(vec![30, 10, 20, 30]));
     let e = dict(&[0, 3]).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::Codes, 3));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::CODES, 3));
+}
+
+#[test]
+fn a_dictionary_is_shown_and_runs_are_none() {
+    let dict = node(Encoding::Dict, &[0x08, 3], &[], vec![plain(0), plain(1)]);
+    with(&blob(dict, &[&[2, 0], &le(&[10, 20, 30])]), &number(owned::PType::I64, false), 2, |_, column| {
+        let found = column.dictionary(1).unwrap().unwrap();
+        assert_eq!((found.first, found.len, found.codes.rows(), found.values.rows()), (0, 2, 2, 3));
+        assert_eq!(found.values.to_vec::<i64>(0..3), Ok(vec![10, 20, 30]));
+    });
+    let runs = node(Encoding::RunEnd, &[0x08, 0, 0x10, 1], &[], vec![plain(0), plain(1)]);
+    with(&blob(runs, &[&[2], &le(&[10])]), &number(owned::PType::I64, false), 2, |_, column| {
+        assert_eq!(column.to_vec::<i64>(0..2), Ok(vec![10, 10]));
+        assert!(column.dictionary(1).unwrap().is_none());
+    });
 }
 
 #[test]
@@ -100,7 +115,7 @@ fn run_ends_that_overflow_are_an_error() {
     assert_eq!(runs(&[2, 4, 7], 2), Ok(vec![2, 2, 3, 3, 3]));
     assert_eq!(runs(&[2, 4, u64::MAX], 0), Ok(vec![1, 1, 2, 2, 3]), "the last run may be longer");
     for ends in [&[2, 4][..], &[u64::MAX, 1, 5], &[4, 2, 5], &[2, 2, 3], &[0, 0, 0]] {
-        assert_eq!(runs(ends, 0).unwrap_err().what(), What::Runs, "{ends:?}");
+        assert_eq!(runs(ends, 0).unwrap_err().what(), What::RUNS, "{ends:?}");
     }
 }
 
@@ -122,9 +137,66 @@ fn onpair_codes_beyond_the_dictionary_are_an_error() {
         })
     };
     assert_eq!(onpair([0, 1, 0]).unwrap(), ["abcd", "abc"]);
-    assert_eq!(onpair([0, 2, 0]).unwrap_err().what(), What::OnPair);
+    assert_eq!(onpair([0, 2, 0]).unwrap_err().what(), What::ONPAIR);
     // Tokens of other lengths than the rows say.
-    assert_eq!(onpair([1, 1, 1]).unwrap_err().what(), What::VtxText);
+    assert_eq!(onpair([1, 1, 1]).unwrap_err().what(), What::VORTEX_TEXT);
+}
+
+#[test]
+fn onpair_codes_and_tokens_that_are_only_claimed_take_no_memory() {
+    let need = |codes: owned::ArrayNode, codes_len: u64, tokens_len: u64| {
+        // Fields 1 lengths u64, 3 tokens, 4 codes, 5 offsets u8, 6 codes u16, 7 code offsets u64.
+        let varints = [vec![0x08, 3, 0x18], varint(tokens_len), vec![0x20], varint(codes_len)];
+        let metadata = [varints.concat(), vec![0x30, 1, 0x38, 3]].concat();
+        let root = node(Encoding::OnPair, &metadata, &[0], vec![plain(1), codes, plain(3), plain(4)]);
+        let end = le(&[0, codes_len as i64]);
+        let blob = blob(root, &[b"abcd", &[0, 3, 4], &[0, 0, 1, 0], &end, &le(&[4]), &[0x20, 1]]);
+        with(&blob, &text(), 1, |_, column| {
+            let need = column.need(0..1);
+            let read = column.read(0..1, &mut Scratch::new(&mut [0; 8192])).map(drop);
+            assert_eq!(read.err(), need.err(), "reading says the same");
+            need
+        })
+    };
+    let constant = || node(Encoding::Constant, &[], &[5], vec![]);
+    assert!(need(plain(2), 2, 2).unwrap() < 8192);
+    let e = need(plain(2), 3, 2).unwrap_err();
+    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::VORTEX_BUFFER));
+    let e = need(plain(2), 1 << 60, 2).unwrap_err();
+    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MAX_DECODED));
+    // Codes that are repeated take no bytes of the file.
+    assert_eq!(need(constant(), 1 << 60, 2).unwrap_err().kind(), Kind::Limit);
+    // Memory for the tokens that 16 bits can name, and not for those that are claimed.
+    let blob = {
+        let metadata = [vec![0x18], varint(1 << 47), vec![0x20, 2, 0x30, 1]].concat();
+        let children = (1..5).map(plain).collect();
+        blob(node(Encoding::OnPair, &metadata, &[0], children), &[b"abcd", &[0, 3, 4], &[0; 4], &[0, 2], &[4]])
+    };
+    assert!(with(&blob, &text(), 1, |_, column| column.need(0..1)).unwrap() < 4 << 20);
+}
+
+#[test]
+fn fsst_has_two_buffers_or_three() {
+    // Field 1 lengths u8, 2 offsets u8; the text "ab" as the one symbol.
+    let fsst = |buffers: &[u16], children| {
+        let root = node(Encoding::Fsst, &[0x08, 0, 0x10, 0], buffers, children);
+        let blob = blob(root, &[b"ab\0\0\0\0\0\0", &[2], &[0], &[2], &[0, 1]]);
+        with(&blob, &text(), 1, |_, column| {
+            let mut memory = [0; 4096];
+            column.read(0..1, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
+                Values::Utf8(texts) => texts.text(0).unwrap().to_owned(),
+                other => panic!("{other:?}"),
+            })
+        })
+    };
+    let old = || vec![node(Encoding::VarBin, &[0x08, 0], &[2], vec![plain(4)]), plain(3)];
+    let new = || vec![plain(3), plain(4)];
+    assert_eq!(fsst(&[0, 1, 2], new()).as_deref(), Ok("ab"));
+    assert_eq!(fsst(&[0, 1], old()).as_deref(), Ok("ab"));
+    for (buffers, children) in [(&[0][..], old()), (&[], old()), (&[0], new()), (&[], new())] {
+        let e = fsst(buffers, children).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::VORTEX_BUFFER, 2), "{buffers:?}");
+    }
 }
 
 #[test]
@@ -137,7 +209,7 @@ fn texts_and_lists_under_a_number_are_an_error() {
         with(&blob, &number(owned::PType::U64, true), 1, |file, column| {
             let read = column.read(0..1, &mut Scratch::new(&mut [0; 1 << 14])).map(drop);
             for e in [read, file.verify(&mut Scratch::new(&mut [0; 1 << 14]))].map(Result::unwrap_err) {
-                assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VtxDType), "{encoding:?}");
+                assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_DTYPE), "{encoding:?}");
             }
         });
     }
@@ -163,7 +235,7 @@ fn trees_without_end_cost_no_time() {
         tree = node(Encoding::Ext, &[], &[], vec![tree]);
     }
     let e = longs(&blob(tree, &[&[0; 8]]), 1).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MaxDepth));
+    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MAX_DEPTH));
     assert!(start.elapsed() < Duration::from_secs(20));
 }
 
@@ -193,7 +265,7 @@ fn claimed_rows_cost_nothing() {
             let batch = column.read(rows - 2..rows, &mut Scratch::new(&mut memory)).unwrap();
             assert!(matches!(batch.values, Values::I64([first, _]) if *first == expected), "{:?}", batch.values);
             let e = file.verify(&mut Scratch::new(&mut [0; 1024])).unwrap_err();
-            assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MaxRows));
+            assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MAX_ROWS));
         });
     }
 }
@@ -287,7 +359,7 @@ fn packed_patches_beyond_the_end_are_an_error() {
     assert_eq!(packed(&[1, 3]), Ok(vec![0, 7, 0, 7]));
     for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
         let e = packed(indices).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::Patches), "{indices:?}");
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PATCHES), "{indices:?}");
     }
 }
 
@@ -300,7 +372,7 @@ fn refused(root: owned::ArrayNode, dtype: &[u8], id: &str) {
     let column = file.part().unwrap().column(0).unwrap();
     let read = column.read(0..1, &mut Scratch::new(&mut [0; 64])).map(drop);
     for e in [read, file.verify(&mut Scratch::new(&mut [0; 1024])).map(drop)].map(Result::unwrap_err) {
-        assert_eq!((e.kind(), e.what(), file.unknown_id(&e)), (Kind::Unsupported, What::VtxEncoding, Some(id)));
+        assert_eq!((e.kind(), e.what(), file.unknown_id(&e)), (Kind::Unsupported, What::VORTEX_ENCODING, Some(id)));
     }
 }
 

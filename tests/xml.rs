@@ -1,7 +1,7 @@
 //! The XML reader against an XML crate: of random token soup both accept the same documents, and give
 //! the same elements, attributes and kinds of content.
 
-use pilaster::meta::xml::{Event, Xml};
+use pilaster::unstable::meta::xml::{Event, Xml};
 use proptest::prelude::*;
 
 /// What a document is made of. No prefixes, which we do not resolve, and no declared entities.

@@ -6,8 +6,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::zstd::{WORKSPACE_LEN, decode, decode_with};
 use pilaster::error::{Kind, What};
+use pilaster::unstable::codec::zstd::{WORKSPACE_LEN, decode, decode_with};
 use ruzstd::decoding::{BlockDecodingStrategy, Dictionary, FrameDecoder};
 
 fn folder() -> PathBuf {
@@ -70,7 +70,7 @@ fn the_originals_frames() {
         }
         if let Some(less) = len.checked_sub(1) {
             let e = decode_with(&frame, &mut room[..less], &dictionary, &mut Scratch::new(&mut memory)).unwrap_err();
-            assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::NoRoom, What::Destination, len), "{name}");
+            assert_eq!((e.kind(), e.what(), e.need() as usize), (Kind::NoRoom, What::DESTINATION, len), "{name}");
         }
     }
 }
@@ -116,7 +116,7 @@ fn the_dictionary_is_asked_for() {
     let mut memory = vec![0; WORKSPACE_LEN];
     let frame = read("with_trained_1.zst");
     let e = decode(&frame, &mut [0; 700], &mut Scratch::new(&mut memory)).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Unsupported, What::ZstdDictionary, 4711));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Unsupported, What::ZSTD_DICTIONARY, 4711));
     // A dictionary that is cut or damaged.
     let whole = read("trained.dict");
     for cut in (8..whole.len()).step_by(3).take(60) {

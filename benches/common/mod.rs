@@ -105,7 +105,7 @@ pub const ORIGINAL_GHZ: f64 = 4.5;
 /// Clock of this core, from a chain of operations that takes 19 cycles for 12 bytes on any.
 pub fn ghz() -> f64 {
     let bytes = noise(120_000);
-    let mut chain = || _ = black_box(pilaster::hash::lookup2(0, black_box(&bytes)));
+    let mut chain = || _ = black_box(pilaster::unstable::hash::lookup2(0, black_box(&bytes)));
     let times = (0..31).map(|_| time(&mut chain, 5).as_secs_f64() / 5.0).collect();
     19.0 * (bytes.len() / 12) as f64 / median(times) / 1e9
 }

@@ -29,7 +29,8 @@ pub fn make(schema: &str, declarations: &Declarations) -> Result<String> {
     let macros = macros.into_iter().collect::<Vec<_>>().join(", ");
     Ok(format!(
         "use super::{{Same, Walk, {macros}}};
-        use pilaster::generated::{{{schema} as views, owned::{schema} as owned}};
+        use pilaster::unstable::generated::{schema} as views;
+        use pilaster_oracle::{schema} as owned;
 
         {calls}"
     ))

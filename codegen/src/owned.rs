@@ -16,3 +16,30 @@ pub fn make(declarations: &Declarations) -> Result<String> {
     }
     Ok(code)
 }
+
+/// `code`, formatted, without the items that only read.
+///
+/// Works on lines, because a parser would drop the comments: the items are indented by four spaces, and the last
+/// line of each ends in a brace or a semicolon.
+pub fn without_readers(code: &str) -> String {
+    let (mut kept, mut item) = (String::new(), String::new());
+    for line in code.split_inclusive('\n') {
+        item += line;
+        let outer = line.strip_prefix("    ").unwrap_or(line);
+        if outer.trim().is_empty() || outer.starts_with([' ', '#', '/']) || !outer.trim_end().ends_with(['}', ';']) {
+            continue;
+        }
+        if !reads(&item) {
+            kept += &item;
+        }
+        item.clear();
+    }
+    kept + &item
+}
+
+/// Whether the item, in front of its body, names a type or trait with which planus reads.
+fn reads(item: &str) -> bool {
+    let code = item.lines().filter(|line| !line.trim_start().starts_with("///"));
+    let head = code.take_while(|line| !line.starts_with("     ")).collect::<String>();
+    ["Ref<", "TableRead", "VectorRead", "ReadAsRoot"].iter().any(|name| head.contains(name))
+}

@@ -1,4 +1,4 @@
-//! Heapless views, built on `pilaster::meta::flat`.
+//! Heapless views, built on `pilaster::unstable::meta::flat`.
 //!
 //! | schema | Rust |
 //! |---|---|

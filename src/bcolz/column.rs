@@ -4,9 +4,9 @@ use core::ops::Range;
 
 use super::dtype::Dtype;
 use super::fields::Field;
-use crate::bytes::{Bits, Scratch, checked_product, product, saturated};
+use crate::bytes::{Bits, Scratch, checked_product, len32, product, saturated};
 use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Values, VarBytes, aligned, cost};
-use crate::encoding::flags;
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 
 /// Rows of an array, decoded: items one behind the other, as the file has them.
@@ -36,12 +36,12 @@ impl<'p> Column<'p> {
     /// [`Kind::Invalid`] if `data` has another length, [`Kind::Misuse`] for objects, which have no length.
     pub fn new(dtype: Dtype<'p>, inner: &'p [u64], rows: u64, data: &'p [u8]) -> Result<Self> {
         if dtype == Dtype::Object {
-            return Err(Error::new(Kind::Misuse, What::BcolzDtype, 0));
+            return Err(Error::new(Kind::Misuse, What::BCOLZ_DTYPE, 0));
         }
         let items = inner.iter().try_fold(rows, |items, length| checked_product(items, *length));
         let bytes = items.and_then(|items| checked_product(items, dtype.size().into()));
         if bytes != Some(data.len() as u64) {
-            return Err(Error::needing(Kind::Invalid, What::BcolzRows, rows, data.len() as u64));
+            return Err(Error::needing(Kind::Invalid, What::BCOLZ_ROWS, rows, data.len() as u64));
         }
         Ok(Column { data, stride: dtype.size(), at: 0, rows, inner, dtype, objects: &[], there: None })
     }
@@ -72,7 +72,7 @@ impl<'p> Column<'p> {
         times: Option<&[i64]>,
         scratch: &mut Scratch<'s>,
     ) -> Result<Validity<'s>> {
-        let no_time = times.is_some_and(|values| flags::any(values, |time| time == i64::MIN));
+        let no_time = times.is_some_and(|values| bitmap::any(values, |time| time == i64::MIN));
         if self.there.is_none() && !no_time {
             return Ok(Validity::All);
         }
@@ -99,7 +99,7 @@ impl<'p> Column<'p> {
 
     /// How many of `rows` a batch takes, and their bytes. Strings are spans of 32 bits.
     fn window(&self, rows: &Range<u64>) -> Result<(usize, &'p [u8])> {
-        let missing = || Error::needing(Kind::OutOfRange, What::Row, rows.end, self.rows);
+        let missing = || Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.rows);
         if rows.start > rows.end || rows.end > self.rows {
             return Err(missing());
         }
@@ -164,7 +164,7 @@ impl<'p> Column<'p> {
             _ => None,
         };
         let children = column::Column::ty(self).children();
-        field.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Child, k as u64, children as u64))
+        field.ok_or_else(|| Error::needing(Kind::OutOfRange, What::CHILD, k as u64, children as u64))
     }
 
     fn bits<'s>(&self, bytes: &'p [u8], len: usize, scratch: &mut Scratch<'s>) -> Result<Bits<'s>> {
@@ -188,7 +188,7 @@ impl<'p> Column<'p> {
         for (i, span) in spans.iter_mut().enumerate() {
             let item = self.item(bytes, i);
             let used = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
-            *span = Span { at, len: low32(used) };
+            *span = Span { at, len: len32(used) };
             at = at.saturating_add(self.stride);
         }
         Ok(VarBytes { data: bytes, spans: Spans::Each(spans) })
@@ -211,7 +211,7 @@ impl<'p> Column<'p> {
             let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
             for unit in item.as_chunks::<4>().0.iter().take(last) {
                 let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
-                let wrong = || Error::needing(Kind::Invalid, What::Text, first.saturating_add(i as u64), code.into());
+                let wrong = || Error::needing(Kind::Invalid, What::TEXT, first.saturating_add(i as u64), code.into());
                 let c = char::from_u32(code).ok_or_else(wrong)?;
                 // A character takes no more bytes than it had.
                 let len = c.len_utf8();
@@ -219,7 +219,7 @@ impl<'p> Column<'p> {
                 c.encode_utf8(to);
                 used = used.saturating_add(len);
             }
-            *span = Span { at: low32(start), len: low32(used.saturating_sub(start)) };
+            *span = Span { at: len32(start), len: len32(used.saturating_sub(start)) };
         }
         Ok(VarBytes { data, spans: Spans::Each(spans) })
     }
@@ -328,10 +328,4 @@ impl<'p> column::Column for Column<'p> {
         };
         Ok(Batch { first, len, values, validity: self.validity(first, len, times, scratch)?, of: *self })
     }
-}
-
-/// A length inside of a window, which has fewer than 2^32 bytes.
-#[allow(clippy::cast_possible_truncation, reason = "windows are bounded")]
-const fn low32(n: usize) -> u32 {
-    n as u32
 }

@@ -11,12 +11,12 @@ use std::vec;
 use std::vec::Vec;
 
 use super::chunk::{Chunk, Params};
-use super::failure::Failure;
 use super::meta::{self, Shape, Sizes, Storage};
 use super::part::{Slot, Table};
 use super::{Dtype, open_file};
 use crate::bytes::{Scratch, saturated};
 use crate::column::Span;
+use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 
 /// A column of a dataset: an array of its own directory.
@@ -51,11 +51,11 @@ impl Array {
         let shape = sizes.shape;
         let items = shape.items().map_err(wrong)?;
         let row = items.checked_mul(storage.dtype.size().into());
-        let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BcolzShape, 0)))?;
+        let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0)))?;
         let object = storage.dtype == Dtype::Object;
         if shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
             // Rows without bytes could be any number of them.
-            return Err(wrong(Error::new(Kind::Unsupported, What::BcolzShape, 0)));
+            return Err(wrong(Error::new(Kind::Unsupported, What::BCOLZ_SHAPE, 0)));
         }
         Ok(Array {
             name: name.to_owned(),
@@ -123,13 +123,13 @@ impl Array {
 
     /// Decoded bytes, as far as the original kept count.
     #[must_use]
-    pub const fn nbytes(&self) -> u64 {
+    pub(crate) const fn nbytes(&self) -> u64 {
         self.nbytes
     }
 
     /// Compressed bytes, as far as the original kept count.
     #[must_use]
-    pub const fn cbytes(&self) -> u64 {
+    pub(crate) const fn cbytes(&self) -> u64 {
         self.cbytes
     }
 
@@ -170,7 +170,7 @@ impl Array {
         // A last chunk may hold rows that the sizes do not count yet.
         let most = if rows < self.chunklen { self.chunklen.saturating_mul(self.row) } else { wanted };
         if held < wanted || held > most {
-            return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 20, held));
+            return Err(Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, held));
         }
         Ok(chunk)
     }
@@ -262,7 +262,7 @@ impl Dataset {
         };
         for array in &mut arrays {
             if array.own < rows && tolerate.is_none() {
-                let e = Error::needing(Kind::Invalid, What::BcolzRows, rows, array.shape.rows());
+                let e = Error::needing(Kind::Invalid, What::BCOLZ_ROWS, rows, array.shape.rows());
                 return Err(Failure::format(&array.dir.join("meta/sizes"), e));
             }
             array.shape = array.shape.with_rows(rows);
@@ -397,7 +397,7 @@ impl Dataset {
                 }
             }
             if rows < self.rows {
-                let e = Error::needing(Kind::Invalid, What::BcolzRows, self.rows, rows);
+                let e = Error::needing(Kind::Invalid, What::BCOLZ_ROWS, self.rows, rows);
                 if !each(array, rows..self.rows, Failure::format(&array.dir.join("meta/sizes"), e)) {
                     return;
                 }
@@ -456,5 +456,5 @@ impl Files {
 
 #[cold]
 pub(super) fn too_large(n: u64) -> Error {
-    Error::needing(Kind::Limit, What::MaxDecoded, 0, n)
+    Error::needing(Kind::Limit, What::MAX_DECODED, 0, n)
 }

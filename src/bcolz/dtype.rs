@@ -61,7 +61,7 @@ impl<'a> Dtype<'a> {
 
     /// A type that is no record.
     pub(super) fn scalar(text: &'a str) -> Result<Self> {
-        let unknown = || Error::new(Kind::Unsupported, What::BcolzDtype, 0);
+        let unknown = || Error::new(Kind::Unsupported, What::BCOLZ_DTYPE, 0);
         let little = |prim| Ok(Dtype::Number { prim, big: false });
         if text == "bool" {
             return Ok(Dtype::Bool);
@@ -93,7 +93,7 @@ impl<'a> Dtype<'a> {
         }
         let size = number(size).filter(|size| *size > 0).ok_or_else(unknown)?;
         if size > MAX_ITEM / 4 {
-            return Err(Error::needing(Kind::Limit, What::BcolzDtype, 1, (MAX_ITEM / 4).into()));
+            return Err(Error::needing(Kind::Limit, What::BCOLZ_DTYPE, 1, (MAX_ITEM / 4).into()));
         }
         match kind {
             "S" | "a" => Ok(Dtype::Bytes(size)),

@@ -37,7 +37,7 @@ impl<'a> Fields<'a> {
     /// Reads the text of a record.
     pub(super) fn parse(text: &'a str) -> Result<Self> {
         if text.len() > MAX_TEXT {
-            return Err(Error::needing(Kind::Limit, What::BcolzDtype, 0, MAX_TEXT as u64));
+            return Err(Error::needing(Kind::Limit, What::BCOLZ_DTYPE, 0, MAX_TEXT as u64));
         }
         let mut cursor = Cursor { rest: text, end: text.len(), fresh: true };
         let fields = cursor.record(Depth::new(&Limits::DEFAULT))?;
@@ -54,21 +54,9 @@ impl<'a> Fields<'a> {
         self.size
     }
 
-    /// [`len`](Self::len), as types have it.
+    /// How many.
     pub(super) const fn count(&self) -> u32 {
         self.count
-    }
-
-    /// How many.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        self.count as usize
-    }
-
-    /// Whether there is none, which no type has.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.count == 0
     }
 
     /// All fields, in their order.
@@ -185,7 +173,7 @@ impl<'a> Cursor<'a> {
             fields.count = fields.count.saturating_add(1);
             fields.size = walk.field.end();
             if fields.size > MAX_ITEM {
-                return Err(Error::needing(Kind::Limit, What::BcolzDtype, self.at(), MAX_ITEM.into()));
+                return Err(Error::needing(Kind::Limit, What::BCOLZ_DTYPE, self.at(), MAX_ITEM.into()));
             }
         }
         if walk.dict {
@@ -315,7 +303,7 @@ impl<'a> Cursor<'a> {
 
     #[cold]
     fn unknown(&self) -> Error {
-        Error::new(Kind::Unsupported, What::BcolzDtype, self.at())
+        Error::new(Kind::Unsupported, What::BCOLZ_DTYPE, self.at())
     }
 }
 
@@ -333,7 +321,7 @@ mod tests {
                 all.push((String::from(path), at, format!("{dtype}")));
                 return;
             };
-            assert_eq!(fields.iter().count(), fields.len());
+            assert_eq!(fields.iter().count(), fields.count() as usize);
             for field in fields.iter() {
                 walk(field.dtype, &format!("{path}/{}", field.name), at + field.at, all);
             }
@@ -377,9 +365,9 @@ mod tests {
             Dtype::parse(&text).map(|dtype| dtype.size()).map_err(|e| (e.kind(), e.what()))
         };
         assert_eq!(nested(63), Ok(1));
-        assert_eq!(nested(64), Err((Kind::Limit, What::MaxDepth)));
-        assert_eq!(nested(4000), Err((Kind::Limit, What::MaxDepth)));
-        assert_eq!(nested(10_000), Err((Kind::Limit, What::BcolzDtype)));
+        assert_eq!(nested(64), Err((Kind::Limit, What::MAX_DEPTH)));
+        assert_eq!(nested(4000), Err((Kind::Limit, What::MAX_DEPTH)));
+        assert_eq!(nested(10_000), Err((Kind::Limit, What::BCOLZ_DTYPE)));
     }
 
     #[test]
@@ -410,7 +398,7 @@ mod tests {
             "{'names': ['a",
         ] {
             let e = Dtype::parse(text).unwrap_err();
-            assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BcolzDtype), "{text}");
+            assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BCOLZ_DTYPE), "{text}");
             assert!(e.at() <= text.len() as u64);
         }
         let e = Dtype::parse(

@@ -11,24 +11,24 @@ pub(crate) const HEADER: [u8; 16] = *b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0";
 ///
 /// # Errors
 /// [`Kind::Invalid`] for another magic number or number of chunks, [`Kind::Unsupported`] for another
-/// version, [`Kind::Trailing`] for bytes behind the chunk, and those of [`Chunk::split_from`].
+/// version, and those of [`Chunk::open`].
 pub fn open_file(bytes: &[u8]) -> Result<Chunk<'_>> {
     let mut r = Reader::<LittleEndian>::new(bytes);
-    let magic = *r.array::<4>(What::BcolzFile)?;
-    let version = r.u32(What::BcolzFile)?;
-    let chunks = r.u64(What::BcolzFile)?;
+    let magic = *r.array::<4>(What::BCOLZ_FILE)?;
+    let version = r.u32(What::BCOLZ_FILE)?;
+    let chunks = r.u64(What::BCOLZ_FILE)?;
     if !HEADER.starts_with(&magic) {
-        return Err(Error::needing(Kind::Invalid, What::Magic, 0, u32::from_le_bytes(magic).into()));
+        return Err(Error::needing(Kind::Invalid, What::MAGIC, 0, u32::from_le_bytes(magic).into()));
     }
     // The three bytes behind the version are reserved.
     if version & 0xff != 1 {
-        return Err(Error::needing(Kind::Unsupported, What::BcolzFile, 4, (version & 0xff).into()));
+        return Err(Error::needing(Kind::Unsupported, What::BCOLZ_FILE, 4, (version & 0xff).into()));
     }
     if chunks != 1 {
-        return Err(Error::needing(Kind::Invalid, What::BcolzFile, 8, chunks));
+        return Err(Error::needing(Kind::Invalid, What::BCOLZ_FILE, 8, chunks));
     }
     let chunk = Chunk::split_from(&mut r)?;
-    r.end(What::BcolzFile)?;
+    r.end(What::BCOLZ_FILE)?;
     Ok(chunk)
 }
 
@@ -47,7 +47,7 @@ mod tests {
             file[at] = byte;
             open_file(&file).map(|_| ()).unwrap_err()
         };
-        assert_eq!((changed(0, b'c').kind(), changed(0, b'c').what()), (Kind::Invalid, What::Magic));
+        assert_eq!((changed(0, b'c').kind(), changed(0, b'c').what()), (Kind::Invalid, What::MAGIC));
         assert_eq!((changed(4, 2).kind(), changed(4, 2).need()), (Kind::Unsupported, 2));
         assert_eq!((changed(8, 0).kind(), changed(8, 0).at()), (Kind::Invalid, 8));
         assert_eq!((changed(16, 3).kind(), changed(16, 3).at()), (Kind::Unsupported, 16));

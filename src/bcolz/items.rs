@@ -41,10 +41,10 @@ impl<'c> Items<'c> {
     /// have no length.
     pub fn new(chunk: Chunk<'c>, dtype: Dtype<'c>) -> Result<Self> {
         if dtype == Dtype::Object {
-            return Err(Error::new(Kind::Misuse, What::BcolzDtype, 0));
+            return Err(Error::new(Kind::Misuse, What::BCOLZ_DTYPE, 0));
         }
         if chunk.nbytes().checked_rem(dtype.size() as usize) != Some(0) {
-            return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 4, chunk.nbytes() as u64));
+            return Err(Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 4, chunk.nbytes() as u64));
         }
         Ok(Items { chunk, dtype, done: false })
     }
@@ -53,14 +53,14 @@ impl<'c> Items<'c> {
     ///
     /// # Errors
     /// As [`new`](Self::new).
-    pub fn opaque(chunk: Chunk<'c>) -> Result<Self> {
+    pub(crate) fn opaque(chunk: Chunk<'c>) -> Result<Self> {
         #[allow(clippy::cast_possible_truncation, reason = "1 to 255")]
         Items::new(chunk, Dtype::Void(chunk.typesize() as u32))
     }
 
     /// How many.
     #[must_use]
-    pub fn rows(&self) -> u64 {
+    pub(crate) fn rows(&self) -> u64 {
         self.chunk.nbytes().checked_div(self.dtype.size() as usize).unwrap_or(0) as u64
     }
 
@@ -121,7 +121,7 @@ impl<'p> column::Part for ItemsPart<'p> {
     fn column(&self, k: usize) -> Result<Column<'p>> {
         match k {
             0 => Ok(self.0),
-            _ => Err(Error::needing(Kind::OutOfRange, What::Column, k as u64, 1)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, 1)),
         }
     }
 }

@@ -28,7 +28,7 @@ impl Shape {
         let mut shape = Shape { count: lengths.len(), ..Shape::EMPTY };
         match shape.lengths.get_mut(..lengths.len()) {
             Some(to) if !lengths.is_empty() => to.copy_from_slice(lengths),
-            Some(_) => return Err(Error::new(Kind::Invalid, What::BcolzShape, 0)),
+            Some(_) => return Err(Error::new(Kind::Invalid, What::BCOLZ_SHAPE, 0)),
             None => return Err(too_many_dimensions(0)),
         }
         Ok(shape)
@@ -59,7 +59,7 @@ impl Shape {
     /// [`Kind::Overflow`].
     pub fn items(&self) -> Result<u64> {
         let items = self.inner().iter().try_fold(1, |items, length| checked_product(items, *length));
-        items.ok_or_else(|| Error::new(Kind::Overflow, What::BcolzShape, 0))
+        items.ok_or_else(|| Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0))
     }
 
     /// Takes the lengths that follow.
@@ -119,10 +119,10 @@ impl Sizes {
         }
         json.end()?;
         if sizes.shape.count == 0 {
-            return Err(Error::new(Kind::Invalid, What::BcolzShape, 0));
+            return Err(Error::new(Kind::Invalid, What::BCOLZ_SHAPE, 0));
         }
         if sizes.shape.rows() > Limits::DEFAULT.max_rows {
-            return Err(Error::needing(Kind::Limit, What::MaxRows, 0, Limits::DEFAULT.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MAX_ROWS, 0, Limits::DEFAULT.max_rows));
         }
         Ok(sizes)
     }
@@ -130,7 +130,7 @@ impl Sizes {
 
 #[cold]
 fn too_many_dimensions(at: u64) -> Error {
-    Error::needing(Kind::Limit, What::BcolzShape, at, MAX_DIMENSIONS as u64)
+    Error::needing(Kind::Limit, What::BCOLZ_SHAPE, at, MAX_DIMENSIONS as u64)
 }
 
 /// `meta/storage`.
@@ -191,11 +191,11 @@ impl<'a> Storage<'a> {
         }
         json.end()?;
         if !typed {
-            return Err(Error::new(Kind::Invalid, What::BcolzDtype, 0));
+            return Err(Error::new(Kind::Invalid, What::BCOLZ_DTYPE, 0));
         }
         storage.dtype = Dtype::parse(storage.dtype_text)?;
         if storage.chunklen == 0 {
-            return Err(Error::new(Kind::Invalid, What::BcolzChunklen, 0));
+            return Err(Error::new(Kind::Invalid, What::BCOLZ_CHUNKLEN, 0));
         }
         storage.params.typesize = storage.dtype.typesize();
         Ok(storage)
@@ -211,26 +211,26 @@ impl<'a> Storage<'a> {
             match key.as_str() {
                 Some("clevel") => {
                     let level = u8::try_from(json.u64()?).ok().filter(|level| *level <= 9);
-                    self.params.level = level.ok_or_else(|| wrong(What::BcolzParams))?;
+                    self.params.level = level.ok_or_else(|| wrong(What::BCOLZ_PARAMS))?;
                 }
                 Some("shuffle") => {
                     self.params.shuffle = match json.next()? {
                         Some(Event::Bool(false) | Event::Number("0")) => Shuffle::None,
                         Some(Event::Bool(true) | Event::Number("1")) => Shuffle::Byte,
                         Some(Event::Number("2")) => Shuffle::Bit,
-                        _ => return Err(wrong(What::BcolzParams)),
+                        _ => return Err(wrong(What::BCOLZ_PARAMS)),
                     }
                 }
                 Some("cname") => {
                     let name = json.string()?;
                     let known = Compressor::ALL.iter().copied().find(|one| name == *one.name());
-                    self.params.compressor = known.ok_or_else(|| wrong(What::BloscCodec))?;
+                    self.params.compressor = known.ok_or_else(|| wrong(What::BLOSC_CODEC))?;
                 }
                 Some("quantize") => {
                     self.quantize = match json.next()? {
-                        Some(Event::Number(number)) => signed(number).ok_or_else(|| wrong(What::BcolzParams))?,
+                        Some(Event::Number(number)) => signed(number).ok_or_else(|| wrong(What::BCOLZ_PARAMS))?,
                         Some(Event::Null) => 0,
-                        _ => return Err(wrong(What::BcolzParams)),
+                        _ => return Err(wrong(What::BCOLZ_PARAMS)),
                     }
                 }
                 _ => json.skip()?,
@@ -273,7 +273,7 @@ pub fn names<'a>(
             count = count.saturating_add(1);
             if count > Limits::DEFAULT.max_columns {
                 let most = Limits::DEFAULT.max_columns.into();
-                return Err(Error::needing(Kind::Limit, What::MaxColumns, json.at(), most));
+                return Err(Error::needing(Kind::Limit, What::MAX_COLUMNS, json.at(), most));
             }
             let name = name.decode(scratch)?;
             check_name(name)?;
@@ -281,7 +281,7 @@ pub fn names<'a>(
         }
     }
     json.end()?;
-    if found { Ok(()) } else { Err(Error::new(Kind::Invalid, What::BcolzName, 0)) }
+    if found { Ok(()) } else { Err(Error::new(Kind::Invalid, What::BCOLZ_NAME, 0)) }
 }
 
 /// Whether a column may have this name: one that stays inside of its table's directory.
@@ -290,7 +290,7 @@ pub fn names<'a>(
 /// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL, on Windows
 /// also a colon, which ends the name of a drive; `at` is the offset of the first wrong character.
 pub fn check_name(name: &str) -> Result<()> {
-    let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BcolzName, at as u64));
+    let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BCOLZ_NAME, at as u64));
     match name.bytes().position(|byte| matches!(byte, b'/' | b'\\' | 0) || (cfg!(windows) && byte == b':')) {
         Some(at) => wrong(at),
         None if matches!(name, "" | "." | "..") => wrong(0),
@@ -313,11 +313,11 @@ mod tests {
         let sizes = Sizes::parse(b"{\"shape\": [20, 6, 4], \"nbytes\": 3840, \"cbytes\": 4450}\n").unwrap();
         assert_eq!((sizes.shape.lengths(), sizes.nbytes, sizes.cbytes), (&[20, 6, 4][..], 3840, 4450));
         assert_eq!((sizes.shape.rows(), sizes.shape.inner(), sizes.shape.items()), (20, &[6, 4][..], Ok(24)));
-        assert_eq!(Sizes::parse(b"{}").unwrap_err().what(), What::BcolzShape);
+        assert_eq!(Sizes::parse(b"{}").unwrap_err().what(), What::BCOLZ_SHAPE);
         assert_eq!(Sizes::parse(b"{\"shape\": 25}").unwrap_err().kind(), Kind::WrongType);
-        assert_eq!(Sizes::parse(b"{\"shape\": []}").unwrap_err().what(), What::BcolzShape);
+        assert_eq!(Sizes::parse(b"{\"shape\": []}").unwrap_err().what(), What::BCOLZ_SHAPE);
         assert_eq!(Sizes::parse(b"{\"shape\": [-1]}").unwrap_err().kind(), Kind::WrongType);
-        assert_eq!(Sizes::parse(b"{\"shape\": [2000000000000]}").unwrap_err().what(), What::MaxRows);
+        assert_eq!(Sizes::parse(b"{\"shape\": [2000000000000]}").unwrap_err().what(), What::MAX_ROWS);
         let many = std::format!("{{\"shape\": [{}]}}", ["1"; 33].join(","));
         assert_eq!(Sizes::parse(many.as_bytes()).unwrap_err().kind(), Kind::Limit);
         let huge = Sizes::parse(b"{\"shape\": [1, 9999999999, 9999999999]}").unwrap();
@@ -344,14 +344,14 @@ mod tests {
     #[test]
     fn storage_that_is_wrong() {
         for (text, kind, what) in [
-            ("", Kind::Truncated, What::Json),
-            (r#"{"chunklen": 1}"#, Kind::Invalid, What::BcolzDtype),
-            (r#"{"dtype": "int32"}"#, Kind::Invalid, What::BcolzChunklen),
-            (r#"{"dtype": "int32", "chunklen": 0}"#, Kind::Invalid, What::BcolzChunklen),
-            (r#"{"dtype": "int33", "chunklen": 1}"#, Kind::Unsupported, What::BcolzDtype),
-            (r#"{"cparams": {"cname": "lzma"}}"#, Kind::Unsupported, What::BloscCodec),
-            (r#"{"cparams": {"clevel": 10}}"#, Kind::Unsupported, What::BcolzParams),
-            (r#"{"cparams": {"shuffle": 3}}"#, Kind::Unsupported, What::BcolzParams),
+            ("", Kind::Truncated, What::JSON),
+            (r#"{"chunklen": 1}"#, Kind::Invalid, What::BCOLZ_DTYPE),
+            (r#"{"dtype": "int32"}"#, Kind::Invalid, What::BCOLZ_CHUNKLEN),
+            (r#"{"dtype": "int32", "chunklen": 0}"#, Kind::Invalid, What::BCOLZ_CHUNKLEN),
+            (r#"{"dtype": "int33", "chunklen": 1}"#, Kind::Unsupported, What::BCOLZ_DTYPE),
+            (r#"{"cparams": {"cname": "lzma"}}"#, Kind::Unsupported, What::BLOSC_CODEC),
+            (r#"{"cparams": {"clevel": 10}}"#, Kind::Unsupported, What::BCOLZ_PARAMS),
+            (r#"{"cparams": {"shuffle": 3}}"#, Kind::Unsupported, What::BCOLZ_PARAMS),
         ] {
             let e = storage(text).unwrap_err();
             assert_eq!((e.kind(), e.what()), (kind, what), "{text}");
@@ -373,9 +373,9 @@ mod tests {
         assert_eq!(all(r#"{"names": []}"#).unwrap(), [""; 0]);
         for name in ["", ".", "..", "../x", "/x", "a/b", r"a\\b", r"\u0000", r"\u002e\u002e", r"..\u002fx"] {
             let e = all(&std::format!(r#"{{"names": ["ok", "{name}"]}}"#)).unwrap_err();
-            assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::BcolzName), "{name}");
+            assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::BCOLZ_NAME), "{name}");
         }
-        assert_eq!(all("{}").unwrap_err().what(), What::BcolzName);
+        assert_eq!(all("{}").unwrap_err().what(), What::BCOLZ_NAME);
         assert_eq!(all(r#"{"names": [1]}"#).unwrap_err().kind(), Kind::WrongType);
     }
 }

@@ -59,8 +59,6 @@ mod column;
 #[cfg(feature = "std")]
 mod dataset;
 mod dtype;
-#[cfg(feature = "std")]
-mod failure;
 mod fields;
 mod file;
 mod items;
@@ -70,14 +68,17 @@ mod part;
 mod raw;
 #[cfg(feature = "std")]
 mod salvage;
+mod what;
 pub mod write;
 
+pub(crate) use what::FIELDS;
+
+#[cfg(feature = "std")]
+pub use crate::error::{Cause, Failure};
 pub use column::Column;
 #[cfg(feature = "std")]
 pub use dataset::{Array, Dataset};
 pub use dtype::Dtype;
-#[cfg(feature = "std")]
-pub use failure::{Cause, Failure};
 pub use fields::{Field, Fields};
 pub use file::open_file;
 pub use items::{Items, ItemsPart};

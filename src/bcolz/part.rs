@@ -3,11 +3,10 @@
 use core::ops::Range;
 
 use super::dataset::{Array, Dataset, Files, too_large};
-use super::failure::Failure;
 use super::{Column, Dtype, salvage};
 use crate::bytes::{Scratch, saturated};
 use crate::column::{self, Span};
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Cause, Error, Failure, Kind, Result, What};
 
 /// The rows of a dataset.
 #[derive(Debug)]
@@ -95,7 +94,11 @@ impl<'d> Table<'d> {
     /// Keeps what a failure is about.
     fn note<T>(&mut self, number: u64, done: Result<T, Failure>) -> Result<T> {
         done.map_err(|failure| {
-            let e = failure.error(number);
+            // What can be said of it without a path.
+            let e = match failure.cause {
+                Cause::Format(e) => e,
+                Cause::Io(_) => Error::new(Kind::Truncated, What::BCOLZ_FILE, number),
+            };
             self.failed = Some(failure);
             e
         })
@@ -137,7 +140,7 @@ impl<'d> Table<'d> {
         for (row, span) in (first..).zip(spans) {
             let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes());
             let nbytes = self.note(row, nbytes)?;
-            let changed = || Error::needing(Kind::Invalid, What::BloscNbytes, 20, nbytes as u64);
+            let changed = || Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, nbytes as u64);
             let (now, rest) = core::mem::take(&mut to).split_at_mut_checked(nbytes).ok_or_else(changed)?;
             let done = self.files.decode(array, row, 0, now);
             self.note(row, done)?;
@@ -206,7 +209,7 @@ impl<'p> Part<'p> {
 
     #[cold]
     fn no_column(&self, k: usize) -> Error {
-        Error::needing(Kind::OutOfRange, What::Column, k as u64, self.arrays.len() as u64)
+        Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.arrays.len() as u64)
     }
 }
 
@@ -226,14 +229,12 @@ impl<'p> column::Part for Part<'p> {
     }
 
     fn column(&self, k: usize) -> Result<Column<'p>> {
-        let (Some(array), Some(slot)) = (self.arrays.get(k), self.slots.get(k)) else { return Err(self.no_column(k)) };
-        let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
-        if array.dtype() == Dtype::Object {
-            let spans = range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default();
-            let column = Column::of_objects(spans, data);
-            return Ok(self.there(k).map_or(column, |bits| column.with_gaps(bits)));
-        }
-        let column = Column::new(array.dtype(), array.shape().inner(), self.rows, data)?;
+        let Some(array) = self.arrays.get(k) else { return Err(self.no_column(k)) };
+        let (data, spans) = self.bytes(k);
+        let column = match array.dtype() {
+            Dtype::Object => Column::of_objects(spans, data),
+            dtype => Column::new(dtype, array.shape().inner(), self.rows, data)?,
+        };
         Ok(self.there(k).map_or(column, |bits| column.with_gaps(bits)))
     }
 }

@@ -98,15 +98,9 @@ impl Compressor {
         }
     }
 
-    /// The one with this name.
-    #[must_use]
-    pub fn from_name(name: &str) -> Option<Self> {
-        Compressor::ALL.iter().copied().find(|one| one.name() == name)
-    }
-
     /// The codec of its streams.
     #[must_use]
-    pub const fn codec(self) -> Codec {
+    pub(crate) const fn codec(self) -> Codec {
         match self {
             Compressor::Blosclz => Codec::Blosclz,
             Compressor::Lz4 => Codec::Lz4,
@@ -131,7 +125,7 @@ impl Compressor {
     /// The one whose number the flags of a chunk hold; of two, the plain one.
     pub(crate) fn of_flags(flags: u8) -> Result<Self> {
         let id = flags >> flag::CODEC_SHIFT;
-        let unknown = || Error::needing(Kind::Unsupported, What::BloscCodec, 2, id.into());
+        let unknown = || Error::needing(Kind::Unsupported, What::BLOSC_CODEC, 2, id.into());
         Compressor::ALL.iter().copied().find(|one| one.id() == id).ok_or_else(unknown)
     }
 

@@ -149,5 +149,5 @@ fn mended(file: &mut [u8]) -> Result<Chunk<'_>> {
 
 #[cold]
 fn missing() -> Error {
-    Error::new(Kind::Truncated, What::BcolzFile, 0)
+    Error::new(Kind::Truncated, What::BCOLZ_FILE, 0)
 }

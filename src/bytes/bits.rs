@@ -23,7 +23,7 @@ impl<'a> Bits<'a> {
             Some(end) if end.div_ceil(8) <= bytes.len() => Ok(Bits { bytes, first, len }),
             _ => {
                 let need = (first as u64).saturating_add(len as u64).div_ceil(8);
-                Err(Error::needing(Kind::Truncated, What::Bits, 0, need))
+                Err(Error::needing(Kind::Truncated, What::BITS, 0, need))
             }
         }
     }
@@ -53,11 +53,8 @@ impl<'a> Bits<'a> {
     }
 
     /// Up to 64 bits from bit `i` on, the first in the lowest place, zeros behind the end.
-    // For modules of WebAssembly, once: one call for 64 bits.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
-    #[cfg_attr(target_family = "wasm", inline(never))]
     #[must_use]
-    pub fn word(&self, i: usize) -> u64 {
+    pub(crate) fn word(&self, i: usize) -> u64 {
         let left = self.len.saturating_sub(i);
         if left == 0 {
             return 0;
@@ -82,7 +79,7 @@ impl<'a> Bits<'a> {
     pub fn slice(&self, first: usize, len: usize) -> Result<Self> {
         match first.checked_add(len) {
             Some(end) if end <= self.len => Ok(Bits { first: self.first.wrapping_add(first), len, ..*self }),
-            _ => Err(Error::needing(Kind::OutOfRange, What::Bits, first as u64, self.len as u64)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::BITS, first as u64, self.len as u64)),
         }
     }
 
@@ -134,7 +131,7 @@ fn tail_word(bytes: &[u8], shift: usize) -> u64 {
 /// Takes bits in sequence, least significant first.
 ///
 /// ```
-/// use pilaster::bytes::BitReader;
+/// use pilaster::unstable::bytes::BitReader;
 ///
 /// let mut r = BitReader::new(&[0b1011_0010, 0xff]);
 /// assert_eq!((r.take(1)?, r.take(3)?, r.take(6)?), (0, 0b001, 0b11_1011));
@@ -160,11 +157,11 @@ impl<'a> BitReader<'a> {
     /// [`Kind::Truncated`] at the end of the input (`at` counts bytes), [`Kind::OutOfRange`] above 64.
     pub fn take(&mut self, n: u32) -> Result<u64> {
         if n > 64 {
-            return Err(Error::needing(Kind::OutOfRange, What::Bits, u64::from(n), 64));
+            return Err(Error::needing(Kind::OutOfRange, What::BITS, u64::from(n), 64));
         }
         let end = self.at.saturating_add(n as usize);
         if end > self.bits.len {
-            return Err(Error::needing(Kind::Truncated, What::Bits, self.at as u64 / 8, end.div_ceil(8) as u64));
+            return Err(Error::needing(Kind::Truncated, What::BITS, self.at as u64 / 8, end.div_ceil(8) as u64));
         }
         let word = self.bits.word(self.at);
         self.at = end;

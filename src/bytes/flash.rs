@@ -5,6 +5,7 @@ use core::ops::Range;
 use embedded_storage_03::nor_flash::NorFlash;
 
 use super::{Sink, WriteError};
+use crate::bytes::len32;
 use crate::error::{Error, Kind, Result, What};
 
 /// Puts bytes into erased flash, front to back.
@@ -45,19 +46,20 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
     pub fn new(flash: F, range: Range<u32>, page: &'p mut [u8]) -> Result<Self> {
         let word = F::WRITE_SIZE.max(1);
         if page.len() < word {
-            return Err(Error::needing(Kind::NoRoom, What::Scratch, 0, word as u64));
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, 0, word as u64));
         }
         let whole = page.len().checked_div(word).unwrap_or(0).saturating_mul(word);
         let page = page.get_mut(..whole).unwrap_or_default();
         let aligned = |at: u32| (at as usize).is_multiple_of(word);
         if !aligned(range.start) || !aligned(range.end) || range.end as usize > flash.capacity() {
-            return Err(Error::new(Kind::Misuse, What::FlashRegion, range.start.into()));
+            return Err(Error::new(Kind::Misuse, What::FLASH_REGION, range.start.into()));
         }
         Ok(FlashSink { flash, page, filled: 0, at: range.start, end: range.end })
     }
 
     /// The flash.
-    pub const fn flash(&mut self) -> &mut F {
+    #[cfg(feature = "dataseries")]
+    pub(crate) const fn flash(&mut self) -> &mut F {
         &mut self.flash
     }
 
@@ -69,7 +71,7 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
     /// Where the next byte goes.
     #[must_use]
     pub const fn at(&self) -> u32 {
-        self.at.wrapping_add(small(self.filled))
+        self.at.wrapping_add(len32(self.filled))
     }
 
     /// Goes on elsewhere, in whole words of the flash; what was not synced is forgotten.
@@ -88,11 +90,10 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
         self.write(len)
     }
 
-    #[inline(never)]
     fn write(&mut self, len: usize) -> Result<(), WriteError<F::Error>> {
         let Some(bytes) = self.page.get(..len).filter(|bytes| !bytes.is_empty()) else { return Ok(()) };
         self.flash.write(self.at, bytes).map_err(WriteError::Sink)?;
-        self.at = self.at.wrapping_add(small(len));
+        self.at = self.at.wrapping_add(len32(len));
         self.filled = 0;
         Ok(())
     }
@@ -106,7 +107,7 @@ impl<F: NorFlash> Sink for FlashSink<'_, F> {
     fn put(&mut self, mut bytes: &[u8]) -> Result<(), Self::Error> {
         if bytes.len() as u64 > self.room() {
             let need = u64::from(self.at()).saturating_add(bytes.len() as u64);
-            return Err(Error::needing(Kind::NoRoom, What::FlashRegion, self.at().into(), need).into());
+            return Err(Error::needing(Kind::NoRoom, What::FLASH_REGION, self.at().into(), need).into());
         }
         loop {
             let room = self.page.get_mut(self.filled..).unwrap_or_default();
@@ -126,10 +127,4 @@ impl<F: NorFlash> Sink for FlashSink<'_, F> {
     fn room(&self) -> u64 {
         self.end.saturating_sub(self.at()).into()
     }
-}
-
-/// A length within a page.
-#[allow(clippy::cast_possible_truncation, reason = "places in flash are 32 bits, so pages are smaller")]
-const fn small(len: usize) -> u32 {
-    len as u32
 }

@@ -1,70 +1,71 @@
-//! Bytes in and bytes out, below every format: byte order, cursor, sink, scratch memory, bits.
+//! Bytes in and bytes out, below every format: byte order, sink, scratch memory, bits.
 //!
 //! | item | what it is for |
 //! |---|---|
 //! | [`Endian`] | byte order as a type, chosen at the door |
-//! | [`Reader`] | the one way in which bytes of a file are taken: checked, and aware of its offset |
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
 //! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
-//! | [`Span`] | a range of a file that may be larger than memory |
+//! | [`FileRange`] | a range of a file that may be larger than memory |
 //! | [`product`] | what two numbers of a file make, if 64 bits hold it |
-//! | [`Bits`], [`BitReader`] | bits of a byte slice, by index and in sequence |
+//! | [`half_to_f32`] | a half float from its bits |
+//! | [`Bits`] | bits of a byte slice |
 //!
 //! ```
-//! use pilaster::bytes::{LittleEndian, Reader, Scratch};
-//! use pilaster::error::What;
+//! use pilaster::bytes::Scratch;
 //!
-//! let mut r = Reader::<LittleEndian>::new(&[2, 0, 0, 0, 7, 9]);
-//! let n = r.u32(What::Input)?;
-//! let data = r.take(n as usize, What::Input)?;
-//! r.end(What::Input)?;
-//!
+//! let data = [7, 9];
 //! let mut memory = [0u8; 64];
 //! let mut scratch = Scratch::new(&mut memory);
 //! let squares = scratch.take::<u64>(2)?;
 //! for (s, d) in squares.iter_mut().zip(data) {
-//!     *s = u64::from(*d) * u64::from(*d);
+//!     *s = d * d;
 //! }
 //! assert_eq!(squares, [49, 81]);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
-mod bits;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
+pub(crate) mod bits;
 mod endian;
+mod file_range;
 #[cfg(feature = "embedded-storage-03")]
 mod flash;
-mod number;
-mod reader;
+#[cfg(any(feature = "dataseries", feature = "jay"))]
+mod heap_sort;
+mod integer;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
+pub(crate) mod reader;
 mod scratch;
 #[cfg(feature = "filo")]
-pub(crate) mod short;
+pub(crate) mod short_strings;
 mod sink;
-#[cfg(any(feature = "dataseries", feature = "jay"))]
-mod sort;
-mod span;
-pub(crate) mod words;
+pub(crate) mod word_list;
 
-pub use bits::{BitReader, Bits};
+#[cfg(feature = "zstd")]
+pub(crate) use bits::BitReader;
+pub use bits::Bits;
 pub use endian::{BigEndian, Endian, LittleEndian, NativeEndian};
+pub use file_range::FileRange;
 #[cfg(feature = "embedded-storage-03")]
 pub use flash::FlashSink;
-pub use number::{checked_product, product};
-pub(crate) use number::{decimal, little, saturated};
-pub use reader::Reader;
+#[cfg(any(feature = "dataseries", feature = "jay"))]
+pub(crate) use heap_sort::sort_by;
+pub use integer::{checked_product, half_to_f32, product};
+#[allow(unused_imports, reason = "each of them some format uses")]
+pub(crate) use integer::{decimal, len32, little, low8, low16, low32, saturated};
+#[allow(unused_imports, reason = "each format uses it")]
+pub(crate) use reader::Reader;
 pub use scratch::Scratch;
 #[cfg(feature = "embedded-io-07")]
 pub use sink::EmbeddedIoSink;
 #[cfg(feature = "std")]
 pub use sink::IoSink;
 pub use sink::{Sink, SliceSink, WriteError};
-#[cfg(any(feature = "dataseries", feature = "jay"))]
-pub(crate) use sort::sort_by;
-pub use span::Span;
 
-/// Whether loops and tables that buy nothing but speed are worth their flash and their memory: on hosts, which have
-/// 64 bits. What takes the other way gives the same results.
-pub(crate) const FAST: bool = cfg!(target_pointer_width = "64");
+/// Whether speed comes before size: unrolled loops and tables for decoding, unless the builder passes
+/// `--cfg pilaster_small`. Both give the same results.
+pub(crate) const FAST: bool = !cfg!(pilaster_small);
 
-/// Whether a word at any address takes a load for each of its bytes. So it is on the smallest machines, as a
-/// Cortex-M0. They are known here by what else they lack, an exchange that nothing interrupts.
+/// Whether an unaligned load takes one instruction per byte, as on a Cortex-M0. The compiler does not tell, so targets
+/// without atomic exchange of 32 bits are taken for such.
 pub(crate) const STRICT: bool = cfg!(not(target_has_atomic = "32"));

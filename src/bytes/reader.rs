@@ -168,34 +168,34 @@ mod tests {
     fn numbers_in_both_orders() {
         let bytes = [1, 2, 3, 4, 5, 6];
         let mut le = Reader::<LittleEndian>::new(&bytes);
-        assert_eq!((le.u16(What::Input), le.u32(What::Input)), (Ok(0x0201), Ok(0x0605_0403)));
+        assert_eq!((le.u16(What::INPUT), le.u32(What::INPUT)), (Ok(0x0201), Ok(0x0605_0403)));
         let mut be = Reader::<BigEndian>::new(&bytes);
-        assert_eq!((be.u16(What::Input), be.i32(What::Input)), (Ok(0x0102), Ok(0x0304_0506)));
-        assert_eq!(be.end(What::Input), Ok(()));
+        assert_eq!((be.u16(What::INPUT), be.i32(What::INPUT)), (Ok(0x0102), Ok(0x0304_0506)));
+        assert_eq!(be.end(What::INPUT), Ok(()));
     }
 
     #[test]
     fn a_failed_take_leaves_the_cursor() {
         let mut r = Reader::<LittleEndian>::new_at(&[1, 2, 3], 100);
-        assert_eq!(r.u8(What::Input), Ok(1));
-        let e = r.u32(What::FiloBase).unwrap_err();
-        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::FiloBase, 101, 4));
-        assert_eq!(r.take(2, What::Input), Ok(&[2u8, 3][..]));
+        assert_eq!(r.u8(What::INPUT), Ok(1));
+        let e = r.u32(What::FILO_BASE).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::FILO_BASE, 101, 4));
+        assert_eq!(r.take(2, What::INPUT), Ok(&[2u8, 3][..]));
     }
 
     #[test]
     fn a_fenced_part_ends_at_its_fence() {
         let mut r = Reader::<LittleEndian>::new(&[1, 2, 3, 4]);
-        let mut part = r.split(2, What::Input).unwrap();
-        assert!(part.u32(What::Input).is_err());
-        assert_eq!(part.end(What::Input).unwrap_err().kind(), Kind::Trailing);
+        let mut part = r.split(2, What::INPUT).unwrap();
+        assert!(part.u32(What::INPUT).is_err());
+        assert_eq!(part.end(What::INPUT).unwrap_err().kind(), Kind::Trailing);
         assert_eq!(r.at(), 2);
     }
 
     #[test]
     fn a_count_that_overflows_is_an_error() {
         let mut r = Reader::<LittleEndian>::new(&[0; 8]);
-        let e = r.views::<zerocopy::U64<LittleEndian>>(usize::MAX, What::Input).unwrap_err();
+        let e = r.views::<zerocopy::U64<LittleEndian>>(usize::MAX, What::INPUT).unwrap_err();
         assert_eq!(e.kind(), Kind::Overflow);
     }
 }

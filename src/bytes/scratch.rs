@@ -49,7 +49,6 @@ impl<'s> Scratch<'s> {
     }
 
     /// Cuts off `n` values of `size` bytes: one body for all types.
-    #[inline(never)]
     pub(crate) fn cut(&mut self, n: usize, size: usize, align: usize) -> Result<&'s mut [u8]> {
         let Some(len) = n.checked_mul(size) else { return Err(no_room(n, size, align)) };
         if len == 0 {
@@ -78,7 +77,7 @@ impl<'s> Scratch<'s> {
 #[cold]
 fn no_room(n: usize, size: usize, align: usize) -> Error {
     let need = (n as u64).saturating_mul(size as u64).saturating_add(align.saturating_sub(1) as u64);
-    Error::needing(Kind::NoRoom, What::Scratch, 0, need)
+    Error::needing(Kind::NoRoom, What::SCRATCH, 0, need)
 }
 
 #[cfg(test)]

@@ -118,7 +118,7 @@ impl Sink for SliceSink<'_> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let end = self.len.saturating_add(bytes.len());
         let Some(to) = self.buffer.get_mut(self.len..end) else {
-            return Err(Error::needing(Kind::NoRoom, What::Destination, self.len as u64, end as u64));
+            return Err(Error::needing(Kind::NoRoom, What::DESTINATION, self.len as u64, end as u64));
         };
         to.copy_from_slice(bytes);
         self.len = end;
@@ -143,7 +143,7 @@ impl<const N: usize> Sink for heapless_09::Vec<u8, N> {
     fn put(&mut self, bytes: &[u8]) -> Result<(), Error> {
         let need = self.len().saturating_add(bytes.len());
         self.extend_from_slice(bytes)
-            .map_err(|_| Error::needing(Kind::NoRoom, What::Destination, self.len() as u64, need as u64))
+            .map_err(|_| Error::needing(Kind::NoRoom, What::DESTINATION, self.len() as u64, need as u64))
     }
 }
 

@@ -2,219 +2,47 @@
 //!
 //! | module | codec | decodes | encodes |
 //! |---|---|---|---|
-//! | [`lz4`] | LZ4 blocks | without a heap | with a [`Table`]; thoroughly with `alloc` |
-//! | [`lzf`] | LZF streams | without a heap | with a [`Table`] |
-//! | [`snappy`] | Snappy blocks | without a heap | with a [`Table`] |
-//! | [`blosclz`] | blosclz streams | without a heap | with a [`Table`] |
-#![cfg_attr(feature = "lzo", doc = "| [`lzo`] | LZO1X streams | without a heap | with `alloc` |")]
-#![cfg_attr(not(feature = "lzo"), doc = "| `lzo` | LZO1X streams | feature `lzo` | |")]
-#![cfg_attr(feature = "deflate", doc = "| [`deflate`] | zlib streams | in lent memory | with `alloc` |")]
-#![cfg_attr(not(feature = "deflate"), doc = "| `deflate` | zlib streams | feature `deflate` | |")]
-#![cfg_attr(feature = "bzip2", doc = "| [`bzip2`] | bzip2 streams | in lent memory | with `alloc` |")]
-#![cfg_attr(not(feature = "bzip2"), doc = "| `bzip2` | bzip2 streams | feature `bzip2` | |")]
-#![cfg_attr(feature = "zstd", doc = "| [`zstd`] | Zstandard frames | in lent memory | feature `zstd-encode` |")]
-#![cfg_attr(not(feature = "zstd"), doc = "| `zstd` | Zstandard frames | feature `zstd` | |")]
+//! | `lz4` | LZ4 blocks | without a heap | with a [`HashTable`]; thoroughly with `alloc` |
+//! | `lzf` | LZF streams | without a heap | with a [`HashTable`] |
+//! | `snappy` | Snappy blocks | without a heap | with a [`HashTable`] |
+//! | `blosclz` | blosclz streams | without a heap | with a [`HashTable`] |
+//! | `lzo` | LZO1X streams | without a heap | with `alloc` |
+//! | `deflate` | zlib streams | in lent memory | with `alloc` |
+//! | `bzip2` | bzip2 streams | in lent memory | with `alloc` |
+//! | `zstd` | Zstandard frames | in lent memory | feature `zstd-encode` |
 //!
-//! [`shuffle`] and [`bitshuffle`] sort bytes and bits so that a codec finds more; they change no length.
+//! `shuffle` and `bitshuffle` sort bytes and bits so that a codec finds more; they change no length.
 //!
 //! Every decoder stops at the end of its destination, takes all of its input or says that some is
 //! left over, and works in proportion to the two. What the destination held before is never read.
 //! After an error its content is arbitrary.
 //!
-//! Whoever finds the codec named in a file goes through [`Codec`]:
-//!
-//! ```
-//! use pilaster::bytes::Scratch;
-//! use pilaster::codec::Codec;
-//!
-//! let mut bytes = [0; 13];
-//! let mut scratch = Scratch::new(&mut []);
-//! assert_eq!(Codec::Lzf.workspace_len(bytes.len()), 0);
-//! assert_eq!(Codec::Lzf.decode(&[0, b'a', 0x20, 0, 0xe0, 0, 3], &mut bytes, &mut scratch)?, 13);
-//! assert_eq!(bytes, [b'a'; 13]);
-//! # Ok::<(), pilaster::Error>(())
-//! ```
+//! Whoever finds the codec named in a file goes through `Codec`.
 
-pub mod bitshuffle;
-pub mod blosclz;
+pub(crate) mod bitshuffle;
+pub(crate) mod blosclz;
 #[cfg(feature = "bzip2")]
-pub mod bzip2;
+pub(crate) mod bzip2;
+pub(crate) mod choice;
 #[cfg(feature = "deflate")]
-pub mod deflate;
+pub(crate) mod deflate;
 mod greedy;
 mod lz;
-pub mod lz4;
-pub mod lzf;
+pub(crate) mod lz4;
+pub(crate) mod lzf;
 #[cfg(feature = "lzo")]
-pub mod lzo;
-pub mod shuffle;
-pub mod snappy;
+pub(crate) mod lzo;
+pub(crate) mod shuffle;
+pub(crate) mod snappy;
 #[cfg(feature = "zstd")]
-pub mod zstd;
+pub(crate) mod zstd;
 
-pub use greedy::Table;
-
-use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, What};
-
-/// A codec, chosen at run time.
-///
-/// All of them exist in every build; one whose feature is off answers [`Kind::Unsupported`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "defmt", derive(defmt::Format))]
-#[non_exhaustive]
-pub enum Codec {
-    /// [`lz4`].
-    Lz4,
-    /// [`lz4`], written by its thorough encoder; to a decoder the same.
-    Lz4Hc,
-    /// [`lzf`].
-    Lzf,
-    /// [`snappy`].
-    Snappy,
-    /// LZO1X; needs the feature `lzo`.
-    Lzo,
-    /// Deflate in the frame of zlib; needs the feature `deflate`.
-    Zlib,
-    /// bzip2; needs the feature `bzip2`.
-    Bzip2,
-    /// [`blosclz`].
-    Blosclz,
-    /// Zstandard; needs the feature `zstd`, and to be written `zstd-encode`.
-    Zstd,
-}
-
-impl Codec {
-    /// Each of them.
-    pub const ALL: [Codec; 9] = [
-        Codec::Lz4,
-        Codec::Lz4Hc,
-        Codec::Lzf,
-        Codec::Snappy,
-        Codec::Lzo,
-        Codec::Zlib,
-        Codec::Bzip2,
-        Codec::Blosclz,
-        Codec::Zstd,
-    ];
-
-    /// Whether this build has it.
-    #[must_use]
-    pub const fn supported(self) -> bool {
-        match self {
-            Codec::Lz4 | Codec::Lz4Hc | Codec::Lzf | Codec::Snappy | Codec::Blosclz => true,
-            Codec::Lzo => cfg!(feature = "lzo"),
-            Codec::Zlib => cfg!(feature = "deflate"),
-            Codec::Bzip2 => cfg!(feature = "bzip2"),
-            Codec::Zstd => cfg!(feature = "zstd"),
-        }
-    }
-
-    /// How many bytes of scratch [`decode`](Self::decode) takes for an output of up to `decoded` bytes.
-    #[must_use]
-    pub const fn workspace_len(self, decoded: usize) -> usize {
-        match self {
-            #[cfg(feature = "deflate")]
-            Codec::Zlib => deflate::WORKSPACE_LEN,
-            #[cfg(feature = "bzip2")]
-            Codec::Bzip2 => bzip2::workspace_len(9, decoded),
-            #[cfg(feature = "zstd")]
-            Codec::Zstd => zstd::WORKSPACE_LEN,
-            _ => {
-                let _ = decoded;
-                0
-            }
-        }
-    }
-
-    /// Decodes all of `src` into `dst`; gives back how many bytes it has. Temporaries are taken from
-    /// `scratch` and given back.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] for an output longer than `dst` (`need`: at least how long) or too little
-    /// scratch; [`Kind::Unsupported`] where a feature is off; else as the codec says, what is wrong and
-    /// where in `src`.
-    pub fn decode(self, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-        let _ = &scratch;
-        match self {
-            Codec::Lz4 | Codec::Lz4Hc => lz4::decode(src, dst),
-            Codec::Lzf => lzf::decode(src, dst),
-            Codec::Snappy => snappy::decode(src, dst),
-            Codec::Blosclz => blosclz::decode(src, dst),
-            #[cfg(feature = "lzo")]
-            Codec::Lzo => lzo::decode(src, dst),
-            #[cfg(feature = "deflate")]
-            Codec::Zlib => deflate::decode(src, dst, scratch),
-            #[cfg(feature = "bzip2")]
-            Codec::Bzip2 => bzip2::decode(src, dst, scratch),
-            #[cfg(feature = "zstd")]
-            Codec::Zstd => zstd::decode(src, dst, scratch),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
-            _ => Err(self.unsupported()),
-        }
-    }
-
-    /// The most that `n` bytes take, whatever the encoder.
-    #[must_use]
-    pub const fn max_len(self, n: usize) -> usize {
-        match self {
-            Codec::Lz4 | Codec::Lz4Hc => lz4::max_len(n),
-            Codec::Lzf => lzf::max_len(n),
-            Codec::Snappy => snappy::max_len(n),
-            Codec::Blosclz => blosclz::max_len(n),
-            #[cfg(feature = "lzo")]
-            Codec::Lzo => lzo::max_len(n),
-            #[cfg(feature = "deflate")]
-            Codec::Zlib => deflate::max_len(n),
-            #[cfg(feature = "bzip2")]
-            Codec::Bzip2 => bzip2::max_len(n),
-            #[cfg(feature = "zstd")]
-            Codec::Zstd => zstd::max_len(n),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd")))]
-            _ => n,
-        }
-    }
-
-    /// Encodes `src` into `dst` with memory from the heap; gives back how many bytes it takes.
-    ///
-    /// `level` is 1 to 9, where the codec has levels. A `dst` shorter than [`max_len`](Self::max_len)
-    /// is how to ask for a result that is worth it: `&mut dst[..src.len() - 1]`.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the result does not fit, [`Kind::Unsupported`] where a feature is off.
-    #[cfg(feature = "alloc")]
-    pub fn encode(self, src: &[u8], dst: &mut [u8], level: u8) -> Result<usize> {
-        match self {
-            Codec::Lz4 => lz4::encode(src, dst, &mut host_table()),
-            Codec::Lz4Hc => lz4::encode_hc(src, dst, level),
-            Codec::Lzf => lzf::encode(src, dst, &mut host_table()),
-            Codec::Snappy => snappy::encode(src, dst, &mut host_table()),
-            Codec::Blosclz => blosclz::encode(src, dst, &mut host_table()),
-            #[cfg(feature = "lzo")]
-            Codec::Lzo => lzo::encode(src, dst),
-            #[cfg(feature = "deflate")]
-            Codec::Zlib => deflate::encode(src, dst, level),
-            #[cfg(feature = "bzip2")]
-            Codec::Bzip2 => bzip2::encode(src, dst, level),
-            #[cfg(feature = "zstd-encode")]
-            Codec::Zstd => zstd::encode(src, dst),
-            #[cfg(not(all(feature = "lzo", feature = "deflate", feature = "bzip2", feature = "zstd-encode")))]
-            _ => Err(self.unsupported()),
-        }
-    }
-
-    #[cold]
-    #[allow(dead_code, reason = "with all features nothing is unsupported")]
-    fn unsupported(self) -> Error {
-        Error::needing(Kind::Unsupported, What::Codec, 0, self as u64)
-    }
-}
-
-/// A table of 32 KiB: the most that pays.
-#[cfg(feature = "alloc")]
-fn host_table() -> alloc::boxed::Box<Table<16_384>> {
-    alloc::boxed::Box::new(Table::new())
-}
+#[cfg(any(feature = "dataseries", feature = "bcolz", all(feature = "vortex", feature = "zstd"), test))]
+pub(crate) use choice::Codec;
+pub use greedy::HashTable;
 
 #[cfg(test)]
 pub(crate) mod tests;
+mod what;
+
+pub(crate) use what::FIELDS;

@@ -4,7 +4,7 @@
 //! changes slowly then lies together. Bytes that make no whole item stay behind, as they are.
 //!
 //! ```
-//! use pilaster::codec::shuffle;
+//! use pilaster::unstable::codec::shuffle;
 //!
 //! let items = [1, 0, 2, 0, 3, 0, 99];
 //! let mut planes = [0; 7];
@@ -16,6 +16,8 @@
 //! assert_eq!(back, items);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
+
+// Items of 4 shuffle at 0.26 of the speed without the inline attributes of this file (bench `codec`).
 
 use super::lz::no_room;
 use crate::bytes::FAST;
@@ -312,7 +314,7 @@ mod tests {
     fn too_little_room() {
         for f in [shuffle, unshuffle] {
             let e = f(4, &[0; 9], &mut [0; 8]).unwrap_err();
-            assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Destination, 9));
+            assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::DESTINATION, 9));
         }
     }
 }

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::Result;
+use crate::bytes::Scratch;
+use crate::error::{Kind, What};
 use std::format;
 use std::vec;
 use std::vec::Vec;
@@ -78,8 +80,25 @@ pub(crate) fn every_room(stream: &[u8], max: usize, mut encode: impl FnMut(&mut 
     }
 }
 
+/// A decoder or an encoder without scratch.
+pub(crate) type Plain = fn(&[u8], &mut [u8]) -> Result<usize>;
+
 /// A decoder, with its scratch.
 type Decode<'a> = &'a mut dyn FnMut(&[u8], &mut [u8]) -> Result<usize>;
+
+/// Both forms of a decoder make `bytes` of `stream`.
+pub(crate) fn both([fast, slow]: [Plain; 2], stream: &[u8], bytes: &[u8]) {
+    decodes(fast, stream, bytes);
+    decodes(slow, stream, bytes);
+}
+
+/// The error of both forms of a decoder into `room` bytes.
+pub(crate) fn refused([fast, slow]: [Plain; 2], stream: &[u8], room: usize) -> (Kind, What, u64, u32) {
+    let mut dst = vec![0; room];
+    let e = fast(stream, &mut dst).unwrap_err();
+    assert_eq!(Err(e), slow(stream, &mut dst));
+    (e.kind(), e.what(), e.at(), e.need())
+}
 
 fn into(room: usize, dirt: u8, decode: Decode<'_>, stream: &[u8], bytes: &[u8]) {
     let mut dst = vec![dirt; room];
@@ -100,7 +119,7 @@ pub(crate) fn decodes(mut decode: impl FnMut(&[u8], &mut [u8]) -> Result<usize>,
     }
     if let Some(less) = bytes.len().checked_sub(1) {
         let e = decode(stream, &mut vec![0; less]).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Destination));
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION));
         assert!((1 + less..=bytes.len()).contains(&(e.need() as usize)), "{e}");
     }
 }
@@ -131,6 +150,104 @@ pub(crate) fn damage(
         }
     }
     check(&[stream, &[0]].concat());
+}
+
+/// A codec that encodes by way of a [`HashTable`].
+struct Greedy {
+    /// The decoder with and without its fast loop.
+    decode: [Plain; 2],
+    /// The encoder with tables of 256, 4096 and 65,536 slots.
+    encode: [Plain; 3],
+    max_len: fn(usize) -> usize,
+    /// What another implementation makes of a stream of so many bytes.
+    rival_decode: fn(&[u8], usize) -> Option<Vec<u8>>,
+    /// A stream by another implementation, where it makes one.
+    rival_encode: fn(&[u8]) -> Option<Vec<u8>>,
+}
+
+macro_rules! greedy {
+    ($codec:ident, $decode:expr, $encode:expr) => {
+        Greedy {
+            decode: [$codec::decode_by::<true>, $codec::decode_by::<false>],
+            encode: [
+                |src, dst| $codec::encode(src, dst, &mut HashTable::<256>::new()),
+                |src, dst| $codec::encode(src, dst, &mut HashTable::<4096>::new()),
+                |src, dst| $codec::encode(src, dst, &mut HashTable::<65_536>::new()),
+            ],
+            max_len: $codec::max_len,
+            rival_decode: $decode,
+            rival_encode: $encode,
+        }
+    };
+}
+
+const GREEDY: [Greedy; 4] = [
+    greedy!(blosclz, |_, _| None, |_| None),
+    greedy!(lz4, |block, len| Some(lz4_flex::block::decompress(block, len).unwrap()), |bytes| Some(
+        lz4_flex::block::compress(bytes)
+    )),
+    // The other implementation decodes no empty stream and encodes nothing that would grow.
+    greedy!(lzf, |stream, len| (len > 0).then(|| ::lzf::decompress(stream, len).unwrap()), |bytes| ::lzf::compress(
+        bytes
+    )
+    .ok()),
+    greedy!(snappy, |block, _| Some(snap::raw::Decoder::new().decompress_vec(block).unwrap()), |bytes| Some(
+        snap::raw::Encoder::new().compress_vec(bytes).unwrap()
+    )),
+];
+
+impl Greedy {
+    fn encoded(&self, src: &[u8]) -> Vec<u8> {
+        encoded((self.max_len)(src.len()), |dst| self.encode[1](src, dst))
+    }
+}
+
+#[test]
+fn round_trips_and_rivals() {
+    for codec in GREEDY {
+        for bytes in samples() {
+            let stream = codec.encoded(&bytes);
+            both(codec.decode, &stream, &bytes);
+            if let Some(read) = (codec.rival_decode)(&stream, bytes.len()) {
+                assert_eq!(read, bytes, "the rival reads ours");
+            }
+            if let Some(stream) = (codec.rival_encode)(&bytes) {
+                both(codec.decode, &stream, &bytes);
+            }
+        }
+    }
+}
+
+#[test]
+fn matches_of_every_length() {
+    for codec in GREEDY {
+        for n in 1..1200 {
+            both(codec.decode, &codec.encoded(&vec![3; n]), &vec![3; n]);
+        }
+    }
+}
+
+#[test]
+fn every_table_and_every_room() {
+    let bytes = text(3000);
+    for Greedy { decode, encode, max_len, .. } in GREEDY {
+        for encode in encode {
+            both(decode, &encoded(max_len(3000), |dst| encode(&bytes, dst)), &bytes);
+        }
+        let [_, encode, _] = encode;
+        let stream = encoded(max_len(3000), |dst| encode(&bytes, dst));
+        every_room(&stream, max_len(3000), |dst| encode(&bytes, dst));
+    }
+}
+
+#[test]
+fn damaged_streams() {
+    for codec in GREEDY {
+        for bytes in [text(300), noise(60), vec![5; 600]] {
+            let [fast, slow] = codec.decode;
+            damage(fast, slow, &codec.encoded(&bytes));
+        }
+    }
 }
 
 #[cfg(feature = "alloc")]

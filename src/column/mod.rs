@@ -11,7 +11,14 @@
 //!                                                                        └ validity  All, None, Bits(..)
 //! ```
 //!
-//! The loop that every consumer writes, here over a Filo vector:
+//! [`Batch::value`] gives one row as a [`Value`], and is the one place with an arm per type; [`Part::named`] finds a
+//! column by its name; [`Column::zone_around`] tells what is known of rows without reading them.
+#![cfg_attr(
+    feature = "alloc",
+    doc = "[`Column::to_vec`] and [`Table::to_vec`] collect a column, in memory of their own."
+)]
+//!
+//! The loop of a consumer that lends its memory, here over a Filo vector:
 //!
 //! ```
 //! # #[cfg(feature = "filo")] {
@@ -40,18 +47,32 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
+#[cfg(feature = "alloc")]
+mod collect;
 mod convert;
+#[cfg(feature = "alloc")]
+mod memory;
 mod table;
 mod types;
 mod validity;
+mod value;
 mod values;
+mod what;
+mod zone;
 
+#[cfg(feature = "alloc")]
+pub use collect::FromColumn;
 pub use convert::{Build, Feed, convert};
-pub use table::{Column, Dictionary, Part, Table, fit};
+#[cfg(feature = "alloc")]
+pub use memory::Memory;
+pub use table::{Column, Dictionary, Once, Part, Table, fit};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;
+pub use value::Value;
 #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
 pub(crate) use values::aligned;
 #[cfg(any(feature = "jay", feature = "bcolz"))]
 pub(crate) use values::cost;
 pub use values::{Batch, Ranges, Span, Spans, Values, VarBytes};
+pub(crate) use what::FIELDS;
+pub use zone::{Fact, Zone};

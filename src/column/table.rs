@@ -1,9 +1,15 @@
 //! The traits that a format implements to be read.
 
+#[cfg(feature = "alloc")]
+use alloc::string::String;
+#[cfg(feature = "alloc")]
+use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::Range;
 
-use super::{Batch, Type};
+use super::{Batch, Type, Zone};
+#[cfg(feature = "alloc")]
+use super::{FromColumn, collect};
 use crate::bytes::Scratch;
 use crate::error::{Error, Kind, Result, What};
 
@@ -17,7 +23,7 @@ pub trait Table {
     /// The next part, unpacked into `outer` where it must be; `None` behind the last.
     ///
     /// # Errors
-    /// What is wrong with the part.
+    /// What is wrong with the part. After [`Kind::NoRoom`] the next call gives the same part, if more memory is lent.
     fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
     where
         Self: 'p;
@@ -38,6 +44,72 @@ pub trait Table {
     /// # Errors
     /// What keeps the table from being read twice.
     fn restart(&mut self) -> Result<()>;
+
+    /// Whether there is a column `name`, as far as the table knows without a part. One that knows its columns by its
+    /// parts alone knows of none.
+    fn lists(&self, name: &str) -> bool {
+        let _ = name;
+        false
+    }
+
+    /// The values of the column `name` in all parts, from the first on. Which types `T` can be, [`FromColumn`] says.
+    ///
+    /// # Errors
+    /// As [`Column::to_vec`], and [`Kind::Unknown`] if there is no such column.
+    #[cfg(feature = "alloc")]
+    fn to_vec<T: FromColumn>(&mut self, name: &str) -> Result<Vec<T>>
+    where
+        Self: Sized,
+    {
+        collect::all(self, name)
+    }
+
+    /// The texts of the column `name` in all parts.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    #[cfg(feature = "alloc")]
+    fn to_strings(&mut self, name: &str) -> Result<Vec<String>>
+    where
+        Self: Sized,
+    {
+        self.to_vec(name)
+    }
+}
+
+/// A table of one part that lies ready: a file or a vector whose rows are all there.
+#[derive(Clone, Copy, Debug)]
+pub struct Once<P> {
+    part: P,
+    given: bool,
+}
+
+impl<P> Once<P> {
+    /// The table of `part`.
+    #[must_use]
+    pub const fn new(part: P) -> Self {
+        Once { part, given: false }
+    }
+}
+
+impl<P: Part> Table for Once<P> {
+    type Part<'p>
+        = P
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, _outer: &mut Scratch<'p>) -> Result<Option<P>>
+    where
+        Self: 'p,
+    {
+        let given = core::mem::replace(&mut self.given, true);
+        Ok(if given { None } else { Some(self.part) })
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.given = false;
+        Ok(())
+    }
 }
 
 /// Rows that come unpacked together.
@@ -62,6 +134,32 @@ pub trait Part: Copy {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
     fn column(&self, k: usize) -> Result<Self::Col>;
+
+    /// The number of the first column named `name`. A name that is not text is passed over.
+    ///
+    /// # Errors
+    /// What keeps the names from being read.
+    fn find(&self, name: &str) -> Result<Option<usize>> {
+        for k in 0..self.width() {
+            match self.name(k) {
+                Ok(found) if found == name => return Ok(Some(k)),
+                Err(e) if e.kind() != Kind::Utf8 => return Err(e),
+                _ => {}
+            }
+        }
+        Ok(None)
+    }
+
+    /// The first column named `name`.
+    ///
+    /// # Errors
+    /// [`Kind::Unknown`] if there is no such column; those of [`find`](Self::find) and [`column`](Self::column).
+    fn named(&self, name: &str) -> Result<Self::Col> {
+        match self.find(name)? {
+            Some(k) => self.column(k),
+            None => Err(Error::unknown(What::COLUMN, name)),
+        }
+    }
 }
 
 /// A column: a small `Copy` handle, also of every child.
@@ -115,6 +213,40 @@ pub trait Column: Copy + Debug {
     where
         Self: 's;
 
+    /// What is known of the rows around `row` without reading them; `None` if that is nothing. What must be decoded for
+    /// it goes into `scratch`.
+    ///
+    /// # Errors
+    /// What is wrong with the statistics, [`Kind::NoRoom`].
+    fn zone_around<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
+    where
+        Self: 's,
+    {
+        let _ = (row, scratch);
+        Ok(None)
+    }
+
+    /// The values of `rows`. Which types `T` can be, [`FromColumn`] says.
+    ///
+    /// # Errors
+    /// [`Kind::WrongType`] with the type of the column if it has another, [`Kind::Lossy`] with the number of the value
+    /// if one is missing and `T` is no `Option`; those of [`read`](Self::read).
+    #[cfg(feature = "alloc")]
+    fn to_vec<T: FromColumn>(&self, rows: Range<u64>) -> Result<Vec<T>> {
+        let mut values = Vec::new();
+        collect::append(self, rows, &mut values)?;
+        Ok(values)
+    }
+
+    /// The texts of `rows`.
+    ///
+    /// # Errors
+    /// As [`to_vec`](Self::to_vec).
+    #[cfg(feature = "alloc")]
+    fn to_strings(&self, rows: Range<u64>) -> Result<Vec<String>> {
+        self.to_vec(rows)
+    }
+
     /// The dictionary around `row`, where the column has one: codes and values as two ordinary
     /// columns. Values are read once, codes batch by batch.
     ///
@@ -139,6 +271,15 @@ pub struct Dictionary<C> {
     pub values: C,
 }
 
+impl<C> Dictionary<C> {
+    /// The same of columns that `map` makes of these.
+    #[must_use]
+    #[allow(dead_code, reason = "formats use it")]
+    pub(crate) fn map<D>(self, map: impl Fn(C) -> D) -> Dictionary<D> {
+        Dictionary { first: self.first, len: self.len, codes: map(self.codes), values: map(self.values) }
+    }
+}
+
 /// The first rows of `rows`, all of them or a half, a quarter and so on, that `column` reads with
 /// `room` bytes of scratch.
 ///
@@ -153,7 +294,7 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
         }
         let half = end.saturating_sub(start) >> 1;
         if half == 0 {
-            return Err(Error::needing(Kind::NoRoom, What::Scratch, start, need));
+            return Err(Error::needing(Kind::NoRoom, What::SCRATCH, start, need));
         }
         end = start.saturating_add(half);
     }
@@ -161,5 +302,5 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
 
 #[cold]
 fn no_child(k: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::Child, k as u64, count as u64)
+    Error::needing(Kind::OutOfRange, What::CHILD, k as u64, count as u64)
 }

@@ -39,22 +39,12 @@ impl<'s> Validity<'s> {
     /// Up to 64 rows from row `i` on as a word, 1 = has a value; zeros behind the end of a bitmap.
     #[inline]
     #[must_use]
-    pub fn word(&self, i: usize) -> u64 {
+    #[cfg(feature = "filo")]
+    pub(crate) fn word(&self, i: usize) -> u64 {
         match self {
             Validity::All => u64::MAX,
             Validity::None => 0,
             Validity::Bits(bits) => bits.word(i),
         }
-    }
-
-    /// Validity of a part of the rows.
-    ///
-    /// # Errors
-    /// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) if a bitmap is shorter.
-    pub fn slice(&self, first: usize, len: usize) -> crate::Result<Validity<'s>> {
-        Ok(match self {
-            Validity::Bits(bits) => Validity::Bits(bits.slice(first, len)?),
-            other => *other,
-        })
     }
 }

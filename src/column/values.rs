@@ -101,7 +101,6 @@ pub enum Spans<'s> {
 impl<'s> Values<'s> {
     /// Numbers by their bytes, which are in native order and [aligned].
     #[cfg(any(feature = "jay", feature = "bcolz", feature = "vortex"))]
-    #[inline(never)]
     pub(crate) fn numbers(prim: Prim, bytes: &'s [u8]) -> Self {
         use bytemuck::must_cast_slice as same;
         fn cast<T: bytemuck::Pod>(bytes: &[u8]) -> &[T] {
@@ -152,9 +151,8 @@ impl<'s> VarBytes<'s> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row, [`Kind::Truncated`] if its span leaves the bytes.
-    // For modules of WebAssembly, once.
-    #[cfg_attr(not(target_family = "wasm"), inline)]
-    #[cfg_attr(target_family = "wasm", inline(never))]
+    // Without the attribute a Jay column of texts is summed at 0.44 of the speed (bench `jay`).
+    #[inline]
     pub fn get(&self, i: usize) -> Result<&'s [u8]> {
         let (start, end) = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
         let (Ok(from), Ok(to)) = (usize::try_from(start), usize::try_from(end)) else {
@@ -171,7 +169,7 @@ impl<'s> VarBytes<'s> {
         let bytes = self.get(i)?;
         str::from_utf8(bytes).map_err(|e| {
             let start = self.bounds(i).map_or(0, |(start, _)| start);
-            Error::new(Kind::Utf8, What::Text, start.saturating_add(e.valid_up_to() as u64))
+            Error::new(Kind::Utf8, What::TEXT, start.saturating_add(e.valid_up_to() as u64))
         })
     }
 
@@ -254,7 +252,7 @@ impl Ranges<'_> {
     pub fn get(&self, i: usize) -> Result<core::ops::Range<u64>> {
         let range = self.bounds(i).ok_or_else(|| no_row(i, self.len()))?;
         if range.start > range.end {
-            return Err(Error::needing(Kind::Invalid, What::Child, range.start, range.end));
+            return Err(Error::needing(Kind::Invalid, What::CHILD, range.start, range.end));
         }
         Ok(range)
     }
@@ -308,12 +306,12 @@ pub(crate) const fn cost(size: usize, len: u64) -> u64 {
 
 #[cold]
 fn no_row(i: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::Row, i as u64, count as u64)
+    Error::needing(Kind::OutOfRange, What::ROW, i as u64, count as u64)
 }
 
 #[cold]
 fn outside(start: u64, end: u64) -> Error {
-    Error::needing(Kind::Truncated, What::Text, start, end.saturating_sub(start))
+    Error::needing(Kind::Truncated, What::TEXT, start, end.saturating_sub(start))
 }
 
 #[cfg(test)]

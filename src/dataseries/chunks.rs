@@ -20,13 +20,13 @@
 //! use pilaster::bytes::{LittleEndian, Scratch};
 //! use pilaster::column::Table as _;
 //! use pilaster::dataseries::chunks::{Chunk, Chunks};
-//! use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
+//! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 //! use pilaster::dataseries::{File, ReadOptions};
 //!
 //! // Out: two chunks, here of four and three bytes.
 //! let (mut slots, mut rows, mut pool) = ([IndexSlot::EMPTY; 1], [0; 64], [0; 64]);
 //! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Chunk>(), &mut slots);
-//! let mut extent = Extent::of::<Chunk>(Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() })?;
+//! let mut extent = ExtentBuffer::of::<Chunk>(Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() })?;
 //! extent.push(&Chunk { column: 0, element: 1, first: 0, rows: 50, chunk: &[6, 6, 1, 2] })?;
 //! extent.push(&Chunk { column: 0, element: 1, first: 50, rows: 50, chunk: &[6, 6, 3] })?;
 //! log.flush(&mut extent).unwrap();
@@ -76,7 +76,7 @@ impl<'s> Chunks<'s> {
     /// Whether a type is the one of this module: the name, and fields of these names and types in this
     /// order. Options, such as a null that is possible, are the writer's.
     #[must_use]
-    pub fn is(ty: &ExtentType<'_>) -> bool {
+    pub(crate) fn is(ty: &ExtentType<'_>) -> bool {
         let names = ["column", "element", "first", "rows", "chunk"];
         ty.name() == Chunk::NAME
             && ty.records().len() == names.len()
@@ -92,7 +92,7 @@ impl<'s> Chunks<'s> {
         if Chunks::is(part.extent_type()) {
             return Ok(Chunks { part: *part });
         }
-        Err(Error::new(Kind::WrongType, What::DsType, 0))
+        Err(Error::new(Kind::WrongType, What::DATASERIES_TYPE, 0))
     }
 
     /// How many.
@@ -117,7 +117,7 @@ impl<'s> Chunks<'s> {
             let start = k.checked_mul(ty.record_len())?;
             self.part.records().get(start..)?.get(..ty.record_len())
         });
-        let record = record.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, k, self.len()))?;
+        let record = record.ok_or_else(|| Error::needing(Kind::OutOfRange, What::ROW, k, self.len()))?;
         let cell = |k: usize| {
             let at = ty.records().get(k).map_or(0, |field| field.slot().at as usize);
             record.get(at..).unwrap_or_default()

@@ -5,7 +5,7 @@
 //! counts, and [`Places`] hands out a [`Slot`] for each field.
 //!
 //! ```
-//! use pilaster::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
+//! use pilaster::unstable::dataseries::layout::{Counts, FieldType, Layout, Options, Slot};
 //!
 //! // Section 13: flag bool, b byte, i int32 nullable, s variable32, d double.
 //! const FIELDS: [(FieldType, bool); 5] = [
@@ -20,7 +20,7 @@
 //!
 //! assert_eq!(LAYOUT.record_len(), 24);
 //! assert_eq!(SLOTS.map(|slot| slot.at), [0, 1, 4, 8, 16]);
-//! assert_eq!(SLOTS[2].null, Some(pilaster::dataseries::layout::Bit { at: 0, mask: 0b10 }));
+//! assert_eq!(SLOTS[2].null, Some(pilaster::unstable::dataseries::layout::Bit { at: 0, mask: 0b10 }));
 //! ```
 
 use super::raw::MAX_PART;
@@ -74,7 +74,7 @@ impl FieldType {
 
     /// Whether it is `other`, widths included.
     #[must_use]
-    pub const fn same(self, other: FieldType) -> bool {
+    pub(crate) const fn same(self, other: FieldType) -> bool {
         match (self, other) {
             (FieldType::Bool, FieldType::Bool)
             | (FieldType::Byte, FieldType::Byte)

@@ -72,7 +72,7 @@
 //!
 //! # Files beyond memory
 //!
-//! A file beyond memory is read in steps, each of which takes the bytes of a [`Span`](crate::bytes::Span)
+//! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
 //! and says where to look next:
 //!
 //! | step | takes | gives |
@@ -85,7 +85,7 @@
 //! | [`Extent::unpack`] | any extent | its rows |
 //!
 //! ```
-//! use pilaster::bytes::{LittleEndian, Scratch, Span};
+//! use pilaster::bytes::{LittleEndian, Scratch, FileRange};
 //! use pilaster::column::Part as _;
 //! use pilaster::dataseries::{Extent, Index, ReadOptions, Trailer, Types};
 //!
@@ -93,7 +93,7 @@
 //! # let file = std::fs::read("tests/golden/dataseries/tiny.ds")?;
 //! # let file_len = file.len() as u64;
 //! // A range of a file that lies elsewhere.
-//! let fetch = |span: Span| file[span.at as usize..][..span.len as usize].to_vec();
+//! let fetch = |span: FileRange| file[span.at as usize..][..span.len as usize].to_vec();
 //! let options = ReadOptions::DEFAULT;
 //! let mut memory = [0; 4096];
 //! let mut scratch = Scratch::new(&mut memory);
@@ -141,19 +141,25 @@ mod check;
 pub mod chunks;
 #[cfg(feature = "embedded-storage-03")]
 pub mod flash;
-pub mod layout;
-pub mod raw;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod layout;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod raw;
 mod read;
 pub mod recover;
-pub mod types;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod types;
+mod what;
 pub mod write;
+
+pub(crate) use what::FIELDS;
 
 #[doc(inline)]
 pub use crate::__dataseries_record as record;
-pub use layout::{FieldType, Options};
-pub use raw::Mode;
+pub use layout::{Bit, FieldType, Options, Ordering, Pad, Slot};
+pub use raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, Mode, TRAILER_LEN, XML_TYPE, entry_len};
 pub use read::{
     AnyExtent, AnyFile, AnyTable, Column, End, Extent, Extents, File, Header, Index, IndexRow, Next, Order, Part,
     ReadOptions, Table, Trailer, Types,
 };
-pub use types::{ExtentType, Field};
+pub use types::{ExtentType, Field, Relative};

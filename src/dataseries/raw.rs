@@ -181,7 +181,7 @@ impl Mode {
 
     /// The mode of a stored number.
     #[must_use]
-    pub const fn of(id: u8) -> Mode {
+    pub(crate) const fn of(id: u8) -> Mode {
         match id {
             0 => Mode::None,
             1 => Mode::Lzo,
@@ -197,7 +197,7 @@ impl Mode {
 
     /// The stored number.
     #[must_use]
-    pub const fn id(self) -> u8 {
+    pub(crate) const fn id(self) -> u8 {
         match self {
             Mode::None => 0,
             Mode::Lzo => 1,
@@ -230,7 +230,7 @@ impl Mode {
     /// The codec that packs and unpacks it; `None` for bytes that are stored as they are, and for a number
     /// that the format does not know.
     #[must_use]
-    pub const fn codec(self) -> Option<Codec> {
+    pub(crate) const fn codec(self) -> Option<Codec> {
         Some(match self {
             Mode::None | Mode::Unknown(_) => return None,
             Mode::Lzo => Codec::Lzo,
@@ -251,18 +251,6 @@ impl Mode {
         }
         Mode::ALL.into_iter().find(|mode| mode.name() == name)
     }
-}
-
-/// A length that is known to be small, or was held below [`MAX_STORED`] before.
-#[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
-pub(crate) const fn small(n: usize) -> u32 {
-    n as u32
-}
-
-/// A number of a file's own lists that is known to be small.
-#[allow(clippy::cast_possible_truncation, reason = "less than 2^32, says the caller")]
-pub(crate) const fn low32(n: u64) -> u32 {
-    n as u32
 }
 
 /// `n` rounded up to a multiple of `to`, which is a power of two.

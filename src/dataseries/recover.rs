@@ -7,8 +7,8 @@
 //!
 //! ```
 //! use pilaster::bytes::{LittleEndian, Scratch};
-//! use pilaster::dataseries::recover::{Piece, Salvage};
-//! use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
+//! use pilaster::dataseries::recover::{Recovered, Salvage};
+//! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 //! use pilaster::dataseries::{ExtentType, File, ReadOptions, record};
 //!
 //! record! {
@@ -18,11 +18,10 @@
 //! }
 //!
 //! // A log of three extents, whose second one is hit.
-//! let types = Descriptions::of::<Tick>();
 //! let mut slots = [IndexSlot::EMPTY; 4];
 //! let mut memory = [0; 64];
-//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), types, &mut slots);
-//! let mut extent = Extent::of::<Tick>(Memory::rows(&mut memory))?;
+//! let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);
+//! let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut memory))?;
 //! let mut hit = 0;
 //! for n in 0..3 {
 //!     hit = if n == 1 { log.at() as usize + 40 } else { hit };
@@ -32,14 +31,13 @@
 //! let mut file = log.finish().unwrap();
 //! file[hit] ^= 1;
 //!
-//! let mut memory = [0; 1024];
-//! let types = [ExtentType::parse(types.list()[0].xml, &Default::default(), &mut Scratch::new(&mut memory))?];
+//! let types = [ExtentType::of::<Tick>()];
 //! let mut salvage = Salvage::<LittleEndian>::new(&file, &types);
 //! let (mut whole, mut lost) = (0, 0);
 //! while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 64])) {
 //!     match piece? {
-//!         Piece::Extent(extent) => whole += extent.header().rows,
-//!         Piece::Lost(loss) => lost += loss.span.len,
+//!         Recovered::Extent(extent) => whole += extent.header().rows,
+//!         Recovered::Lost(loss) => lost += loss.span.len,
 //!     }
 //! }
 //! assert_eq!((whole, lost), (2, 40));
@@ -51,12 +49,12 @@ use core::marker::PhantomData;
 use super::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE};
 use super::types::ExtentType;
 use super::{Extent, Header, ReadOptions, Trailer};
-use crate::bytes::{Endian, Scratch, Span};
+use crate::bytes::{Endian, FileRange, Scratch};
 use crate::error::{Error, Kind, Result, What};
 
 /// Something that was found in a file.
 #[derive(Clone, Copy, Debug)]
-pub enum Piece<'a, E> {
+pub enum Recovered<'a, E> {
     /// An extent that is whole: both its check values are right, and it unpacks.
     Extent(Extent<'a, E>),
     /// Bytes that belong to nothing whole.
@@ -68,7 +66,7 @@ pub enum Piece<'a, E> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Loss<'a> {
     /// Where the bytes lie.
-    pub span: Span,
+    pub span: FileRange,
     /// What is wrong at the front of them.
     pub why: Error,
     /// The type of the extent that should have been there, as far as the bytes tell. The index, if it
@@ -120,7 +118,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
     /// [`Kind::NoRoom`] if it is too small for one: the walk stands still and can be continued with more.
     /// All else that is wrong is a [`Loss`].
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot take scratch")]
-    pub fn next(&mut self, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Option<Result<Piece<'a, E>>> {
+    pub fn next(&mut self, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Option<Result<Recovered<'a, E>>> {
         loop {
             match self.place(self.at, options, scratch) {
                 Err(e) => return Some(Err(e)),
@@ -128,18 +126,18 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                 Ok(Place::Skip(len)) => self.at = self.at.saturating_add(len),
                 Ok(Place::Whole(extent)) => {
                     self.at = self.at.saturating_add(extent.bytes().len());
-                    return Some(Ok(Piece::Extent(extent)));
+                    return Some(Ok(Recovered::Extent(extent)));
                 }
                 Ok(Place::Bad(why)) => {
-                    let (from, why) = (self.at, why.said());
+                    let (from, why) = (self.at, why);
                     match self.find(options, scratch) {
                         Err(e) => return Some(Err(e)),
                         Ok(at) => self.at = at,
                     }
                     let len = self.at.saturating_sub(from) as u64;
                     let type_name = self.name_at(from);
-                    let (span, why) = (Span { at: from as u64, len }, why.into());
-                    return Some(Ok(Piece::Lost(Loss { span, why, type_name })));
+                    let (span, why) = (FileRange { at: from as u64, len }, why);
+                    return Some(Ok(Recovered::Lost(Loss { span, why, type_name })));
                 }
             }
         }
@@ -168,11 +166,15 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
             return Ok(Place::Skip(extent.bytes().len()));
         }
         let Some(ty) = self.types.iter().find(|ty| ty.name().as_bytes() == name) else {
-            return Ok(Place::Bad(Error::new(Kind::Invalid, What::DsTypeName, extent.header().name_span().at)));
+            return Ok(Place::Bad(Error::new(
+                Kind::Invalid,
+                What::DATASERIES_TYPE_NAME,
+                extent.header().name_span().at,
+            )));
         };
         match extent.unpack(ty, &ReadOptions { verify: true, ..*options }, &mut scratch.scope()) {
             Ok(_) => Ok(Place::Whole(extent)),
-            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::Scratch => Err(e),
+            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => Err(e),
             Err(e) => {
                 self.fuel = self.fuel.saturating_sub(extent.bytes().len() as u64);
                 Ok(Place::Bad(e))

@@ -291,7 +291,7 @@ impl<'a> ExtentType<'a> {
 
     /// Where the groups of a record lie.
     #[must_use]
-    pub const fn layout(&self) -> Layout {
+    pub(crate) const fn layout(&self) -> Layout {
         self.layout
     }
 
@@ -309,7 +309,7 @@ impl<'a> ExtentType<'a> {
 
     /// The fields as they are kept.
     #[must_use]
-    pub const fn records(&self) -> &'a [FieldRecord] {
+    pub(crate) const fn records(&self) -> &'a [FieldRecord] {
         self.fields
     }
 
@@ -373,6 +373,12 @@ impl<'a> ExtentType<'a> {
             built_in(FieldType::Variable32, &mut INDEX_LAYOUT.places(), 6, 10),
         ],
     };
+}
+
+/// Where the fields of records of the type lie, and the fields as they are kept.
+#[must_use]
+pub const fn parts<'a>(ty: &ExtentType<'a>) -> (Layout, &'a [FieldRecord]) {
+    (ty.layout, ty.fields)
 }
 
 const XML_LAYOUT: Layout = built_in_layout(&[(FieldType::Variable32, false)]);

@@ -2,7 +2,7 @@
 //! dictionary and a right part.
 //!
 //! ```
-//! use pilaster::encoding::{alp, cells::Cells};
+//! use pilaster::unstable::encoding::{alp, cells::Cells};
 //!
 //! let mut words = [12345u64, 5u64.wrapping_neg()];
 //! alp::decode(14, 12, Cells::W8(&mut words))?;
@@ -36,7 +36,7 @@ fn powers(e: u32, f: u32, count: usize) -> Option<(f64, f64)> {
 /// [`Kind::Invalid`] if an exponent has no power, [`Kind::WrongType`] for cells of other widths.
 #[allow(clippy::cast_possible_truncation, reason = "the nearest singles, as the test below sees")]
 pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
-    let bad = || Error::needing(Kind::Invalid, What::Alp, 0, e.max(f).into());
+    let bad = || Error::needing(Kind::Invalid, What::ALP, 0, e.max(f).into());
     match cells {
         Cells::W8(words) => {
             let (up, down) = powers(e, f, TENTHS.len()).ok_or_else(bad)?;
@@ -49,12 +49,11 @@ pub fn decode(e: u32, f: u32, cells: Cells<'_>) -> Result<()> {
                 *word = (word.cast_signed() as f32 * up * down).to_bits();
             }
         }
-        _ => return Err(Error::new(Kind::WrongType, What::Alp, 0)),
+        _ => return Err(Error::new(Kind::WrongType, What::ALP, 0)),
     }
     Ok(())
 }
 
-#[inline(never)]
 fn doubles(up: f64, down: f64, words: &mut [u64]) {
     for word in words {
         *word = (word.cast_signed() as f64 * up * down).to_bits();
@@ -85,10 +84,10 @@ pub fn join(lefts: &[u16], width: u32, mut cells: Cells<'_>) -> Result<()> {
     let bits = match cells.width() {
         4 => 32,
         8 => 64,
-        _ => return Err(Error::new(Kind::WrongType, What::AlpRd, 0)),
+        _ => return Err(Error::new(Kind::WrongType, What::ALP_RD, 0)),
     };
     if width >= bits {
-        return Err(Error::needing(Kind::Invalid, What::AlpRd, 0, width.into()));
+        return Err(Error::needing(Kind::Invalid, What::ALP_RD, 0, width.into()));
     }
     cells.words_with(lefts, |word, left| word | u64::from(left) << width);
     Ok(())

@@ -4,9 +4,9 @@
 //! the other, so they are decoded together and cut by their lengths afterwards.
 //!
 //! ```
-//! use pilaster::encoding::fsst::Table;
+//! use pilaster::unstable::encoding::fsst::Symbols;
 //!
-//! let table = Table::new(b"http://\0www.\0\0\0\0", &[7, 4])?;
+//! let table = Symbols::new(b"http://\0www.\0\0\0\0", &[7, 4])?;
 //! let mut out = [0; 16];
 //! let len = table.decode(&[0, 1, 255, b'x'], &mut out)?;
 //! assert_eq!(&out[..len], b"http://www.x");
@@ -60,13 +60,13 @@ const WINDOW: usize = 512;
 
 /// A symbol table, borrowed.
 #[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
+pub struct Symbols<'a> {
     /// 8 bytes each, the rest of a shorter one zero.
     symbols: &'a [[u8; 8]],
     lengths: &'a [u8],
 }
 
-impl<'a> Table<'a> {
+impl<'a> Symbols<'a> {
     /// A table of the symbols in `symbols`, 8 bytes each, with the length of each.
     ///
     /// # Errors
@@ -75,20 +75,19 @@ impl<'a> Table<'a> {
     pub fn new(symbols: &'a [u8], lengths: &'a [u8]) -> Result<Self> {
         let (symbols, _) = symbols.as_chunks::<8>();
         if lengths.len() > usize::from(ESCAPE) {
-            return Err(Error::needing(Kind::OutOfRange, What::FsstSymbol, lengths.len() as u64, 255));
+            return Err(Error::needing(Kind::OutOfRange, What::FSST_SYMBOL, lengths.len() as u64, 255));
         }
         let Some(symbols) = symbols.get(..lengths.len()) else {
             let need = lengths.len().saturating_mul(8) as u64;
-            return Err(Error::needing(Kind::Truncated, What::FsstSymbol, 0, need));
+            return Err(Error::needing(Kind::Truncated, What::FSST_SYMBOL, 0, need));
         };
         if let Some((i, len)) = lengths.iter().enumerate().find(|(_, len)| !(1..=8).contains(*len)) {
-            return Err(Error::needing(Kind::Invalid, What::FsstSymbol, i as u64, (*len).into()));
+            return Err(Error::needing(Kind::Invalid, What::FSST_SYMBOL, i as u64, (*len).into()));
         }
-        Ok(Table { symbols, lengths })
+        Ok(Symbols { symbols, lengths })
     }
 
     /// The symbol of a code and its length.
-    #[inline(always)]
     fn symbol(&self, code: u8) -> Option<(&'a [u8; 8], usize)> {
         let symbol = self.symbols.get(usize::from(code))?;
         Some((symbol, usize::from(*self.lengths.get(usize::from(code))?)))
@@ -97,7 +96,7 @@ impl<'a> Table<'a> {
     /// Decodes `codes` to the start of `out`; the number of bytes.
     ///
     /// # Errors
-    /// In `What::Fsst`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
+    /// In `What::FSST`, `at` counts codes: [`Kind::Invalid`] for a code without symbol,
     /// [`Kind::Truncated`] if the last code is an escape, [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u8], out: &mut [u8]) -> Result<usize> {
         let wide = FAST && codes.len() >= MANY;
@@ -107,7 +106,6 @@ impl<'a> Table<'a> {
 
     /// Eight codes at a time while there is room for what tables allow; codes taken and bytes written. Stops
     /// before a code without symbol.
-    #[inline(never)]
     fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {
         // Tables that every code has a place in: no look into them is checked, and no store behind them.
         let (mut symbols, mut lengths) = ([[0; 8]; 256], [Length::None; 256]);
@@ -171,16 +169,16 @@ impl<'a> Table<'a> {
             let bytes = if *code == ESCAPE {
                 at = at.saturating_add(1);
                 let Some(byte) = codes.get(at) else {
-                    return Err(Error::needing(Kind::Truncated, What::Fsst, at as u64, 1));
+                    return Err(Error::needing(Kind::Truncated, What::FSST, at as u64, 1));
                 };
                 literal = [*byte];
                 &literal[..]
             } else {
                 let symbol = self.symbol(*code).and_then(|(symbol, len)| symbol.get(..len));
-                symbol.ok_or_else(|| Error::needing(Kind::Invalid, What::Fsst, at as u64, (*code).into()))?
+                symbol.ok_or_else(|| Error::needing(Kind::Invalid, What::FSST, at as u64, (*code).into()))?
             };
             let end = written.saturating_add(bytes.len());
-            let no_room = || Error::needing(Kind::NoRoom, What::Fsst, at as u64, end as u64);
+            let no_room = || Error::needing(Kind::NoRoom, What::FSST, at as u64, end as u64);
             let to = out.get_mut(written..end).ok_or_else(no_room)?;
             for (to, byte) in to.iter_mut().zip(bytes) {
                 *to = *byte;
@@ -197,7 +195,7 @@ mod tests {
     use super::*;
     use std::vec::Vec;
 
-    fn naive(table: &Table<'_>, codes: &[u8]) -> Option<Vec<u8>> {
+    fn naive(table: &Symbols<'_>, codes: &[u8]) -> Option<Vec<u8>> {
         let (mut out, mut codes) = (Vec::new(), codes.iter());
         while let Some(code) = codes.next() {
             match code {
@@ -215,7 +213,7 @@ mod tests {
     fn both_bodies_like_the_naive_one() {
         let symbols: Vec<u8> = (0..200u8).flat_map(|i| [i; 8]).collect();
         let lengths: Vec<u8> = (0..200u8).map(|i| i % 8 + 1).collect();
-        let table = Table::new(&symbols, &lengths).unwrap();
+        let table = Symbols::new(&symbols, &lengths).unwrap();
         let (mut state, mut fast) = (7u32, 0);
         for round in 0..2000 {
             let codes: Vec<u8> = (0..if round % 40 == 0 { round } else { round % 70 })
@@ -249,11 +247,11 @@ mod tests {
 
     #[test]
     fn bad_tables_and_codes() {
-        assert_eq!(Table::new(&[0; 16], &[1, 9]).unwrap_err().at(), 1);
-        assert_eq!(Table::new(&[0; 16], &[1, 0]).unwrap_err().kind(), Kind::Invalid);
-        assert_eq!(Table::new(&[0; 15], &[1, 2]).unwrap_err().need(), 16);
-        assert!(Table::new(&[0; 2048], &[1; 256]).is_err());
-        let table = Table::new(&[b'a'; 8], &[1]).unwrap();
+        assert_eq!(Symbols::new(&[0; 16], &[1, 9]).unwrap_err().at(), 1);
+        assert_eq!(Symbols::new(&[0; 16], &[1, 0]).unwrap_err().kind(), Kind::Invalid);
+        assert_eq!(Symbols::new(&[0; 15], &[1, 2]).unwrap_err().need(), 16);
+        assert!(Symbols::new(&[0; 2048], &[1; 256]).is_err());
+        let table = Symbols::new(&[b'a'; 8], &[1]).unwrap();
         assert_eq!(table.decode(&[0, 1], &mut [0; 9]).unwrap_err().at(), 1);
         assert_eq!(table.decode(&[0, 255], &mut [0; 9]).unwrap_err().kind(), Kind::Truncated);
     }

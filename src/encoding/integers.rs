@@ -1,7 +1,7 @@
 //! Small steps on integers, in place: sums with a reference, zigzag, arithmetic sequences.
 //!
 //! ```
-//! use pilaster::encoding::{cells::Cells, integers};
+//! use pilaster::unstable::encoding::{cells::Cells, integers};
 //!
 //! let mut words = [0u16; 3];
 //! integers::sequence(10, 3u64.wrapping_neg(), 2, Cells::W2(&mut words));

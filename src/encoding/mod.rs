@@ -4,7 +4,7 @@
 //! to the finished slice. A decoder takes its target as [`Out`], so that one function serves all.
 //!
 //! ```
-//! use pilaster::encoding::{Out, bitpack::{self, Packing}};
+//! use pilaster::unstable::encoding::{Out, bitpack::{self, Packing}};
 //!
 //! // Six values of 2 bits, the first in the lowest bits.
 //! let mut words = [0u32; 6];
@@ -12,20 +12,23 @@
 //! assert_eq!(words, [0, 3, 2, 1, 2, 1]);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
+use crate::bytes::low32;
 
 pub mod alp;
+pub mod bitmap;
 pub mod bitpack;
 pub mod cells;
 pub mod fastlanes;
-pub mod flags;
 pub mod fsst;
 pub mod integers;
-pub mod line;
+pub mod linear;
+pub mod min_max;
 pub mod onpair;
-pub mod pack;
 #[cfg(feature = "pco")]
 pub mod pco;
-pub mod range;
+mod what;
+
+pub(crate) use what::FIELDS;
 
 /// Where decoded words go: one target type for all widths.
 #[derive(Debug)]
@@ -68,11 +71,4 @@ impl Out<'_> {
             Out::W8(words) => Out::W8(words.get_mut(first..end).unwrap_or_default()),
         }
     }
-}
-
-/// The low half: numbers of 32 bits wrap modulo 2^32 wherever a format says so.
-#[inline]
-#[allow(clippy::cast_possible_truncation, reason = "the one place that cuts to 32 bits")]
-pub(crate) const fn low32(word: u64) -> u32 {
-    word as u32
 }

@@ -1,7 +1,7 @@
 //! OnPair: strings as codes of 16 bits for tokens of 1 to 16 bytes.
 //!
 //! ```
-//! use pilaster::encoding::onpair::Tokens;
+//! use pilaster::unstable::encoding::onpair::Tokens;
 //!
 //! let tokens = Tokens::new(b"GET /api", &[0, 4, 8])?;
 //! let mut out = [0; 16];
@@ -41,14 +41,13 @@ impl<'a> Tokens<'a> {
             let &[from, to] = pair else { continue };
             let len = to.wrapping_sub(from);
             if !(1..=LONGEST).contains(&len) || to < from || to as usize > bytes.len() {
-                return Err(Error::needing(Kind::Invalid, What::OnPairToken, i as u64, to.into()));
+                return Err(Error::needing(Kind::Invalid, What::ONPAIR_TOKEN, i as u64, to.into()));
             }
         }
         Ok(Tokens { bytes, offsets })
     }
 
     /// Offset and length of a token.
-    #[inline(always)]
     fn bounds(&self, code: u16) -> Option<(usize, usize)> {
         let from = *self.offsets.get(usize::from(code))?;
         let to = *self.offsets.get(usize::from(code).wrapping_add(1))?;
@@ -58,7 +57,7 @@ impl<'a> Tokens<'a> {
     /// Decodes `codes` to the start of `out`; the number of bytes.
     ///
     /// # Errors
-    /// In `What::OnPair`, `at` counts codes: [`Kind::Invalid`] for a code without token,
+    /// In `What::ONPAIR`, `at` counts codes: [`Kind::Invalid`] for a code without token,
     /// [`Kind::NoRoom`] if `out` is too short.
     pub fn decode(&self, codes: &[u16], out: &mut [u8]) -> Result<usize> {
         self.rest(codes, (0, 0), out)
@@ -71,7 +70,6 @@ impl<'a> Tokens<'a> {
     }
 
     /// Eight codes at a time, each a copy of 16 bytes, while there is room for eight.
-    #[inline(never)]
     fn fast(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> (usize, usize) {
         let (mut taken, mut written) = done;
         for eight in codes.get(taken..).unwrap_or_default().as_chunks::<8>().0 {
@@ -120,9 +118,9 @@ impl<'a> Tokens<'a> {
         let mut written = written;
         for (i, code) in codes.iter().enumerate().skip(taken) {
             let token = self.bounds(*code).and_then(|(at, len)| self.bytes.get(at..at.saturating_add(len)));
-            let token = token.ok_or_else(|| Error::needing(Kind::Invalid, What::OnPair, i as u64, (*code).into()))?;
+            let token = token.ok_or_else(|| Error::needing(Kind::Invalid, What::ONPAIR, i as u64, (*code).into()))?;
             let end = written.saturating_add(token.len());
-            let no_room = || Error::needing(Kind::NoRoom, What::OnPair, i as u64, end as u64);
+            let no_room = || Error::needing(Kind::NoRoom, What::ONPAIR, i as u64, end as u64);
             for (to, byte) in out.get_mut(written..end).ok_or_else(no_room)?.iter_mut().zip(token) {
                 *to = *byte;
             }
@@ -133,7 +131,6 @@ impl<'a> Tokens<'a> {
 }
 
 /// Whether every token has 1 to 16 of `len` bytes: no branch, so that the compiler makes vectors of it.
-#[inline(never)]
 fn all_well(offsets: &[u32], len: usize) -> bool {
     let tokens = offsets.iter().zip(offsets.get(1..).unwrap_or_default());
     let well = tokens.fold(true, |well, (from, to)| well & (from < to) & (to.wrapping_sub(*from) <= LONGEST));
@@ -144,7 +141,6 @@ fn all_well(offsets: &[u32], len: usize) -> bool {
 /// The row of a token near the end of the bytes. Apart, as the compiler would make a call out of copying 16
 /// bytes or fewer.
 #[cold]
-#[inline(never)]
 fn last_row(bytes: &[u8], row: &mut [u8; 16]) {
     for (to, byte) in row.iter_mut().zip(bytes) {
         *to = *byte;
@@ -198,7 +194,6 @@ impl Rows<'_> {
 
     /// 16 codes at a time while all of their batch have tokens and the window behind what is written is large
     /// enough for any 16 bytes as lengths: no code and no store is checked then. Codes taken and bytes written.
-    #[inline(never)]
     fn fast(&self, codes: &[u16], out: &mut [u8]) -> (usize, usize) {
         let (rows, lengths) = (self.room.rows.as_flattened(), self.room.lengths.as_flattened());
         let (mut taken, mut written) = (0usize, 0usize);

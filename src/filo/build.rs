@@ -17,12 +17,12 @@ use crate::error::{Error, Kind, Result, What};
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
-/// use pilaster::column::convert;
-/// use pilaster::filo::{Builder, Element, Table, Vector};
+/// use pilaster::column::{Once, convert};
+/// use pilaster::filo::{Builder, Element, Vector};
 ///
 /// // 32-bit ints in, the same rows packed in 2 bits out.
 /// let chunk = [6, 8, 0, 0, 32, 0, 1, 0, 3, 0, 0, 0, 1, 0, 0, 0];
-/// let mut table = Table::new(Vector::open(&chunk, Element::Int)?);
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
 /// let mut small = Vec::new();
 /// let mut builder = Builder::new(|_, name: &str, element, chunk: &[u8]| {
 ///     assert_eq!((name, element), ("v", Element::Int));
@@ -193,5 +193,5 @@ fn push_bits(bytes: &mut Vec<u8>, have: usize, len: usize, word: impl Fn(usize) 
 
 #[cold]
 fn wrong_type(k: usize) -> Error {
-    Error::new(Kind::WrongType, What::FiloElement, k as u64)
+    Error::new(Kind::WrongType, What::FILO_ELEMENT, k as u64)
 }

@@ -66,7 +66,7 @@ impl Element {
 
     /// The logical type of the (first) column.
     #[must_use]
-    pub const fn ty(self) -> Type {
+    pub(crate) const fn ty(self) -> Type {
         match self {
             Element::Boolean => Type::Bool,
             Element::Int => Type::Prim(Prim::I32),
@@ -97,6 +97,6 @@ impl FromStr for Element {
         Element::ALL
             .into_iter()
             .find(|element| element.name().eq_ignore_ascii_case(name))
-            .ok_or_else(|| Error::new(Kind::Unsupported, What::FiloElement, 0))
+            .ok_or_else(|| Error::new(Kind::Unsupported, What::FILO_ELEMENT, 0))
     }
 }

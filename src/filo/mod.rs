@@ -41,8 +41,7 @@
 //! # Writing
 //!
 //! [`write`](mod@write) puts a chunk into a buffer of the caller: all rows at once in the smallest
-//! encoding ([`encode_auto`](write::encode_auto)), in a given one ([`encode`](write::encode)) or in that of the
-//! original program ([`encode_like_original`](write::encode_like_original)).
+//! encoding ([`encode_auto`](write::encode_auto)) or in a given one ([`encode`](write::encode)).
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -89,12 +88,17 @@
 mod build;
 mod element;
 mod encoding;
-pub mod raw;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod raw;
 mod read;
+mod what;
 pub mod write;
+
+pub(crate) use what::FIELDS;
 
 #[cfg(feature = "alloc")]
 pub use build::Builder;
 pub use element::Element;
 pub use encoding::Encoding;
-pub use read::{Column, Iter, Table, Value, Vector};
+pub use raw::{Header, Packing};
+pub use read::{Column, Iter, Value, Vector};

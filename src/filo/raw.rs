@@ -97,7 +97,7 @@ impl Header {
     ///
     /// # Errors
     /// [`Kind::Unsupported`] for any other pair of major and sub type.
-    pub fn of_word(word: u32) -> Result<Header> {
+    pub(crate) fn of_word(word: u32) -> Result<Header> {
         if word & 0xff == Header::Empty as u32 {
             return Ok(Header::Empty);
         }
@@ -106,7 +106,7 @@ impl Header {
             .iter()
             .find(|header| **header as u32 == id)
             .copied()
-            .ok_or_else(|| Error::needing(Kind::Unsupported, What::FiloHeader, 0, word.into()))
+            .ok_or_else(|| Error::needing(Kind::Unsupported, What::FILO_HEADER, 0, word.into()))
     }
 
     /// The word that a writer stores; the row count of an empty vector comes on top.

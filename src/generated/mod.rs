@@ -1,13 +1,13 @@
-//! What `codegen/` makes of the FlatBuffers schemas: views for all builds, planus's types with a heap.
+//! What `codegen/` makes of the FlatBuffers schemas: views for all builds, planus's types for the Jay writer.
 //!
-//! Not part of the public interface: it is `pub` so that tests and fuzz targets can hold the two
-//! against each other. `cargo run -p codegen` writes the files beside this one.
+//! `cargo run -p codegen` writes the files beside this one.
 //!
 //! | module | what |
 //! |---|---|
 //! | `filo`, `jay`, `vortex` | views built on [`meta::flat`](crate::meta::flat); its page says what can fail |
-//! | `owned` | planus's own types of the same schemas, with a heap: they write |
+//! | `owned` | planus's own types of the Jay schema, with a heap and without readers |
 
+#![allow(missing_docs, reason = "schemas have no text for each of their names")]
 #![allow(
     clippy::len_without_is_empty,
     reason = "an accessor `len` of a generated view reads the schema's field of that name"
@@ -20,26 +20,19 @@ pub mod jay;
 #[cfg(feature = "vortex")]
 pub mod vortex;
 
-/// planus's own types.
-#[cfg(feature = "alloc")]
+/// planus's own types, as far as they write.
+#[cfg(all(feature = "alloc", feature = "jay"))]
 #[allow(
     unsafe_code,
     reason = "planus writes through uninitialised memory: its traits are unsafe, and so is every implementation it makes"
 )]
 #[allow(
+    dead_code,
     clippy::arithmetic_side_effects,
     clippy::cast_possible_truncation,
     clippy::unwrap_used,
-    reason = "the writing side computes with sizes of its own; no reader of this crate goes through these types"
+    reason = "the Jay writer uses a part, with sizes of its own; no reader of this crate goes through these types"
 )]
-pub mod owned {
-    /// The run time of these types, for who compares them with the views.
-    pub use planus;
-
-    #[cfg(feature = "filo")]
-    pub mod filo;
-    #[cfg(feature = "jay")]
+pub(crate) mod owned {
     pub mod jay;
-    #[cfg(feature = "vortex")]
-    pub mod vortex;
 }

@@ -21,8 +21,8 @@ const _: () = assert!(STEPS * (STEPS + 1) / 2 * 255 <= u16::MAX as u32);
 /// The Adler-32 of `bytes`.
 ///
 /// ```
-/// assert_eq!(pilaster::hash::adler32(b""), 1);
-/// assert_eq!(pilaster::hash::adler32(b"abc"), 0x024d_0127);
+/// assert_eq!(pilaster::unstable::hash::adler32(b""), 1);
+/// assert_eq!(pilaster::unstable::hash::adler32(b"abc"), 0x024d_0127);
 /// ```
 #[must_use]
 pub fn adler32(bytes: &[u8]) -> u32 {
@@ -34,7 +34,7 @@ pub fn adler32(bytes: &[u8]) -> u32 {
 /// An Adler-32 in the making, for bytes that come in pieces.
 ///
 /// ```
-/// use pilaster::hash::Adler32;
+/// use pilaster::unstable::hash::Adler32;
 ///
 /// let mut state = Adler32::new();
 /// for piece in [&b"a"[..], b"", b"bc"] {
@@ -44,7 +44,7 @@ pub fn adler32(bytes: &[u8]) -> u32 {
 /// // A stored value can be continued.
 /// let mut more = Adler32::from_value(state.value());
 /// more.update(b"d");
-/// assert_eq!(more.value(), pilaster::hash::adler32(b"abcd"));
+/// assert_eq!(more.value(), pilaster::unstable::hash::adler32(b"abcd"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -75,7 +75,6 @@ impl Adler32 {
     }
 
     /// Takes the next bytes.
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
         // Lanes gain nothing where the machine has no vectors, and cost flash.
         if FAST {

@@ -3,12 +3,12 @@
 //! Words are taken in little-endian order whatever the machine or the file. The chain of one input
 //! cannot be cut: nine steps of two cycles each per 12 bytes is as fast as it goes.
 
-use crate::bytes::STRICT;
+use crate::bytes::{STRICT, len32};
 
 /// The hash of `bytes`, chained behind `initial`.
 ///
 /// ```
-/// use pilaster::hash::lookup2;
+/// use pilaster::unstable::hash::lookup2;
 ///
 /// assert_eq!(lookup2(0, b""), 0xbd49_d10d);
 /// // Chains: the result of one call is the initial value of the next.
@@ -22,12 +22,12 @@ pub fn lookup2(initial: u32, bytes: &[u8]) -> u32 {
 }
 
 /// Whether whole blocks are taken past the buffer: small machines have one loop for all.
-const WIDE: bool = cfg!(target_pointer_width = "64");
+const WIDE: bool = !cfg!(pilaster_small);
 
 /// A [`lookup2`] in the making, for bytes that come in pieces.
 ///
 /// ```
-/// use pilaster::hash::{Lookup2, lookup2};
+/// use pilaster::unstable::hash::{Lookup2, lookup2};
 ///
 /// let mut state = Lookup2::new(1972);
 /// for piece in [&b"a pool without"[..], b"", b" its", b" first bytes"] {
@@ -62,8 +62,6 @@ impl Lookup2 {
     }
 
     /// Takes the next bytes.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     pub fn update(&mut self, bytes: &[u8]) {
         self.len = self.len.wrapping_add(bytes.len());
         let mut rest = bytes;
@@ -97,7 +95,6 @@ impl Lookup2 {
     }
 
     /// Whole blocks where they begin, and byte by byte until then.
-    #[inline(always)]
     fn update_small(&mut self, mut rest: &[u8]) {
         loop {
             if self.waiting == 0 {
@@ -120,7 +117,7 @@ impl Lookup2 {
     /// processor idle, so this takes hardly longer than [`update`](Self::update) of the longer one.
     ///
     /// ```
-    /// use pilaster::hash::{Lookup2, lookup2};
+    /// use pilaster::unstable::hash::{Lookup2, lookup2};
     ///
     /// let [mut a, mut b] = [1972, 1776].map(Lookup2::new);
     /// Lookup2::update_pair([&mut a, &mut b], [b"one extent", b"and another, which is longer"]);
@@ -172,7 +169,7 @@ impl Lookup2 {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, _] = self.block.0;
         // The lowest byte of the third word is the length's, so its bytes move up by one.
         let third = u32::from_le_bytes([0, c0, c1, c2]);
-        self.state.c = self.state.c.wrapping_add(third).wrapping_add(low_word(self.len));
+        self.state.c = self.state.c.wrapping_add(third).wrapping_add(len32(self.len));
         self.block = Block([a0, a1, a2, a3, b0, b1, b2, b3, 0, 0, 0, 0]);
         (self.waiting, self.len) = (0, 0);
         self.state.take_all(&self.block.0);
@@ -191,7 +188,7 @@ impl Lookup2 {
 /// One mixing of three words: how a DataSeries trailer chains the extents.
 ///
 /// ```
-/// assert_eq!(pilaster::hash::mix3(1, 2, 3), 0xb7b4_8902);
+/// assert_eq!(pilaster::unstable::hash::mix3(1, 2, 3), 0xb7b4_8902);
 /// ```
 #[must_use]
 pub fn mix3(a: u32, b: u32, c: u32) -> u32 {
@@ -213,8 +210,6 @@ impl State {
 
     /// Takes whole blocks; gives back the rest. One copy of it in firmware, where each would be a tenth of a
     /// kilobyte.
-    #[cfg_attr(target_pointer_width = "64", inline)]
-    #[cfg_attr(not(target_pointer_width = "64"), inline(never))]
     fn take_all<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         if STRICT {
             return self.take_words(bytes);
@@ -229,7 +224,6 @@ impl State {
     }
 
     /// The same, but if they do not lie where words do, it takes none of them.
-    #[inline(always)]
     fn take_words<'b>(&mut self, mut bytes: &'b [u8]) -> &'b [u8] {
         let mut state = *self;
         while let Some((block, rest)) = bytes.split_first_chunk::<12>()
@@ -243,7 +237,6 @@ impl State {
     }
 
     /// Takes a block.
-    #[inline(always)]
     fn take(&mut self, block: &[u8; 12]) {
         let [a0, a1, a2, a3, b0, b1, b2, b3, c0, c1, c2, c3] = *block;
         let (a, b) = (u32::from_le_bytes([a0, a1, a2, a3]), u32::from_le_bytes([b0, b1, b2, b3]));
@@ -251,7 +244,6 @@ impl State {
     }
 
     /// Takes the words of a block.
-    #[inline(always)]
     fn mix(&mut self, [a, b, c]: [u32; 3]) {
         let mut a = self.a.wrapping_add(a);
         let mut b = self.b.wrapping_add(b);
@@ -267,12 +259,6 @@ impl State {
         c = c.wrapping_sub(a).wrapping_sub(b) ^ b >> 15;
         *self = State { a, b, c };
     }
-}
-
-/// The low 32 bits of the length are all that the hash takes.
-#[allow(clippy::cast_possible_truncation, reason = "cut on purpose")]
-const fn low_word(len: usize) -> u32 {
-    len as u32
 }
 
 #[cfg(test)]

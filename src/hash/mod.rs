@@ -5,12 +5,12 @@
 //! | [`Adler32`], [`adler32`] | DataSeries extents, zlib streams |
 //! | [`Lookup2`], [`lookup2`], [`mix3`] | DataSeries extents and trailers |
 //! | [`xxh64`] | Zstandard frames |
-//! | [`Crc32c`], [`BzipCrc`] | checks of our own, bzip2 blocks |
+//! | `bzip_crc` | bzip2 blocks |
 //!
 //! All of them are for damage, none of them is for an adversary.
 //!
 //! ```
-//! use pilaster::hash::{Adler32, adler32, lookup2};
+//! use pilaster::unstable::hash::{Adler32, adler32, lookup2};
 //!
 //! assert_eq!(adler32(b"Wikipedia"), 0x11e6_0398);
 //! assert_eq!(lookup2(1972, b"abc"), 0xc60a_6c17);
@@ -22,11 +22,13 @@
 //! ```
 
 mod adler32;
+#[cfg(feature = "bzip2")]
 mod crc;
 mod lookup2;
 mod xxh64;
 
 pub use adler32::{Adler32, adler32};
-pub use crc::{BzipCrc, Crc32c};
+#[cfg(feature = "bzip2")]
+pub use crc::bzip_crc;
 pub use lookup2::{Lookup2, lookup2, mix3};
 pub use xxh64::xxh64;

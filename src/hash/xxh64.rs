@@ -6,7 +6,7 @@ const PRIMES: [u64; 5] =
 /// XXH64 of `bytes`.
 ///
 /// ```
-/// use pilaster::hash::xxh64;
+/// use pilaster::unstable::hash::xxh64;
 ///
 /// assert_eq!(xxh64(0, b"abc"), 0x44bc_2cf5_ad77_0999);
 /// ```
@@ -47,7 +47,6 @@ pub fn xxh64(seed: u64, bytes: &[u8]) -> u64 {
     hash ^ hash >> 32
 }
 
-#[inline(always)]
 fn round(lane: u64, word: u64) -> u64 {
     let [p1, p2, ..] = PRIMES;
     lane.wrapping_add(word.wrapping_mul(p2)).rotate_left(31).wrapping_mul(p1)

@@ -44,7 +44,7 @@
 //! keys with it. With [`ReadOptions::tolerant`] what is sound is read all the same, and
 //! [`File::problems`] lists the rest.
 //!
-//! A file beyond memory is read in steps, each of which takes the bytes of a [`Span`](crate::bytes::Span)
+//! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
 //! and says where to look next:
 //!
 //! | step | takes | gives |
@@ -75,12 +75,14 @@
 //! the rows; names that are missing, empty, twice, or hold control characters; keys that do not exist; arrays
 //! without elements of the declared type.
 
-pub mod raw;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod raw;
 mod read;
+mod what;
 #[cfg(feature = "alloc")]
 pub mod write;
 
-pub use raw::SType;
-pub use read::{
-    Column, Field, File, HEAD_SPAN, Layout, Meta, ReadOptions, Stats, Table, Tail, Value, Window, check_head,
-};
+pub(crate) use what::FIELDS;
+
+pub use raw::{DATA, HEAD, SType, TEXT, VALIDITY};
+pub use read::{Column, Field, File, HEAD_SPAN, Layout, Meta, ReadOptions, Stats, Tail, Window, check_head};

@@ -37,91 +37,93 @@ pub const NA_F32: u32 = 0x7fc0_0000;
 /// The same of Float64.
 pub const NA_F64: u64 = 0x7ff8_0000_0000_0000;
 
-/// Bytes of an element, or of an offset; 0 of nothing, and of types that nobody knows.
-#[must_use]
-pub const fn width(stype: SType) -> u64 {
-    match stype {
-        SType::Bool8 | SType::Int8 => 1,
-        SType::Int16 => 2,
-        SType::Int32 | SType::Float32 | SType::Date32 | SType::Str32 | SType::Arr32 => 4,
-        SType::Int64 | SType::Float64 | SType::Time64 | SType::Str64 | SType::Arr64 => 8,
-        SType::Void0 | SType::Unknown(_) => 0,
+impl SType {
+    /// Bytes of an element, or of an offset; 0 of nothing, and of types that nobody knows.
+    #[must_use]
+    pub const fn width(self) -> u64 {
+        match self {
+            SType::Bool8 | SType::Int8 => 1,
+            SType::Int16 => 2,
+            SType::Int32 | SType::Float32 | SType::Date32 | SType::Str32 | SType::Arr32 => 4,
+            SType::Int64 | SType::Float64 | SType::Time64 | SType::Str64 | SType::Arr64 => 8,
+            SType::Void0 | SType::Unknown(_) => 0,
+        }
     }
-}
 
-/// What the elements mean; `None` of types that nobody knows.
-#[must_use]
-pub const fn ty(stype: SType) -> Option<Type> {
-    Some(match stype {
-        SType::Bool8 => Type::Bool,
-        SType::Int8 => Type::Prim(Prim::I8),
-        SType::Int16 => Type::Prim(Prim::I16),
-        SType::Int32 => Type::Prim(Prim::I32),
-        SType::Int64 => Type::Prim(Prim::I64),
-        SType::Float32 => Type::Prim(Prim::F32),
-        SType::Float64 => Type::Prim(Prim::F64),
-        SType::Str32 | SType::Str64 => Type::Utf8,
-        SType::Date32 => Type::Date(Unit::Day),
-        SType::Time64 => Type::Timestamp(Unit::Nano),
-        SType::Void0 => Type::Null,
-        SType::Arr32 | SType::Arr64 => Type::List,
-        SType::Unknown(_) => return None,
-    })
-}
-
-/// The number that an element is, but for truth values and offsets.
-#[must_use]
-pub(crate) const fn prim(stype: SType) -> Option<Prim> {
-    match stype {
-        SType::Date32 => Some(Prim::I32),
-        SType::Time64 => Some(Prim::I64),
-        stype => match ty(stype) {
-            Some(Type::Prim(prim)) => Some(prim),
-            _ => None,
-        },
+    /// What the elements mean; `None` of types that nobody knows.
+    #[must_use]
+    pub const fn ty(self) -> Option<Type> {
+        Some(match self {
+            SType::Bool8 => Type::Bool,
+            SType::Int8 => Type::Prim(Prim::I8),
+            SType::Int16 => Type::Prim(Prim::I16),
+            SType::Int32 => Type::Prim(Prim::I32),
+            SType::Int64 => Type::Prim(Prim::I64),
+            SType::Float32 => Type::Prim(Prim::F32),
+            SType::Float64 => Type::Prim(Prim::F64),
+            SType::Str32 | SType::Str64 => Type::Utf8,
+            SType::Date32 => Type::Date(Unit::Day),
+            SType::Time64 => Type::Timestamp(Unit::Nano),
+            SType::Void0 => Type::Null,
+            SType::Arr32 | SType::Arr64 => Type::List,
+            SType::Unknown(_) => return None,
+        })
     }
-}
 
-/// The name that the original's interface has: `int32`, `str64`, `arr32`.
-#[must_use]
-pub const fn name(stype: SType) -> &'static str {
-    match stype {
-        SType::Bool8 => "bool8",
-        SType::Int8 => "int8",
-        SType::Int16 => "int16",
-        SType::Int32 => "int32",
-        SType::Int64 => "int64",
-        SType::Float32 => "float32",
-        SType::Float64 => "float64",
-        SType::Str32 => "str32",
-        SType::Str64 => "str64",
-        SType::Date32 => "date32",
-        SType::Time64 => "time64",
-        SType::Void0 => "void",
-        SType::Arr32 => "arr32",
-        SType::Arr64 => "arr64",
-        SType::Unknown(_) => "unknown",
+    /// The number that an element is, but for truth values and offsets.
+    #[must_use]
+    pub(super) const fn prim(self) -> Option<Prim> {
+        match self {
+            SType::Date32 => Some(Prim::I32),
+            SType::Time64 => Some(Prim::I64),
+            _ => match self.ty() {
+                Some(Type::Prim(prim)) => Some(prim),
+                _ => None,
+            },
+        }
     }
-}
 
-/// Whether the elements are strings.
-#[must_use]
-pub const fn is_text(stype: SType) -> bool {
-    matches!(stype, SType::Str32 | SType::Str64)
-}
+    /// The name that the original's interface has: `int32`, `str64`, `arr32`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            SType::Bool8 => "bool8",
+            SType::Int8 => "int8",
+            SType::Int16 => "int16",
+            SType::Int32 => "int32",
+            SType::Int64 => "int64",
+            SType::Float32 => "float32",
+            SType::Float64 => "float64",
+            SType::Str32 => "str32",
+            SType::Str64 => "str64",
+            SType::Date32 => "date32",
+            SType::Time64 => "time64",
+            SType::Void0 => "void",
+            SType::Arr32 => "arr32",
+            SType::Arr64 => "arr64",
+            SType::Unknown(_) => "unknown",
+        }
+    }
 
-/// Whether the elements are arrays.
-#[must_use]
-pub const fn is_array(stype: SType) -> bool {
-    matches!(stype, SType::Arr32 | SType::Arr64)
-}
+    /// Whether the elements are strings.
+    #[must_use]
+    pub const fn is_text(self) -> bool {
+        matches!(self, SType::Str32 | SType::Str64)
+    }
 
-/// How many buffers the new layout has (section 4.2).
-#[must_use]
-pub const fn buffers(stype: SType) -> usize {
-    match stype {
-        SType::Void0 => 0,
-        SType::Str32 | SType::Str64 => 3,
-        _ => 2,
+    /// Whether the elements are arrays.
+    #[must_use]
+    pub const fn is_array(self) -> bool {
+        matches!(self, SType::Arr32 | SType::Arr64)
+    }
+
+    /// How many buffers the new layout has (section 4.2).
+    #[must_use]
+    pub const fn buffers(self) -> usize {
+        match self {
+            SType::Void0 => 0,
+            SType::Str32 | SType::Str64 => 3,
+            _ => 2,
+        }
     }
 }

@@ -8,7 +8,7 @@
 //! | [`xml`] | XML documents, piece by piece, without a heap |
 //!
 //! ```
-//! use pilaster::meta::flat::{Flat, Table};
+//! use pilaster::unstable::meta::flat::{Flat, Table};
 //!
 //! // Root offset, vtable (4 bytes long: no fields), table (4 bytes long).
 //! let bytes = [8, 0, 0, 0, 4, 0, 4, 0, 4, 0, 0, 0];
@@ -20,4 +20,7 @@
 pub mod flat;
 pub mod json;
 pub mod proto;
+mod what;
 pub mod xml;
+
+pub(crate) use what::FIELDS;

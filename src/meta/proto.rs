@@ -4,7 +4,7 @@
 //! parsed ahead: whoever wants a field scans for it, which in messages of a few bytes is as fast as an
 //! index, and the work is bounded by the length of the message.
 //!
-//! | rule | kind, in `What::Proto` |
+//! | rule | kind, in `What::PROTO` |
 //! |---|---|
 //! | a varint has at most ten bytes and 64 bits | `Invalid` at its first byte |
 //! | a number or length ends inside the message | `Truncated` |
@@ -15,7 +15,7 @@
 //! A field that is asked for as another wire type than it has is [`Kind::WrongType`].
 //!
 //! ```
-//! use pilaster::meta::proto::Message;
+//! use pilaster::unstable::meta::proto::Message;
 //!
 //! // Field 1 = 17, field 3 = a message whose field 2 is the zigzag number -7.
 //! let message = Message::new(&[0x08, 17, 0x1a, 2, 0x10, 13]);
@@ -83,7 +83,6 @@ impl<'a> Message<'a> {
     ///
     /// # Errors
     /// See the [module page](self); the whole message is checked.
-    #[inline(never)]
     pub fn field(&self, number: u32) -> Result<Option<Value<'a>>> {
         let (mut fields, mut found) = (self.fields(), None);
         while let Some((n, value)) = fields.take()? {
@@ -112,8 +111,29 @@ impl<'a> Message<'a> {
     /// See the [module page](self); [`Kind::Overflow`] if it is larger.
     pub fn uint32(&self, number: u32) -> Result<Option<u32>> {
         let Some(value) = self.uint(number)? else { return Ok(None) };
-        let too_large = |_| Error::needing(Kind::Overflow, What::Proto, self.at, value);
+        let too_large = |_| Error::needing(Kind::Overflow, What::PROTO, self.at, value);
         u32::try_from(value).map(Some).map_err(too_large)
+    }
+
+    /// The fields with these numbers as unsigned integers, 0 where a field is absent: one pass for all of them.
+    ///
+    /// # Errors
+    /// See the [module page](self).
+    pub fn numbers<const N: usize>(&self, numbers: [u32; N]) -> Result<[u64; N]> {
+        let mut found = [0; N];
+        self.find(&numbers, &mut found)?;
+        Ok(found)
+    }
+
+    pub(crate) fn find(&self, numbers: &[u32], found: &mut [u64]) -> Result<()> {
+        let mut fields = self.fields();
+        while let Some((n, value)) = fields.take()? {
+            if let Some((_, found)) = numbers.iter().zip(found.iter_mut()).find(|(number, _)| **number == n) {
+                let Value::Varint(value) = value else { return Err(self.wrong(n)) };
+                *found = value;
+            }
+        }
+        Ok(())
     }
 
     /// A zigzag integer (`sint64`).
@@ -160,7 +180,7 @@ impl<'a> Message<'a> {
 
     #[cold]
     fn wrong(&self, number: u32) -> Error {
-        Error::needing(Kind::WrongType, What::Proto, self.at, number.into())
+        Error::needing(Kind::WrongType, What::PROTO, self.at, number.into())
     }
 }
 
@@ -191,7 +211,7 @@ impl<'a> Fields<'a> {
         let key = self.varint()?;
         let number = u32::try_from(key >> 3).unwrap_or(0);
         if number == 0 {
-            return Err(Error::needing(Kind::Invalid, What::Proto, at, key));
+            return Err(Error::needing(Kind::Invalid, What::PROTO, at, key));
         }
         let wire = key & 7;
         let len = match wire {
@@ -199,11 +219,11 @@ impl<'a> Fields<'a> {
             1 => 8,
             2 => self.varint()?,
             5 => 4,
-            other => return Err(Error::needing(Kind::Unsupported, What::Proto, at, other)),
+            other => return Err(Error::needing(Kind::Unsupported, What::PROTO, at, other)),
         };
         let at = self.at();
         let parts = usize::try_from(len).ok().and_then(|len| self.rest.split_at_checked(len));
-        let short = || Error::needing(Kind::Truncated, What::Proto, at, len);
+        let short = || Error::needing(Kind::Truncated, What::PROTO, at, len);
         let (bytes, rest) = parts.ok_or_else(short)?;
         self.rest = rest;
         let value = match (wire, bytes.first_chunk(), bytes.first_chunk()) {
@@ -223,7 +243,7 @@ impl<'a> Fields<'a> {
         let mut value = 0u64;
         for shift in (0..64u32).step_by(7) {
             let Some((byte, rest)) = self.rest.split_first() else {
-                return Err(Error::needing(Kind::Truncated, What::Proto, at, 1));
+                return Err(Error::needing(Kind::Truncated, What::PROTO, at, 1));
             };
             self.rest = rest;
             let bits = u64::from(*byte & 0x7f);
@@ -236,7 +256,7 @@ impl<'a> Fields<'a> {
                 return Ok(value);
             }
         }
-        Err(Error::new(Kind::Invalid, What::Proto, at))
+        Err(Error::new(Kind::Invalid, What::PROTO, at))
     }
 }
 
@@ -279,7 +299,7 @@ mod tests {
     fn what_is_wrong_is_said_with_its_place() {
         let error = |bytes: &[u8]| {
             let e = Message::new_at(bytes, 50).field(1).unwrap_err();
-            assert_eq!(e.what(), What::Proto);
+            assert_eq!(e.what(), What::PROTO);
             (e.kind(), e.at(), e.need())
         };
         assert_eq!(error(&[0x08]), (Kind::Truncated, 51, 1));

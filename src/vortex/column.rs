@@ -3,13 +3,15 @@
 use core::fmt;
 use core::ops::Range;
 
+use super::context::{ASIDE, Call, Context};
 use super::dtype::{DType, Shape, Ty};
-use super::node::{Form, Node, Rows};
-use super::raw::{Encoding, LayoutId};
+use super::need::Amount;
+use super::node::Node;
+use super::rows::Rows;
+use super::scheme::Holds;
 use super::text::Plan;
-use super::tree::{Run, Text};
 use crate::bytes::{Scratch, product};
-use crate::column::{self, Batch, Dictionary, Type, Validity, Values};
+use crate::column::{self, Batch, Dictionary, Type, Validity, Values, Zone};
 use crate::encoding::fastlanes::BLOCK;
 use crate::error::{Error, Kind, Result, What};
 
@@ -24,11 +26,23 @@ pub struct Column<'f> {
     path: [u16; PATH],
     steps: u8,
     dtype: Ty,
+    /// The number of a column of the file, and one more; 0 for every other column.
+    number: u16,
 }
 
 impl<'f> Column<'f> {
     pub(super) const fn new(node: &Node<'f>) -> Self {
-        Column { node: *node, path: [0; PATH], steps: 0, dtype: node.dtype }
+        Column { node: *node, path: [0; PATH], steps: 0, dtype: node.dtype, number: 0 }
+    }
+
+    /// The column as column `k` of the file, whose statistics it then knows.
+    pub(super) fn numbered(self, k: usize) -> Self {
+        Column { number: u16::try_from(k).ok().and_then(|k| k.checked_add(1)).unwrap_or(0), ..self }
+    }
+
+    /// The number of a column of the file.
+    pub(super) fn number(&self) -> Option<usize> {
+        self.number.checked_sub(1).map(usize::from)
     }
 
     pub(super) const fn node(&self) -> &Node<'f> {
@@ -66,54 +80,51 @@ impl<'f> Column<'f> {
     ///
     /// # Errors
     /// What is wrong with the layouts, and what `show` says.
-    pub fn segments(&self, rows: Range<u64>, show: &mut dyn FnMut(crate::bytes::Span) -> Result<()>) -> Result<()> {
-        let mut run = Run::new(self.node.file.limits(), 0);
-        let path = self.path.get(..self.steps.into()).unwrap_or_default();
-        self.node.segments(path, rows, &mut run, show)
+    pub fn segments(
+        &self,
+        rows: Range<u64>,
+        show: &mut dyn FnMut(crate::bytes::FileRange) -> Result<()>,
+    ) -> Result<()> {
+        let mut call = Call::new(self.node.file.limits(), 0);
+        self.node.segments(self.path(), rows, &mut Context::new(&mut call, Scratch::new(&mut [])), show)
+    }
+
+    fn path(&self) -> &[u16] {
+        self.path.get(..self.steps.into()).unwrap_or_default()
     }
 
     /// The field `k` of a struct.
     pub(super) fn field(&self, k: usize) -> Result<Self> {
-        let mut deeper = *self;
-        self.node.file.enter_type(&mut deeper.dtype, k)?;
-        if self.steps == 0 && deeper.node.enter_nested(k)? {
-            return Ok(deeper);
+        if self.steps == 0
+            && let Some(field) = self.node.nested(k)?
+        {
+            return Ok(Column::new(&field));
         }
         // The struct is behind chunks or codes: which one is known when a row is asked for.
+        let mut deeper = Column { dtype: self.node.file.child_type(&self.dtype, k)?, number: 0, ..*self };
         let step = deeper.path.get_mut(usize::from(self.steps));
         match (step, u16::try_from(k)) {
             (Some(step), Ok(k)) => *step = k,
-            _ => return Err(self.node.error(Kind::Limit, What::MaxDepth, PATH as u64)),
+            _ => return Err(self.node.error(Kind::Limit, What::MAX_DEPTH, PATH as u64)),
         }
         deeper.steps = self.steps.saturating_add(1);
         Ok(deeper)
     }
 
-    /// All rows from `row` on.
-    const fn rows_from(&self, row: u64) -> Rows<'f> {
-        Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) }
+    /// What holds row `row`, and those after it.
+    fn located(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
+        Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) }.located(self.path(), cx)
     }
 
-    /// Into the node that holds the first of these rows.
-    fn enter(&self, rows: &mut Rows<'f>, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        rows.enter(self.path.get(..self.steps.into()).unwrap_or_default(), run, s)
-    }
-
-    /// Takes a window of those rows of `rows`, from the first on, that are read at once: rows of one chunk, and of many
-    /// no part of a block. How many they are.
-    fn narrow(
-        &self,
-        window: &mut Rows<'f>,
-        rows: &Range<u64>,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<usize> {
+    /// Those of some rows, from the first on, that are read at once: rows of one chunk, and of many no part of a block.
+    /// Also their number.
+    fn window(&self, rows: &Range<u64>, cx: &mut Context<'_, '_>) -> Result<(Rows<'f>, usize)> {
         if rows.start > rows.end || rows.end > self.node.rows {
-            return Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, self.node.rows));
+            return Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.node.rows));
         }
-        self.enter(window, run, s)?;
+        let mut window = self.located(rows.start, cx)?;
         if self.dtype.children() > 0 {
-            window.left = window.unbroken(run, s)?;
+            window.left = window.unbroken(cx)?;
         }
         let mut len = rows.end.saturating_sub(rows.start).min(window.left);
         let block = BLOCK as u64;
@@ -121,41 +132,33 @@ impl<'f> Column<'f> {
             len = len.saturating_sub(window.at.saturating_add(len) & block.wrapping_sub(1));
         }
         window.left = len;
-        let bad = |_| self.node.error(Kind::OutOfRange, What::Row, self.node.rows);
-        usize::try_from(len).map_err(bad)
+        let bad = |_| self.node.error(Kind::OutOfRange, What::ROW, self.node.rows);
+        Ok((window, usize::try_from(len).map_err(bad)?))
+    }
+
+    /// The rows of a window, which start at row `first` of the column.
+    fn batch<'s>(
+        &self,
+        first: u64,
+        (window, len): (Rows<'f>, usize),
+        cx: &mut Context<'_, 's>,
+    ) -> Result<Batch<'s, Self>>
+    where
+        'f: 's,
+    {
+        let Rows { node, at, .. } = &window;
+        let of = match self.dtype.shape.is_nested() && len > 0 {
+            true => Column::new(&window.concrete(&mut cx.aside(&mut [0; ASIDE]))?),
+            false => Column::new(node),
+        };
+        let values = node.values(self.dtype.shape, *at, len, cx)?;
+        let validity = match values {
+            Values::Null => Validity::None,
+            _ => node.valid_rows(*at, len, cx)?,
+        };
+        Ok(Batch { first, len, values, validity, of })
     }
 }
-
-impl Rows<'_> {
-    /// Into what holds the first of them: of structs the field at the end of `path`.
-    fn enter(&mut self, mut path: &[u16], run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<()> {
-        loop {
-            run.fuel.spend(self.node.at())?;
-            let down = self.node.layout().is_some() || !path.is_empty() && self.left > 0;
-            if down && self.node.enter_wrapped()? {
-                continue;
-            }
-            if self.left == 0 {
-                return Ok(());
-            }
-            match self.node.form {
-                Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.enter_chunk(run, s)?,
-                Form::Array(Encoding::Constant) if !path.is_empty() => self.node.enter_constant()?,
-                Form::Array(Encoding::Sparse) if !path.is_empty() => self.enter_sparse(run, s)?,
-                _ => {
-                    let Some((k, rest)) = path.split_first() else { return Ok(()) };
-                    path = rest;
-                    if !self.node.enter_nested((*k).into())? {
-                        return Err(self.node.undecoded());
-                    }
-                }
-            }
-        }
-    }
-}
-
-/// Memory to find chunks and offsets with, where none is lent.
-pub(super) const ASIDE: usize = 512;
 
 impl fmt::Debug for Column<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -184,14 +187,11 @@ impl<'f> column::Column for Column<'f> {
         if let Type::Struct(_) = self.ty() {
             return self.field(k);
         }
-        let mut child = Column::new(&self.node);
-        child.dtype = self.dtype;
-        self.node.file.enter_type(&mut child.dtype, k)?;
-        if !(self.steps == 0 && child.node.enter_nested(k)?) {
-            child.node.enter_nothing();
-            child.node.dtype = child.dtype;
-        }
-        Ok(child)
+        let nested = if self.steps == 0 { self.node.nested(k)? } else { None };
+        Ok(Column::new(&match nested {
+            Some(child) => child,
+            None => self.node.nothing(self.node.file.child_type(&self.dtype, k)?),
+        }))
     }
 
     fn child_name(&self, k: usize) -> Result<&str> {
@@ -199,56 +199,51 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
-        let limits = self.node.file.limits();
-        let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
+        let mut call = Call::new(self.node.file.limits(), rows.end.saturating_sub(rows.start));
         let mut aside = [0; ASIDE];
-        let s = &mut Scratch::new(&mut aside);
-        let mut window = self.rows_from(rows.start);
-        let len = self.narrow(&mut window, &rows, &mut run, s)?;
-        let Rows { node, at, left: n } = &window;
-        let (at, n) = (*at, *n);
+        let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
+        let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
         let (width, spans) = match node.dtype.cell() {
             Some(width) => (width as u64, false),
             None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
         };
         let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
-        if spans && let Plan::Copied(bound) = node.plan(at, len, &mut run, s)? {
+        if spans && let Plan::Copied(bound) = node.plan(at, len, cx)? {
             need = need.saturating_add(bound);
-            run.text = Text::Copied { arena: &mut [], used: 0 };
+            cx.copy_texts_to(&mut []);
         }
-        let on_the_way = node.temporaries(n, width, &mut run)?;
-        // Validity, a byte per row on the way.
-        Ok(need.saturating_add(on_the_way).saturating_add(n).saturating_add(64))
+        let temporaries = node.temporaries(Amount { rows: n, width }, cx)?;
+        // And for validity, a byte per row.
+        Ok(need.saturating_add(temporaries).saturating_add(n).saturating_add(64))
     }
 
     fn read<'s>(&self, rows: Range<u64>, s: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         Self: 's,
     {
-        let limits = self.node.file.limits();
-        let mut run = Run::new(limits, rows.end.saturating_sub(rows.start));
-        let mut window = self.rows_from(rows.start);
-        let len = self.narrow(&mut window, &rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
-        let (node, at, mut concrete) = (&window.node, window.at, window);
-        let values = node.values(self.dtype.shape, at, len, &mut concrete, &mut run, s)?;
-        let validity = match values {
-            Values::Null => Validity::None,
-            _ => node.valid_rows(at, len, &mut run, s)?,
-        };
-        Ok(Batch { first: rows.start, len, values, validity, of: Column::new(&concrete.node) })
+        let mut call = Call::new(self.node.file.limits(), rows.end.saturating_sub(rows.start));
+        let window = self.window(&rows, &mut Context::new(&mut call, Scratch::new(&mut [0; ASIDE])))?;
+        let mut cx = Context::new(&mut call, core::mem::replace(s, Scratch::new(&mut [])));
+        let batch = self.batch(rows.start, window, &mut cx);
+        *s = cx.scratch;
+        batch
     }
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
-        let mut run = Run::new(self.node.file.limits(), 1);
-        let mut rows = self.rows_from(row);
-        self.enter(&mut rows, &mut run, &mut Scratch::new(&mut [0; ASIDE]))?;
-        let Rows { mut node, at, left } = rows;
-        if !matches!(node.form, Form::Layout(LayoutId::Dict) | Form::Array(Encoding::Dict)) {
-            return Ok(None);
-        }
-        let codes = Column::new(&node.codes()?);
-        node.enter_values()?;
+        let mut call = Call::new(self.node.file.limits(), 1);
+        let mut aside = [0; ASIDE];
+        let rows = self.located(row, &mut Context::new(&mut call, Scratch::new(&mut aside)))?;
+        let Rows { node, at, left } = rows;
+        let Some(Holds::Picked(values, Some(codes))) = node.holds() else { return Ok(None) };
+        let (codes, values) = (codes(&node)?, values(&node)?);
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
-        Ok(Some(Dictionary { first, len, codes, values: Column::new(&node) }))
+        Ok(Some(Dictionary { first, len, codes: Column::new(&codes), values: Column::new(&values) }))
+    }
+
+    fn zone_around<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
+    where
+        Self: 's,
+    {
+        self.zone_of(row, scratch)
     }
 }

@@ -50,6 +50,16 @@ pub(super) enum Shape {
     Other,
 }
 
+impl Shape {
+    /// Whether values are row ranges of children.
+    pub(super) const fn is_nested(self) -> bool {
+        matches!(
+            self,
+            Shape::List | Shape::FixedList(_) | Shape::Struct(_) | Shape::Map | Shape::Entries | Shape::Entry
+        )
+    }
+}
+
 /// The units of calendar types, by their numbers.
 const UNITS: [Unit; 5] = [Unit::Nano, Unit::Micro, Unit::Milli, Unit::Second, Unit::Day];
 
@@ -88,11 +98,16 @@ impl Ty {
         Ty { nullable: false, ..*self }
     }
 
+    /// The same with nulls.
+    pub(super) const fn optional(&self) -> Self {
+        Ty { nullable: true, ..*self }
+    }
+
     /// The list that a map is stored as.
     pub(super) fn entries(&self) -> Result<Self> {
         match self.shape {
             Shape::Map => Ok(Ty { shape: Shape::Entries, ..*self }),
-            _ => Err(Error::new(Kind::Invalid, What::VtxDType, 0)),
+            _ => Err(Error::new(Kind::Invalid, What::VORTEX_DTYPE, 0)),
         }
     }
 
@@ -128,32 +143,17 @@ impl<'a> DType<'a> {
 
     /// The type in a table.
     pub(super) fn of(table: Table<'a>) -> Result<Self> {
-        let mut dtype = DType { flat: table.place().0, ty: Ty::BOOL };
-        dtype.read(table)?;
-        Ok(dtype)
-    }
-
-    /// Becomes the type in a table of the same buffer.
-    #[inline(never)]
-    fn read(&mut self, mut table: Table<'a>) -> Result<()> {
-        let place = Some(table.place().1);
-        let (tag, at) = loop {
-            let at = table.at();
-            match table.enter_member(flat::DType::TYPE)? {
-                Tag::EXTENSION => enter_required(&mut table, flat::Extension::STORAGE_DTYPE)?,
-                tag => break (tag, at),
-            }
-        };
-        let bad = |need: u64| Error::needing(Kind::Invalid, What::VtxDType, at, need);
+        let (flat, place) = table.place();
+        let (stored, tag, table) = storage_of(table)?;
+        let at = stored.at();
+        let of = |shape, nullable| DType { flat, ty: Ty { shape, nullable, place: Some(place) } };
+        let bad = |need: u64| Error::needing(Kind::Invalid, What::VORTEX_DTYPE, at, need);
         let (shape, nullable) = match tag {
-            Tag::NULL => {
-                self.ty = Ty { shape: Shape::Null, nullable: true, place };
-                return Ok(());
-            }
+            Tag::NULL => return Ok(of(Shape::Null, true)),
             Tag::BOOL => (Shape::Bool, flat::Bool::NULLABLE),
             Tag::PRIMITIVE => {
                 let number = table.scalar::<u8>(flat::Primitive::PTYPE, 0)?;
-                (Shape::Prim(prim_of(number, at)?), flat::Primitive::NULLABLE)
+                (Shape::Prim(prim_of(number.into()).ok_or_else(|| bad(number.into()))?), flat::Primitive::NULLABLE)
             }
             Tag::DECIMAL => {
                 let precision = table.scalar::<u8>(flat::Decimal::PRECISION, 0)?;
@@ -173,8 +173,7 @@ impl<'a> DType<'a> {
                 (Shape::Struct(u32::try_from(names).unwrap_or(u32::MAX)), flat::Struct::NULLABLE)
             }
             Tag::LIST | Tag::FIXED_SIZE_LIST => {
-                let mut element = table;
-                if !element.enter(ELEMENT_TYPE)? {
+                if table.table::<Table<'_>>(ELEMENT_TYPE)?.is_none() {
                     return Err(bad(0));
                 }
                 match tag {
@@ -190,9 +189,7 @@ impl<'a> DType<'a> {
             Tag::UNION => (Shape::Other, flat::Union::NULLABLE),
             _ => return Err(bad(tag.into())),
         };
-        let nullable = table.scalar::<bool>(nullable, false)?;
-        self.ty = Ty { shape, nullable, place };
-        Ok(())
+        Ok(of(shape, table.scalar::<bool>(nullable, false)?))
     }
 
     /// A type of the same buffer, or none of it.
@@ -207,26 +204,15 @@ impl<'a> DType<'a> {
 
     /// Whether a map says that its keys are in order.
     pub(super) fn keys_sorted(&self) -> bool {
-        let Ok(Some(mut table)) = self.storage().map(|dtype| dtype.table()) else { return false };
-        table.enter_member(flat::DType::TYPE) == Ok(Tag::MAP) && flat::Map::from(table).keys_sorted() == Ok(true)
+        let stored = self.table().and_then(|table| storage_of(table).ok());
+        stored.is_some_and(|(_, tag, map)| tag == Tag::MAP && flat::Map::from(map).keys_sorted() == Ok(true))
     }
 
     /// The type that values are stored as: that of an extension, of an extension of one, and so on.
     pub(super) fn storage(&self) -> Result<Self> {
-        let mut storage = *self;
-        storage.enter_storage()?;
-        Ok(storage)
-    }
-
-    /// Becomes the type that values are stored as.
-    pub(super) fn enter_storage(&mut self) -> Result<()> {
-        while let Some(mut table) = self.table()
-            && table.enter_member(flat::DType::TYPE)? == Tag::EXTENSION
-        {
-            enter_required(&mut table, flat::Extension::STORAGE_DTYPE)?;
-            self.ty.place = Some(table.place().1);
-        }
-        Ok(())
+        let Some(table) = self.table() else { return Ok(*self) };
+        let place = Some(storage_of(table)?.0.place().1);
+        Ok(self.with(Ty { place, ..self.ty }))
     }
 
     /// The id and metadata of an extension type.
@@ -234,11 +220,9 @@ impl<'a> DType<'a> {
     /// # Errors
     /// What is wrong with its table.
     pub fn extension(&self) -> Result<Option<(&'a [u8], &'a [u8])>> {
-        let Some(mut table) = self.table() else { return Ok(None) };
-        if table.enter_member(flat::DType::TYPE)? != Tag::EXTENSION {
-            return Ok(None);
-        }
-        let ty = flat::Extension::from(table);
+        let Some(table) = self.table() else { return Ok(None) };
+        let Some((Tag::EXTENSION, extension)) = table.member(flat::DType::TYPE)? else { return Ok(None) };
+        let ty = flat::Extension::from(extension);
         let id = ty.id()?.map_or(&[][..], |id| id.bytes());
         Ok(Some((id, ty.metadata()?.map_or(&[][..], |bytes| bytes.bytes()))))
     }
@@ -267,7 +251,7 @@ impl<'a> DType<'a> {
     pub(super) fn zone(&self) -> Result<Option<&'a str>> {
         match self.calendar() {
             Some((_, _, zone)) if !zone.is_empty() => {
-                core::str::from_utf8(zone).map(Some).map_err(|_| Error::new(Kind::Utf8, What::VtxDType, 0))
+                core::str::from_utf8(zone).map(Some).map_err(|_| Error::new(Kind::Utf8, What::VORTEX_DTYPE, 0))
             }
             _ => Ok(None),
         }
@@ -338,34 +322,23 @@ impl<'a> DType<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
     pub fn child(&self, k: usize) -> Result<Self> {
-        let mut child = *self;
-        child.enter(k)?;
-        Ok(child)
-    }
-
-    /// Becomes the type of child `k`.
-    pub(super) fn enter(&mut self, k: usize) -> Result<()> {
         let children = self.children();
-        let none = || Error::needing(Kind::OutOfRange, What::Child, k as u64, children as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::CHILD, k as u64, children as u64);
         if k >= children {
             return Err(none());
         }
-        self.enter_storage()?;
-        let mut table = self.table().ok_or_else(none)?;
-        table.enter_member(flat::DType::TYPE)?;
-        match self.ty.shape {
+        let (stored, _, table) = storage_of(self.table().ok_or_else(none)?)?;
+        let child = match self.ty.shape {
             Shape::Map | Shape::Entries => {
-                (self.ty.shape, self.ty.nullable) = (Shape::Entry, false);
-                return Ok(());
+                let place = Some(stored.place().1);
+                return Ok(self.with(Ty { shape: Shape::Entry, nullable: false, place }));
             }
-            Shape::Entry => {
-                enter_required(&mut table, if k == 0 { flat::Map::KEY_TYPE } else { flat::Map::VALUE_TYPE })?;
-            }
-            Shape::Struct(_) if table.enter_element(flat::Struct::DTYPES, k)? => {}
-            Shape::List | Shape::FixedList(_) if table.enter(ELEMENT_TYPE)? => {}
+            Shape::Entry => required(&table, if k == 0 { flat::Map::KEY_TYPE } else { flat::Map::VALUE_TYPE })?,
+            Shape::Struct(_) => table.element(flat::Struct::DTYPES, k)?.ok_or_else(none)?,
+            Shape::List | Shape::FixedList(_) => table.table(ELEMENT_TYPE)?.ok_or_else(none)?,
             _ => return Err(none()),
-        }
-        self.read(table)
+        };
+        DType::of(child)
     }
 
     /// The name of field `k`.
@@ -377,17 +350,17 @@ impl<'a> DType<'a> {
             (Shape::Entry, 0) => return Ok("key"),
             (Shape::Entry, 1) => return Ok("value"),
             (Shape::Struct(_), _) => {
-                if let Some(mut table) = self.storage()?.table()
-                    && table.enter_member(flat::DType::TYPE)? == Tag::STRUCT
+                if let Some(table) = self.table()
+                    && let (_, Tag::STRUCT, table) = storage_of(table)?
                     && let Some(names) = flat::Struct::from(table).names()?
                     && k < names.len()
                 {
                     return names.get(k)?.text();
                 }
             }
-            _ => return Err(Error::new(Kind::OutOfRange, What::Child, k as u64)),
+            _ => return Err(Error::new(Kind::OutOfRange, What::CHILD, k as u64)),
         }
-        Err(Error::needing(Kind::OutOfRange, What::Child, k as u64, self.children() as u64))
+        Err(Error::needing(Kind::OutOfRange, What::CHILD, k as u64, self.children() as u64))
     }
 }
 
@@ -411,26 +384,25 @@ impl fmt::Debug for DType<'_> {
     }
 }
 
-/// Goes on to a table that must be there.
-#[inline(never)]
-fn enter_required(table: &mut Table<'_>, field: u8) -> Result<()> {
-    let at = table.at();
-    if table.enter(field)? { Ok(()) } else { Err(Error::new(Kind::Invalid, What::VtxDType, at)) }
-}
-
-/// The number type of a number of the schema, at offset `at`.
-fn prim_of(number: u8, at: u64) -> Result<Prim> {
-    let wrong = || Error::needing(Kind::Invalid, What::VtxDType, at, number.into());
-    PRIMS.get(usize::from(number)).copied().ok_or_else(wrong)
-}
-
-/// The integer type in field `number` of metadata at `at`: an enum that is left out where it is 0 (U8).
-pub(super) fn integer(ptype: Option<u64>, at: u64) -> Result<Prim> {
-    let ptype = ptype.unwrap_or(0);
-    match prim_of(u8::try_from(ptype).unwrap_or(u8::MAX), at)? {
-        Prim::F16 | Prim::F32 | Prim::F64 => Err(Error::needing(Kind::Invalid, What::VtxMetadata, at, ptype)),
-        prim => Ok(prim),
+/// The type that values of the type in `table` are stored as: its table, its tag, and the member with its properties.
+fn storage_of(mut table: Table<'_>) -> Result<(Table<'_>, u8, Table<'_>)> {
+    loop {
+        match table.member(flat::DType::TYPE)? {
+            Some((Tag::EXTENSION, extension)) => table = required(&extension, flat::Extension::STORAGE_DTYPE)?,
+            Some((tag, member)) => return Ok((table, tag, member)),
+            None => return Err(Error::new(Kind::Invalid, What::VORTEX_DTYPE, table.at())),
+        }
     }
+}
+
+/// The table in a field that must be present.
+fn required<'a>(table: &Table<'a>, field: u8) -> Result<Table<'a>> {
+    table.table(field)?.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_DTYPE, table.at()))
+}
+
+/// The number type with a number of the schema.
+pub(super) fn prim_of(number: u64) -> Option<Prim> {
+    PRIMS.get(usize::try_from(number).ok()?).copied()
 }
 
 /// Whether an integer type has a sign.

@@ -5,7 +5,7 @@ use core::fmt;
 use super::dtype::{DType, Ty};
 use super::raw::{self, Encoding, LayoutId};
 use super::source::{Piece, Source};
-use crate::bytes::Span;
+use crate::bytes::FileRange;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
@@ -50,9 +50,10 @@ const _: () = assert!(flat::ArraySpec::ID == flat::LayoutSpec::ID);
 
 /// Where the postscript is, and how long the file: what the last bytes say.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct End {
     /// The postscript.
-    pub postscript: Span,
+    pub postscript: FileRange,
 }
 
 impl End {
@@ -61,22 +62,23 @@ impl End {
     /// # Errors
     /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
     /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
-    pub fn of(source: &Source<'_>) -> Result<Self> {
-        let short = || Error::needing(Kind::Truncated, What::VtxEnd, 0, raw::END_LEN);
+    pub(crate) fn of(source: &Source<'_>) -> Result<Self> {
+        let short = || Error::needing(Kind::Truncated, What::VORTEX_END, 0, raw::END_LEN);
         let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
-        let bytes = source.get(Span { at, len: raw::END_LEN }, What::VtxEnd)?;
+        let bytes = source.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
         let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
         if magic != raw::MAGIC {
             let found = u32::from_le_bytes(magic);
-            return Err(Error::needing(Kind::Invalid, What::VtxEnd, at.saturating_add(4), found.into()));
+            return Err(Error::needing(Kind::Invalid, What::VORTEX_END, at.saturating_add(4), found.into()));
         }
         let (version, len) = (u16::from_le_bytes([a, b]), u16::from_le_bytes([c, d]));
         if version != raw::VERSION {
-            return Err(Error::needing(Kind::Unsupported, What::VtxVersion, at, version.into()));
+            return Err(Error::needing(Kind::Unsupported, What::VORTEX_VERSION, at, version.into()));
         }
         let len = u64::from(len);
-        let start = at.checked_sub(len).ok_or_else(|| Error::needing(Kind::Truncated, What::VtxPostscript, 0, len))?;
-        Ok(End { postscript: Span { at: start, len } })
+        let start =
+            at.checked_sub(len).ok_or_else(|| Error::needing(Kind::Truncated, What::VORTEX_POSTSCRIPT, 0, len))?;
+        Ok(End { postscript: FileRange { at: start, len } })
     }
 }
 
@@ -84,7 +86,7 @@ impl<'a> File<'a> {
     /// Opens a file in memory, with the limits of a host.
     ///
     /// # Errors
-    /// What is wrong with the metadata; [`Kind::Invalid`] in `What::VtxDType` if the file has no type and
+    /// What is wrong with the metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file has no type and
     /// needs one from outside ([`open_as`](Self::open_as)).
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
@@ -99,7 +101,7 @@ impl<'a> File<'a> {
     }
 
     /// Opens a file of which some pieces are there. An error of [`Kind::Missing`] names the range to fetch
-    /// next; the last [`raw::TAIL_LEN`] bytes are a good first piece, which holds at least the postscript of any
+    /// next; the last [`TAIL_LEN`](super::TAIL_LEN) bytes are a good first piece, which holds at least the postscript of any
     /// file but for its last 8 bytes, and all metadata of most. Two requests open the files of every writer that
     /// puts the metadata together, three if the first was shorter.
     ///
@@ -121,51 +123,44 @@ impl<'a> File<'a> {
     fn open_parts(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
         let end = End::of(&source)?;
         let depth = Depth::new(limits);
-        let enter_root = |table: &mut Table<'a>, span: Span, what| {
-            table.enter_root(Flat::new_at(source.get(span, what)?, span.at).with_depth(depth))
+        let root = |span: FileRange, what| -> Result<Table<'a>> {
+            Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
         };
-        let mut postscript = Table::EMPTY;
-        enter_root(&mut postscript, end.postscript, What::VtxPostscript)?;
-        // Goes on from the postscript to the root of the part in one of its fields; whether there is one.
-        let enter = |part: &mut Table<'a>, field, what| -> Result<bool> {
-            if !part.enter(field)? {
-                return Ok(false);
+        let postscript = root(end.postscript, What::VORTEX_POSTSCRIPT)?;
+        // The root of the part that a field of the postscript names.
+        let part = |field, what| -> Result<Option<Table<'a>>> {
+            let Some(segment) = postscript.table::<Table<'a>>(field)? else { return Ok(None) };
+            let encoded = [flat::PostscriptSegment::COMPRESSION, flat::PostscriptSegment::ENCRYPTION];
+            for field in encoded {
+                if segment.table::<Table<'a>>(field)?.is_some() {
+                    return Err(Error::new(Kind::Unsupported, what, segment.at()));
+                }
             }
-            let at = part.at();
-            let span = span_in(*part);
-            if part.enter(flat::PostscriptSegment::COMPRESSION)? || part.enter(flat::PostscriptSegment::ENCRYPTION)? {
-                return Err(Error::new(Kind::Unsupported, what, at));
-            }
-            match enter_root(part, span?, what) {
+            match root(span_in(segment)?, what) {
                 Err(e) if together => Err(missing_parts(e, postscript, &source)),
-                entered => entered.map(|()| true),
+                root => root.map(Some),
             }
         };
         let missing = |what| Error::new(Kind::Invalid, what, postscript.at());
 
-        let (mut footer, mut layout, mut own, mut statistics) = (postscript, postscript, postscript, postscript);
-        if !enter(&mut footer, flat::Postscript::FOOTER, What::VtxFooter)? {
-            return Err(missing(What::VtxFooter));
-        }
-        if !enter(&mut layout, flat::Postscript::LAYOUT, What::VtxLayout)? {
-            return Err(missing(What::VtxLayout));
-        }
-        let layout = flat::Layout::from(layout);
-        let dtype = match enter(&mut own, flat::Postscript::DTYPE, What::VtxDType)? {
-            true => DType::of(own)?,
-            false => dtype.ok_or_else(|| missing(What::VtxDType))?,
+        let footer = part(flat::Postscript::FOOTER, What::VORTEX_FOOTER)?;
+        let footer = footer.ok_or_else(|| missing(What::VORTEX_FOOTER))?;
+        let layout = part(flat::Postscript::LAYOUT, What::VORTEX_LAYOUT)?;
+        let layout = flat::Layout::from(layout.ok_or_else(|| missing(What::VORTEX_LAYOUT))?);
+        let dtype = match part(flat::Postscript::DTYPE, What::VORTEX_DTYPE)? {
+            Some(own) => DType::of(own)?,
+            None => dtype.ok_or_else(|| missing(What::VORTEX_DTYPE))?,
         };
-        let has_statistics = enter(&mut statistics, flat::Postscript::STATISTICS, What::VtxStatistics)?;
-        let statistics = has_statistics.then_some(statistics.into());
+        let statistics = part(flat::Postscript::STATISTICS, What::VORTEX_STATISTICS)?.map(flat::FileStatistics::from);
 
         let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
-        let segments = segments.ok_or_else(|| Error::new(Kind::Invalid, What::VtxFooter, footer.at()))?;
+        let segments = segments.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_FOOTER, footer.at()))?;
         check_segments(&segments, &source)?;
         if layout.row_count()? > limits.max_rows {
-            return Err(Error::needing(Kind::Limit, What::MaxRows, layout.at(), limits.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MAX_ROWS, layout.at(), limits.max_rows));
         }
         if dtype.children() as u64 > limits.max_columns.into() {
-            return Err(Error::needing(Kind::Limit, What::MaxColumns, 0, limits.max_columns.into()));
+            return Err(Error::needing(Kind::Limit, What::MAX_COLUMNS, 0, limits.max_columns.into()));
         }
         // What is looked at later is at least there.
         postscript.count(flat::Postscript::METADATA)?;
@@ -193,7 +188,7 @@ impl<'a> File<'a> {
     /// [`Kind::Limit`] if there are too many rows. The array is looked at when it is read.
     pub fn of_array(blob: &'a [u8], dtype: DType<'a>, rows: u64, ids: &'a [&'a str], limits: &Limits) -> Result<Self> {
         if rows > limits.max_rows {
-            return Err(Error::needing(Kind::Limit, What::MaxRows, 0, limits.max_rows));
+            return Err(Error::needing(Kind::Limit, What::MAX_ROWS, 0, limits.max_rows));
         }
         let mut file = File {
             source: Source::whole(blob),
@@ -223,13 +218,9 @@ impl<'a> File<'a> {
         self.dtype
     }
 
-    /// Goes on from a type that it holds to that of child `k`.
-    #[inline(never)]
-    pub(super) fn enter_type(&self, ty: &mut Ty, k: usize) -> Result<()> {
-        let mut dtype = self.dtype.with(*ty);
-        dtype.enter(k)?;
-        *ty = dtype.ty;
-        Ok(())
+    /// The type of child `k` of a type that the file holds.
+    pub(super) fn child_type(&self, ty: &Ty, k: usize) -> Result<Ty> {
+        Ok(self.dtype.with(*ty).child(k)?.ty)
     }
 
     /// How many rows.
@@ -245,7 +236,7 @@ impl<'a> File<'a> {
 
     /// Its limits.
     #[must_use]
-    pub const fn limits(&self) -> &Limits {
+    pub(crate) const fn limits(&self) -> &Limits {
         &self.limits
     }
 
@@ -260,8 +251,7 @@ impl<'a> File<'a> {
     }
 
     /// Statistics of the whole file as they are stored.
-    #[must_use]
-    pub const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
+    pub(super) const fn statistics(&self) -> Option<flat::FileStatistics<'a>> {
         self.statistics
     }
 
@@ -275,22 +265,19 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`], or what is wrong with its entry.
-    pub fn metadata(&self, i: usize) -> Result<(&'a str, Span)> {
-        let none = || Error::new(Kind::OutOfRange, What::VtxPostscript, i as u64);
+    pub fn metadata(&self, i: usize) -> Result<(&'a str, FileRange)> {
+        let none = || Error::new(Kind::OutOfRange, What::VORTEX_POSTSCRIPT, i as u64);
         let metadata = flat::Postscript::from(self.postscript.ok_or_else(none)?).metadata()?;
         let entry = metadata.ok_or_else(none)?.get(i)?;
         Ok((entry.key()?.text()?, span_in(entry.segment()?.into())?))
     }
 
     /// Id `i` in a vector of the footer, and its offset in the file.
-    #[inline(never)]
     fn id(&self, specs: u8, i: u16, what: What) -> Result<(&'a [u8], u64)> {
         let none = || Error::new(Kind::OutOfRange, what, i.into());
         match self.ids {
-            Ids::Footer(mut spec) => {
-                if !spec.enter_element(specs, i.into())? {
-                    return Err(none());
-                }
+            Ids::Footer(footer) => {
+                let spec = footer.element(specs, i.into())?.ok_or_else(none)?;
                 let id = flat::ArraySpec::from(spec).id()?;
                 Ok((id.bytes(), id.at()))
             }
@@ -303,7 +290,7 @@ impl<'a> File<'a> {
 
     /// Id `i` that array nodes count, and its offset in the file.
     pub(super) fn array_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        self.id(flat::Footer::ARRAY_SPECS, i, What::VtxEncoding)
+        self.id(flat::Footer::ARRAY_SPECS, i, What::VORTEX_ENCODING)
     }
 
     /// The encoding behind number `i` of an array node.
@@ -316,7 +303,7 @@ impl<'a> File<'a> {
 
     /// The layout behind number `i` of a layout node, and the offset of its id.
     pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
-        self.id(flat::Footer::LAYOUT_SPECS, i, What::VtxLayoutId)
+        self.id(flat::Footer::LAYOUT_SPECS, i, What::VORTEX_LAYOUT_ID)
     }
 
     pub(super) fn layout(&self, i: u16) -> Result<LayoutId> {
@@ -329,8 +316,8 @@ impl<'a> File<'a> {
     pub fn unknown_id(&self, e: &Error) -> Option<&'a str> {
         let number = u16::try_from(e.need()).ok().filter(|_| e.kind() == Kind::Unsupported)?;
         let (id, _) = match e.what() {
-            What::VtxEncoding => self.array_id(number).ok()?,
-            What::VtxLayoutId => self.layout_id(number).ok()?,
+            What::VORTEX_ENCODING => self.array_id(number).ok()?,
+            What::VORTEX_LAYOUT_ID => self.layout_id(number).ok()?,
             _ => return None,
         };
         core::str::from_utf8(id).ok()
@@ -347,7 +334,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none.
     pub fn segment_alignment(&self, i: u32) -> Result<u8> {
-        let none = || Error::needing(Kind::OutOfRange, What::VtxSegment, i.into(), self.segments() as u64);
+        let none = || Error::needing(Kind::OutOfRange, What::VORTEX_SEGMENT, i.into(), self.segments() as u64);
         self.segments
             .and_then(|segments| segments.get(usize::try_from(i).ok()?))
             .map(|s| s.alignment_exponent)
@@ -358,13 +345,13 @@ impl<'a> File<'a> {
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is none, [`Kind::Unsupported`] if it is compressed or encrypted.
-    pub fn segment(&self, i: u32) -> Result<Span> {
-        let none = || Error::needing(Kind::OutOfRange, What::VtxSegment, i.into(), self.segments() as u64);
+    pub fn segment(&self, i: u32) -> Result<FileRange> {
+        let none = || Error::needing(Kind::OutOfRange, What::VORTEX_SEGMENT, i.into(), self.segments() as u64);
         let spec = self.segments.and_then(|segments| segments.get(usize::try_from(i).ok()?)).ok_or_else(none)?;
         if spec.compression != 0 || spec.encryption != 0 {
-            return Err(Error::needing(Kind::Unsupported, What::VtxSegment, spec.offset, i.into()));
+            return Err(Error::needing(Kind::Unsupported, What::VORTEX_SEGMENT, spec.offset, i.into()));
         }
-        Ok(Span { at: spec.offset, len: spec.length.into() })
+        Ok(FileRange { at: spec.offset, len: spec.length.into() })
     }
 }
 
@@ -378,16 +365,13 @@ impl fmt::Debug for File<'_> {
 /// so that one request fetches them. Those that lie far apart are fetched one by one.
 #[cold]
 fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error {
-    let (said, what) = (e.said(), e.what());
+    let what = e.what();
     if e.kind() != Kind::Missing {
         return e;
     }
     let (mut start, mut end, mut sum) = (u64::MAX, 0, 0u64);
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
-        let mut segment = postscript;
-        if segment.enter(field) != Ok(true) {
-            continue;
-        }
+        let Ok(Some(segment)) = postscript.table(field) else { continue };
         let Ok(span) = span_in(segment) else { continue };
         if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
             (start, end) = (start.min(span.at), end.max(span.at.saturating_add(span.len)));
@@ -396,16 +380,15 @@ fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error 
     }
     let len = end.saturating_sub(start);
     if len > sum.saturating_add(raw::TAIL_LEN) {
-        return said.into();
+        return e;
     }
     Error::needing(Kind::Missing, what, start, len)
 }
 
 /// Where a part lies, by its entry in the postscript.
-#[inline(never)]
-fn span_in(segment: Table<'_>) -> Result<Span> {
+fn span_in(segment: Table<'_>) -> Result<FileRange> {
     let segment = flat::PostscriptSegment::from(segment);
-    Ok(Span { at: segment.offset()?, len: segment.length()?.into() })
+    Ok(FileRange { at: segment.offset()?, len: segment.length()?.into() })
 }
 
 /// Segments are in order of their offsets and inside the file.
@@ -423,7 +406,7 @@ fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Re
             continue;
         };
         let at = segments.at().saturating_add((i as u64).saturating_mul(16));
-        return Err(Error::needing(kind, What::VtxSegment, at, need));
+        return Err(Error::needing(kind, What::VORTEX_SEGMENT, at, need));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@
 //! array:    bitpacked in frame of reference in dictionary …, each with its validity (section 10)
 //! ```
 //!
-//! A [`File`] is views of the metadata. Rows come through the [`column`](mod@crate::column) traits: a [`Table`]
+//! A [`File`] is views of the metadata. Rows come through the [`column`](mod@crate::column) traits: its table
 //! has one [`Part`], a part [`Column`]s, and a column decodes the rows that are asked for, whatever number of
 //! encodings they lie under. No tree is built: a node is a small `Copy` value, the call stack is the tree, and
 //! depth and number of nodes have budgets ([`Limits`](crate::limits::Limits)). A claimed length costs nothing.
@@ -35,7 +35,7 @@
 //!
 //! A file beyond memory is opened from pieces of it: what is missing, an error of
 //! [`Kind::Missing`](crate::error::Kind::Missing) names, and the same call with that [`Piece`] goes further. The
-//! last [`raw::TAIL_LEN`] bytes hold the metadata of most files; [`Column::segments`] then names the segments
+//! last [`TAIL_LEN`] bytes hold the metadata of most files; [`Column::segments`] then names the segments
 //! that rows of a column lie in, so that two or three requests read them.
 //!
 //! # What is read
@@ -62,15 +62,21 @@
 //!
 //! Extension types that are not known are what they store; [`DType::extension`] has id and metadata.
 
-mod arrays;
+mod blob;
 mod column;
+mod context;
 mod dtype;
+mod encodings;
 mod file;
+mod layouts;
 mod need;
 mod node;
 mod notation;
-pub mod raw;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
+pub(crate) mod raw;
+mod rows;
 mod scalar;
+mod scheme;
 mod source;
 mod statistics;
 mod table;
@@ -79,14 +85,18 @@ mod tree;
 mod values;
 mod verify;
 mod visit;
+mod what;
 mod zones;
+
+pub(crate) use what::FIELDS;
 
 pub use column::Column;
 pub use dtype::DType;
 pub use file::{End, File};
+pub use raw::{Encoding, TAIL_LEN};
 pub use scalar::Scalar;
 pub use source::{Piece, Source};
 pub use statistics::{Bound, Statistics};
-pub use table::{Part, Table};
+pub use table::Part;
 pub use visit::{Role, Visit};
 pub use zones::Zones;

@@ -1,6 +1,6 @@
 //! The numbers and names of the format, each written once.
 
-use crate::bytes::words;
+use crate::bytes::word_list;
 
 /// First and last word of a file.
 pub const MAGIC: [u8; 4] = *b"VTXF";
@@ -36,7 +36,7 @@ macro_rules! ids {
             /// By its id in the footer.
             #[must_use]
             pub fn of(id: &[u8]) -> Self {
-                let place = words::place(concat!($($id, " ",)*), id);
+                let place = word_list::place(concat!($($id, " ",)*), id);
                 place.and_then(|place| $name::ALL.get(place)).map_or($name::Unknown, |found| *found)
             }
 
@@ -138,42 +138,6 @@ pub mod field {
         pub const F16: u32 = 10;
         /// The values of a `ListValue`.
         pub const ITEM: u32 = 1;
-    }
-
-    /// Metadata of `vortex.zstd`, and of its frames.
-    pub mod zstd {
-        /// Bytes of the dictionary, which is the first buffer.
-        pub const DICTIONARY_SIZE: u32 = 1;
-        /// The frames, one message each.
-        pub const FRAMES: u32 = 2;
-        /// Of a frame: bytes that it unpacks to.
-        pub const SIZE: u32 = 1;
-        /// Of a frame: values in it.
-        pub const VALUES: u32 = 2;
-    }
-
-    /// Metadata of `vortex.pco`.
-    pub mod pco {
-        /// The header of the format.
-        pub const HEADER: u32 = 1;
-        /// The chunks, one message each.
-        pub const CHUNKS: u32 = 2;
-        /// Of a chunk: its pages, one message each.
-        pub const PAGES: u32 = 1;
-        /// Of a page: values in it.
-        pub const VALUES: u32 = 1;
-    }
-
-    /// `PatchesMetadata` (section 8).
-    pub mod patches {
-        /// How many.
-        pub const LEN: u32 = 1;
-        /// Subtracted from every index.
-        pub const OFFSET: u32 = 2;
-        /// Type of the indices.
-        pub const INDICES: u32 = 3;
-        /// Type of the chunk offsets; present if that child is.
-        pub const CHUNK_OFFSETS: u32 = 5;
     }
 }
 

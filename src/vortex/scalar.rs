@@ -21,7 +21,7 @@ impl<'a> Scalar<'a> {
     }
 
     fn bad(&self) -> Error {
-        Error::new(Kind::Invalid, What::VtxScalar, self.message.at())
+        Error::new(Kind::Invalid, What::VORTEX_SCALAR, self.message.at())
     }
 
     /// The one field.
@@ -93,16 +93,20 @@ impl<'a> Scalar<'a> {
         Ok(cell)
     }
 
-    /// The bytes of a text or binary value, and their offset in the file; nothing for null.
+    /// Returns the bytes of a text or binary value, none for null.
     ///
     /// # Errors
     /// [`Kind::Invalid`] if it is neither.
-    pub fn bytes(&self) -> Result<Message<'a>> {
+    pub fn bytes(&self) -> Result<&'a [u8]> {
+        Ok(self.located_bytes()?.bytes())
+    }
+
+    /// [`bytes`](Self::bytes) with their offset in the file.
+    pub(super) fn located_bytes(&self) -> Result<Message<'a>> {
         self.held(field::STRING, field::BYTES)
     }
 
     /// The bytes in one of these fields, nothing for null.
-    #[inline(never)]
     fn held(&self, first: u32, last: u32) -> Result<Message<'a>> {
         match self.kind()? {
             (number, Value::Bytes(bytes)) if first <= number && number <= last => Ok(bytes),
@@ -130,6 +134,9 @@ impl Steps {
     /// The items of a list. Other steps are fields, counted from 1; 0 is the end.
     const INTO: u32 = 0xff;
 
+    /// The maximum number of steps.
+    pub(super) const MOST: u64 = 4;
+
     /// The items of the scalar itself.
     pub(super) const ITEMS: Steps = Steps(Steps::INTO);
 
@@ -152,7 +159,7 @@ impl<'a> Scalar<'a> {
         match steps.0 & 0xff {
             0 => show(self),
             Steps::INTO => {
-                let mut fields = self.items().as_ref()?.list.fields();
+                let mut fields = self.items()?.list.fields();
                 while let Some((number, value)) = fields.take()? {
                     if let (field::ITEM, Value::Bytes(message)) = (number, value)
                         && !(Scalar { message }).each(rest, show)?
@@ -162,7 +169,7 @@ impl<'a> Scalar<'a> {
                 }
                 Ok(true)
             }
-            k => self.field(k.saturating_sub(1).into()).as_ref()?.each(rest, show),
+            k => self.field(k.saturating_sub(1).into())?.each(rest, show),
         }
     }
 
@@ -178,7 +185,7 @@ impl<'a> Scalar<'a> {
 
     /// Field `k` of a struct; those of null are null.
     pub(super) fn field(&self, k: u64) -> Result<Self> {
-        if self.is_null()? { Ok(*self) } else { self.items().as_ref()?.get(k) }
+        if self.is_null()? { Ok(*self) } else { self.items()?.get(k) }
     }
 }
 
@@ -209,7 +216,7 @@ impl<'a> Items<'a> {
                 }
             }
         }
-        Err(Error::needing(Kind::Invalid, What::VtxScalar, self.list.at(), i))
+        Err(Error::needing(Kind::Invalid, What::VORTEX_SCALAR, self.list.at(), i))
     }
 }
 
@@ -248,7 +255,7 @@ mod tests {
         assert_eq!(cell(&[0x18, 6], Prim::U8), Ok(3), "an old writer's sign");
         assert!(cell(&[0x18, 5], Prim::U8).is_err(), "-3 is no u8");
         assert!(cell(&[0x31, 0, 0, 0, 0, 0, 0, 0, 0], Prim::F32).is_err());
-        assert_eq!(scalar(&[0x3a, 0]).bytes().unwrap().bytes(), b"");
+        assert_eq!(scalar(&[0x3a, 0]).bytes(), Ok(&b""[..]));
         assert_eq!(scalar(&[8, 0]).is_null(), Ok(true));
         assert!(scalar(&[]).is_null().is_err());
         let list = scalar(&[0x4a, 8, 0x0a, 2, 0x18, 2, 0x0a, 2, 0x18, 3]).items().unwrap();

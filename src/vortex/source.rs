@@ -1,6 +1,6 @@
 //! The bytes of a file: all of them, or the pieces that were fetched.
 
-use crate::bytes::Span;
+use crate::bytes::FileRange;
 use crate::error::{Error, Kind, Result, What};
 
 /// A piece of a file: bytes, and where they lie in it.
@@ -55,7 +55,7 @@ impl<'a> Source<'a> {
     /// # Errors
     /// [`Kind::Truncated`] about `what` if the file ends before, [`Kind::Missing`] with the range if no piece
     /// holds all of it.
-    pub fn get(&self, span: Span, what: What) -> Result<&'a [u8]> {
+    pub fn get(&self, span: FileRange, what: What) -> Result<&'a [u8]> {
         if span.end().is_none_or(|end| end > self.len) {
             return Err(Error::needing(Kind::Truncated, what, span.at, span.len));
         }
@@ -64,7 +64,7 @@ impl<'a> Source<'a> {
             Pieces::Some(pieces) => {
                 let inside = |piece: &Piece<'a>| {
                     let at = span.at.checked_sub(piece.at)?;
-                    Span { at, len: span.len }.of(piece.bytes, what).ok()
+                    FileRange { at, len: span.len }.of(piece.bytes, what).ok()
                 };
                 pieces.iter().find_map(inside).ok_or_else(|| Error::needing(Kind::Missing, what, span.at, span.len))
             }

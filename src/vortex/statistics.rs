@@ -1,11 +1,12 @@
 //! Statistics of the whole file (section 11): exposed as they are stored, and held against the values.
 
 use core::cmp::Ordering;
+use core::ops::Range;
 
 use super::dtype::{DType, Shape, signed};
 use super::file::File;
 use super::scalar::Scalar;
-use crate::column::{Batch, Prim, Values};
+use crate::column::{Batch, Prim, Value, Zone};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{ArrayStats, Precision};
 use crate::meta::flat::Inline;
@@ -100,68 +101,47 @@ impl<'f> Statistics<'f> {
         Ok([self.stats.is_sorted()?, self.stats.is_strict_sorted()?, self.stats.is_constant()?])
     }
 
-    pub(super) fn checker(&self) -> Result<Checker<'f>> {
-        let limit = |bound: Option<Bound<'f>>| match bound {
-            Some(bound) => Limit::of(bound.scalar, self.dtype),
-            None => Ok(Limit::None),
-        };
-        Ok(Checker { stats: *self, min: limit(self.min()?)?, max: limit(self.max()?)?, nulls: 0, nans: 0 })
-    }
-}
-
-/// A bound in the form that values are compared in.
-#[derive(Clone, Copy, Debug)]
-enum Limit<'f> {
-    /// None, or of a type without comparison here.
-    None,
-    Integer(i128),
-    Float(f64),
-    Bytes(&'f [u8]),
-}
-
-impl<'f> Limit<'f> {
-    fn of(scalar: Scalar<'f>, dtype: DType<'f>) -> Result<Self> {
+    /// The value of a bound; null if there is none, or if it is of a type that is not compared here.
+    fn value(&self, bound: Option<Bound<'f>>) -> Result<Value<'f>> {
+        let Some(Bound { scalar, .. }) = bound else { return Ok(Value::Null) };
         if scalar.is_null()? {
-            return Ok(Limit::None);
+            return Ok(Value::Null);
         }
-        let low = || -> Result<i128> {
-            let cell = scalar.cell(dtype.ty.shape)?;
-            let low = cell.first_chunk::<16>().copied().unwrap_or_default();
-            Ok(i128::from_le_bytes(low))
-        };
-        let bits = |bits: i128| u64::try_from(bits).unwrap_or(0);
-        Ok(match dtype.ty.shape {
-            Shape::Bool => Limit::Integer(low()?),
-            Shape::Prim(Prim::F64) => Limit::Float(f64::from_bits(bits(low()?))),
-            Shape::Prim(Prim::F32) => Limit::Float(f32::from_bits(u32::try_from(bits(low()?)).unwrap_or(0)).into()),
-            Shape::Prim(Prim::F16) => Limit::None,
+        let shape = self.dtype.ty.shape;
+        let bits = || Ok::<_, Error>(scalar.cell(shape)?.first_chunk().copied().map_or(0, i128::from_le_bytes));
+        Ok(match shape {
+            Shape::Bool => Value::Bool(bits()? != 0),
+            Shape::Prim(Prim::F64) => Value::F64(f64::from_bits(u64::try_from(bits()?).unwrap_or(0))),
+            Shape::Prim(Prim::F32) => Value::F32(f32::from_bits(u32::try_from(bits()?).unwrap_or(0))),
+            Shape::Prim(Prim::F16) => Value::Null,
             Shape::Prim(prim) => {
                 let value = scalar.integer(prim)?;
-                Limit::Integer(if signed(prim) { value.cast_signed().into() } else { value.into() })
+                Value::Int(if signed(prim) { value.cast_signed().into() } else { value.into() })
             }
-            Shape::Decimal { precision, .. } if precision <= 38 => Limit::Integer(low()?),
-            Shape::Utf8 | Shape::Binary => Limit::Bytes(scalar.bytes()?.bytes()),
-            _ => Limit::None,
+            Shape::Decimal { precision, .. } if precision <= 38 => Value::Int(bits()?),
+            Shape::Utf8 => Value::Text(scalar.bytes()?),
+            Shape::Binary => Value::Bytes(scalar.bytes()?),
+            _ => Value::Null,
         })
     }
 
-    /// How a value stands to the bound; `None` where they do not compare.
-    fn beside(&self, value: &Limit<'_>) -> Option<Ordering> {
-        match (value, self) {
-            (Limit::Integer(value), Limit::Integer(bound)) => Some(value.cmp(bound)),
-            (Limit::Float(value), Limit::Float(bound)) => value.partial_cmp(bound),
-            (Limit::Bytes(value), Limit::Bytes(bound)) => Some(value.cmp(bound)),
-            _ => None,
-        }
+    /// What is claimed of the `rows` of the column.
+    pub(super) fn zone(&self, rows: Range<u64>) -> Result<Zone<'f>> {
+        let (min, max) = (self.value(self.min()?)?.into(), self.value(self.max()?)?.into());
+        Ok(Zone { rows, min, max, nulls: self.null_count()?.into() })
+    }
+
+    pub(super) fn checker(&self) -> Result<Checker<'f>> {
+        Ok(Checker { stats: *self, min: self.value(self.min()?)?, max: self.value(self.max()?)?, nulls: 0, nans: 0 })
     }
 }
 
 /// Counts and compares what goes by.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Checker<'f> {
     stats: Statistics<'f>,
-    min: Limit<'f>,
-    max: Limit<'f>,
+    min: Value<'f>,
+    max: Value<'f>,
     nulls: u64,
     nans: u64,
 }
@@ -169,39 +149,23 @@ pub(super) struct Checker<'f> {
 impl Checker<'_> {
     #[cold]
     fn wrong(&self, need: u64) -> Error {
-        Error::needing(Kind::Invalid, What::VtxStatistics, self.stats.stats.at(), need)
+        Error::needing(Kind::Invalid, What::VORTEX_STATISTICS, self.stats.stats.at(), need)
     }
 
     /// Takes the next rows.
     pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>) -> Result<()> {
         self.nulls = self.nulls.saturating_add(batch.validity.nulls(batch.len) as u64);
-        for i in (0..batch.len).filter(|i| batch.validity.get(*i)) {
-            let integer = |value: Option<i128>| value.map_or(Limit::None, Limit::Integer);
-            let value = match batch.values {
-                Values::Bool(v) => integer(v.get(i).map(i128::from)),
-                Values::I8(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::I16(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::I32(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::I64(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::I128(v) => integer(v.get(i).copied()),
-                Values::U8(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::U16(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::U32(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::U64(v) => integer(v.get(i).map(|v| (*v).into())),
-                Values::F32(v) => v.get(i).map_or(Limit::None, |v| Limit::Float((*v).into())),
-                Values::F64(v) => v.get(i).map_or(Limit::None, |v| Limit::Float(*v)),
-                Values::F16(v) => {
-                    self.nans = self.nans.saturating_add(v.get(i).is_some_and(|v| v & 0x7fff > 0x7c00).into());
-                    Limit::None
-                }
-                Values::Bytes(v) | Values::Utf8(v) => Limit::Bytes(v.get(i)?),
-                _ => Limit::None,
+        for i in 0..batch.len {
+            let value = batch.value(i)?;
+            let nan = match value {
+                Value::F16(bits) => bits & 0x7fff > 0x7c00,
+                Value::F32(value) => value.is_nan(),
+                Value::F64(value) => value.is_nan(),
+                _ => false,
             };
-            if matches!(value, Limit::Float(value) if value.is_nan()) {
-                self.nans = self.nans.saturating_add(1);
-            }
-            let low = self.min.beside(&value).is_some_and(Ordering::is_lt);
-            if low || self.max.beside(&value).is_some_and(Ordering::is_gt) {
+            self.nans = self.nans.saturating_add(nan.into());
+            let low = value.compare(&self.min).is_some_and(Ordering::is_lt);
+            if low || value.compare(&self.max).is_some_and(Ordering::is_gt) {
                 return Err(self.wrong(batch.first.saturating_add(i as u64)));
             }
         }

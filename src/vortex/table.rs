@@ -4,22 +4,16 @@ use super::column::Column;
 use super::dtype::Shape;
 use super::file::File;
 use super::node::Node;
-use crate::bytes::Scratch;
-use crate::column::{self, Column as _};
+use crate::column::{self, Column as _, Once};
 use crate::error::{Error, Kind, Result, What};
-
-/// All rows of a file: a table of one part.
-#[derive(Clone, Copy, Debug)]
-pub struct Table<'f> {
-    file: &'f File<'f>,
-    done: bool,
-}
 
 impl<'f> File<'f> {
     /// The rows as a table of one part.
-    #[must_use]
-    pub const fn table(&'f self) -> Table<'f> {
-        Table { file: self, done: false }
+    ///
+    /// # Errors
+    /// Those of [`part`](Self::part).
+    pub fn table(&'f self) -> Result<Once<Part<'f>>> {
+        self.part().map(Once::new)
     }
 
     /// All rows.
@@ -27,26 +21,7 @@ impl<'f> File<'f> {
     /// # Errors
     /// What is wrong with the root of the layout.
     pub fn part(&'f self) -> Result<Part<'f>> {
-        Ok(Part { root: Column::new(&Node::root(self)?) })
-    }
-}
-
-impl<'f> column::Table for Table<'f> {
-    type Part<'p>
-        = Part<'f>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, _: &mut Scratch<'p>) -> Result<Option<Part<'f>>>
-    where
-        Self: 'p,
-    {
-        if core::mem::replace(&mut self.done, true) { Ok(None) } else { self.file.part().map(Some) }
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.done = false;
-        Ok(())
+        Ok(Part { root: Column::new(Node::root(self).as_ref()?) })
     }
 }
 
@@ -57,16 +32,10 @@ pub struct Part<'f> {
 }
 
 impl<'f> Part<'f> {
-    /// The rows as one column: of structs, or of whatever the file holds.
-    #[must_use]
-    pub const fn root(&self) -> Column<'f> {
-        self.root
-    }
-
     /// Whether the columns are fields of a struct. A root of any other type, and a struct that may be null,
     /// is one column without a name.
     #[must_use]
-    pub fn is_table(&self) -> bool {
+    pub(crate) fn is_table(&self) -> bool {
         matches!(self.root.dtype().ty.shape, Shape::Struct(_)) && !self.root.dtype().nullable()
     }
 }
@@ -92,8 +61,8 @@ impl<'f> column::Part for Part<'f> {
 
     fn column(&self, k: usize) -> Result<Column<'f>> {
         match (self.is_table(), k) {
-            (true, _) => self.root.field(k),
-            (false, 0) => Ok(self.root),
+            (true, _) => Ok(self.root.field(k)?.numbered(k)),
+            (false, 0) => Ok(self.root.numbered(0)),
             _ => Err(no_column(k)),
         }
     }
@@ -101,5 +70,5 @@ impl<'f> column::Part for Part<'f> {
 
 #[cold]
 fn no_column(k: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::Column, k as u64, 1)
+    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, 1)
 }

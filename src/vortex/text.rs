@@ -1,14 +1,16 @@
-//! Where texts are put: in place where one blob holds them all, else behind each other in an arena.
+//! Where texts are put: in place where one blob holds them all, else one after the other in an arena.
 
-use super::arrays::Data;
-use super::node::{Blob, Form, Node, Rows};
-use super::raw::{Encoding, LayoutId};
+use super::blob::Blob;
+use super::context::Context;
+use super::encodings::{constant, sparse};
+use super::node::{Form, Node};
+use super::rows::Rows;
 use super::scalar::Scalar;
-use super::tree::{NOWHERE, Run, Text, span};
-use crate::bytes::{Scratch, saturated};
+use super::scheme::Holds;
+use super::tree::{NOWHERE, span, span_cell};
+use crate::bytes::saturated;
 use crate::column::Span;
-use crate::encoding::onpair;
-use crate::error::{Kind, Result, What};
+use crate::error::{Error, Kind, Result, What};
 
 /// What is known of the texts of some rows before they are read.
 #[derive(Clone, Copy)]
@@ -19,88 +21,68 @@ pub(super) enum Plan<'f> {
     Copied(u64),
 }
 
-/// The span of a text that lies at `start` of a blob; nowhere if the blob ends before.
-pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, run: &mut Run<'_>) -> Result<Span> {
-    let Text::Copied { arena, used } = &mut run.text else {
+/// The span of a text that lies at `start` of a blob, or [`NOWHERE`] if the blob ends before. Copies the text if the
+/// call copies texts.
+pub(super) fn put(blob: &Blob<'_>, start: usize, len: usize, cx: &mut Context<'_, '_>) -> Result<Span> {
+    if !cx.copies_texts() {
         return Ok(span(start as u64, len as u64));
-    };
+    }
     let Some(bytes) = blob.bytes.get(start..start.saturating_add(len)) else { return Ok(NOWHERE) };
-    let (at, end) = (*used, used.saturating_add(len));
-    let Some(to) = arena.get_mut(at..end) else {
-        return Err(crate::error::Error::needing(Kind::Invalid, What::VtxText, blob.at, len as u64));
-    };
-    for (to, byte) in to.iter_mut().zip(bytes) {
+    let full = || Error::needing(Kind::Invalid, What::VORTEX_TEXT, blob.at, len as u64);
+    let at = cx.reserve(len).ok_or_else(full)?;
+    for (to, byte) in cx.arena(at, len).0.iter_mut().zip(bytes) {
         *to = *byte;
     }
-    *used = end;
     Ok(span(at as u64, len as u64))
 }
 
 /// The span of a scalar's text.
-pub(super) fn of_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, run: &mut Run<'_>) -> Result<Span> {
-    let bytes = scalar.bytes()?;
+pub(super) fn put_scalar(blob: &Blob<'_>, scalar: &Scalar<'_>, cx: &mut Context<'_, '_>) -> Result<Span> {
+    let bytes = scalar.located_bytes()?;
     // Scalars lie in the buffer of a blob.
     let start = saturated(bytes.at().saturating_sub(blob.at));
-    put(blob, start, bytes.bytes().len(), run)
+    put(blob, start, bytes.bytes().len(), cx)
 }
 
 impl<'f> Node<'f> {
-    /// How the texts of `len` rows from `at` on will be read.
-    pub(super) fn plan(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
-        run.fuel.spend(self.at())?;
-        let mut below = *self;
-        if below.enter_wrapped()? {
-            return below.plan(at, len, run, s);
-        }
-        if below.enter_values()? {
-            let plan = below.plan(0, saturated(below.rows), run, s)?;
-            return match (plan, self.encoding()) {
-                (Plan::Copied(bound), Some(Encoding::Sparse)) => {
-                    Ok(Plan::Copied(bound.saturating_add(self.fill_len()?)))
-                }
-                _ => Ok(plan),
+    /// How the texts of `len` rows starting at `at` will be read.
+    pub(super) fn plan(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Plan<'f>> {
+        cx.spend(self.at())?;
+        let Some(holds) = self.holds() else {
+            return match self.form {
+                Form::Nothing => Err(self.undecoded()),
+                _ => Ok(Plan::Borrowed(self.blob.bytes)),
             };
-        }
-        match self.form {
-            Form::Scalar(_)
-            | Form::Items(..)
-            | Form::Array(Encoding::VarBinView | Encoding::VarBin | Encoding::Constant) => {
-                Ok(Plan::Borrowed(self.blob.bytes))
+        };
+        match holds {
+            Holds::Wrapped(inner) => inner(self).as_ref()?.plan(at, len, cx),
+            Holds::Picked(values, _) => {
+                let values = values(self);
+                let values = values.as_ref()?;
+                values.plan(0, saturated(values.rows), cx)
             }
-            Form::Layout(LayoutId::Chunked) | Form::Array(Encoding::Chunked) => self.plan_chunks(at, len, run, s),
-            Form::Array(Encoding::Fsst) => {
-                let bytes = below.enter_fsst_codes()?.bytes;
-                let codes = match below.fsst_range(bytes, at, len, run, s) {
-                    Ok((from, to)) => to.saturating_sub(from),
-                    // Offsets that take more memory than there is here.
-                    Err(e) if e.kind() == Kind::NoRoom => bytes.len(),
-                    Err(e) => return Err(e),
-                };
-                Ok(Plan::Copied((codes as u64).saturating_mul(8)))
+            Holds::Patched => {
+                let values = sparse::values(self);
+                let values = values.as_ref()?;
+                match values.plan(0, saturated(values.rows), cx)? {
+                    Plan::Copied(bound) => Ok(Plan::Copied(bound.saturating_add(constant::text_len(self)?))),
+                    borrowed => Ok(borrowed),
+                }
             }
-            Form::Array(Encoding::OnPair) => {
-                let codes = match self.onpair_range(at, len, run, s) {
-                    Ok((from, to)) => to.saturating_sub(from),
-                    Err(e) if e.kind() == Kind::NoRoom => self.number(4)?,
-                    Err(e) => return Err(e),
-                };
-                Ok(Plan::Copied(codes.saturating_mul(onpair::LONGEST.into())))
-            }
-            #[cfg(feature = "zstd")]
-            Form::Array(Encoding::Zstd) => Ok(Plan::Copied(self.zstd_bound(at, len, run, s)?)),
-            _ => Err(self.undecoded()),
+            Holds::Chunks(_) => self.plan_chunks(at, len, cx),
+            Holds::Constant | Holds::Texts(_) => Ok(Plan::Borrowed(self.blob.bytes)),
+            Holds::PackedTexts(bound) | Holds::Packed(bound) => Ok(Plan::Copied(bound(self, at, len, cx)?)),
+            Holds::Nulls | Holds::Values | Holds::Nested(_) | Holds::Unknown => Err(self.undecoded()),
         }
     }
 
     /// Rows of one chunk are read as that chunk is; texts of several are copied, unless all lie in one blob.
-    fn plan_chunks(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<Plan<'f>> {
+    fn plan_chunks(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Plan<'f>> {
         let (mut done, mut bound, mut blob, mut same) = (0usize, Ok(0u64), None, true);
         while done < len {
-            let left = len.saturating_sub(done) as u64;
-            let mut rows = Rows { node: *self, at: at.saturating_add(done as u64), left };
-            rows.enter_chunk(run, s)?;
+            let rows = self.chunk_at(at.saturating_add(done as u64), len.saturating_sub(done), cx)?;
             let part = saturated(rows.left);
-            let plan = rows.node.plan(rows.at, part, run, s)?;
+            let plan = rows.node.plan(rows.at, part, cx)?;
             if part == len {
                 return Ok(plan);
             }
@@ -111,7 +93,7 @@ impl<'f> Node<'f> {
                 }
                 Plan::Borrowed(own) => {
                     same &= core::ptr::eq(*blob.get_or_insert(own), own);
-                    rows.node.lengths(rows.at, part, run, s)
+                    rows.node.text_len(rows.at, part, cx)
                 }
             };
             bound = bound.and_then(|bound| Ok(bound.saturating_add(more?)));
@@ -123,38 +105,75 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// The bytes of texts that lie in a blob, counted as often as they are read.
-    fn lengths(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'_>) -> Result<u64> {
-        match self.form {
-            Form::Layout(LayoutId::Flat) => {
-                let mut array = *self;
-                array.enter_flat()?;
-                array.lengths(at, len, run, s)
-            }
-            Form::Array(Encoding::VarBin) => {
-                let offsets = self.var_bin_offsets();
-                let offsets = offsets.as_ref()?;
-                let [from, to] = offsets.ends(at, len as u64, run, s)?;
-                Ok(to.saturating_sub(from))
-            }
-            Form::Array(Encoding::VarBinView) => {
-                let mut data = Data::new(self)?;
-                let views = data.views(at, len)?;
-                let mut sum = 0u64;
-                for i in 0..len {
-                    let place = data.place(views.bytes, views.start, i, run)?;
-                    sum = sum.saturating_add(place.map_or(0, |(_, len)| len as u64));
-                }
-                Ok(sum)
-            }
-            Form::Array(Encoding::Constant) => Ok(self.fill_len()?.saturating_mul(len as u64)),
-            // Texts of other forms, of several chunks at once, cannot be measured without reading them.
-            _ => Err(self.undecoded()),
+    /// Of a chunked node the chunk with row `at`, and as many of `len` rows as it has.
+    pub(super) fn chunk_at(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
+        let rows = Rows { node: *self, at, left: len as u64 };
+        match self.holds() {
+            Some(Holds::Chunks(chunk)) => chunk(&rows, cx),
+            _ => Ok(rows),
         }
     }
 
-    /// Bytes of the text that every row of a constant is, or those of a sparse array without patches.
-    fn fill_len(&self) -> Result<u64> {
-        Ok(self.fill().as_ref()?.bytes()?.bytes().len() as u64)
+    /// The bytes of texts that lie in a blob, counted as often as they are read.
+    fn text_len(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
+        match self.holds() {
+            Some(Holds::Wrapped(inner)) => inner(self).as_ref()?.text_len(at, len, cx),
+            Some(Holds::Texts(sum)) => sum(self, at, len, cx),
+            Some(Holds::Constant) => Ok(constant::text_len(self)?.saturating_mul(len as u64)),
+            // Texts of other forms, of several chunks at once, cannot be measured without reading them.
+            Some(
+                Holds::Nulls
+                | Holds::Values
+                | Holds::PackedTexts(_)
+                | Holds::Packed(_)
+                | Holds::Nested(_)
+                | Holds::Picked(..)
+                | Holds::Patched
+                | Holds::Chunks(_)
+                | Holds::Unknown,
+            )
+            | None => Err(self.undecoded()),
+        }
+    }
+
+    /// Replaces lengths by spans that follow each other at the end of the arena, and reserves their bytes. Returns where
+    /// those start, and how many they are.
+    pub(super) fn reserve_texts(&self, lengths: &mut [u64], cx: &mut Context<'_, '_>) -> Result<(usize, usize)> {
+        let used = cx.used().ok_or_else(|| self.error(Kind::Misuse, What::VORTEX_TEXT, 0))?;
+        let mut end = used as u64;
+        for cell in lengths {
+            let len = *cell;
+            let span = span(end, len);
+            end = end.saturating_add(len);
+            if span == NOWHERE {
+                return Err(self.error(Kind::Invalid, What::VORTEX_TEXT, len));
+            }
+            *cell = span_cell(span);
+        }
+        let total = saturated(end.saturating_sub(used as u64));
+        Ok((self.reserve(total, cx)?, total))
+    }
+
+    /// Sets `len` bytes of the arena aside and returns where they start.
+    pub(super) fn reserve(&self, len: usize, cx: &mut Context<'_, '_>) -> Result<usize> {
+        let kind = if cx.copies_texts() { Kind::Invalid } else { Kind::Misuse };
+        // The arena was measured by the codes, which cannot give more; so the lengths are wrong.
+        cx.reserve(len).ok_or_else(|| self.error(kind, What::VORTEX_TEXT, len as u64))
+    }
+
+    /// The error of a decoder of texts that counts from the start of its input, which lies at `at`.
+    #[cold]
+    pub(super) fn text_error(&self, e: Error, at: u64) -> Error {
+        // The arena has as many bytes as the lengths ask for.
+        if e.kind() == Kind::NoRoom {
+            self.error(Kind::Invalid, What::VORTEX_TEXT, e.need().into())
+        } else {
+            e.moved(at)
+        }
+    }
+
+    /// Refuses texts that have another length in all than the lengths say.
+    pub(super) fn all_decoded(&self, done: usize, total: usize) -> Result<()> {
+        if done == total { Ok(()) } else { Err(self.error(Kind::Invalid, What::VORTEX_TEXT, done as u64)) }
     }
 }

@@ -1,102 +1,81 @@
-//! Rows of one node as a batch: cells get the names of their types, and what lies ready is borrowed.
+//! Rows of one node as a batch: cells get the names of their types, and values that are stored plainly are borrowed.
 
-use super::column::ASIDE;
+use super::context::{ASIDE, Call, Context};
 use super::dtype::Shape;
-use super::node::{Form, Node, Rows};
-use super::raw::{Encoding, LayoutId};
+use super::encodings::{constant, plain};
+use super::node::Node;
+use super::raw::Encoding;
+use super::scheme::{self, Holds};
 use super::text::Plan;
-use super::tree::{Ask, NOWHERE, Run, Text, take};
-use crate::bytes::{Bits, Scratch, product};
+use super::tree::{Ask, NOWHERE};
+use crate::bytes::{Bits, product};
 use crate::column::{Prim, Ranges, Span, Spans, Validity, Values, VarBytes, aligned};
 use crate::encoding::cells::{Cells, each};
 use crate::error::{Kind, Result, What};
 
 impl<'f> Node<'f> {
-    /// The values of some rows, which all lie in this node. Nested ones are ranges of
-    /// the children of `concrete`, which begins as the same rows.
-    #[inline(never)]
-    pub(super) fn values<'s>(
-        &self,
-        shape: Shape,
-        at: u64,
-        len: usize,
-        concrete: &mut Rows<'f>,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Values<'s>>
+    /// The values of some rows, which all lie in this node. Nested ones are ranges of the children of the node that
+    /// [`concrete`](super::rows::Rows::concrete) returns.
+    pub(super) fn values<'s>(&self, shape: Shape, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>>
     where
         'f: 's,
     {
         match shape {
             Shape::Null => Ok(Values::Null),
-            Shape::Bool => self.bool_values(at, len, run, s),
-            Shape::Prim(prim) => self.numbers(prim, at, len, run, s),
-            Shape::Decimal { .. } => self.decimal_values(at, len, run, s),
-            Shape::Utf8 => self.texts(at, len, run, s).map(Values::Utf8),
-            Shape::Binary => self.texts(at, len, run, s).map(Values::Bytes),
-            Shape::Other => {
-                // Some array may say more about why it cannot be read.
-                Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() })
+            Shape::Bool => self.bool_values(at, len, cx),
+            Shape::Prim(prim) => self.number_values(prim, at, len, cx),
+            Shape::Decimal { .. } => self.decimal_values(at, len, cx),
+            Shape::Utf8 => self.texts(at, len, cx).map(Values::Utf8),
+            Shape::Binary => self.texts(at, len, cx).map(Values::Bytes),
+            // Some array may say more about why it cannot be read.
+            Shape::Other => Err(if self.encoding().is_some() { self.undecoded() } else { self.mistyped() }),
+            Shape::List | Shape::FixedList(_) | Shape::Struct(_) | Shape::Map | Shape::Entries | Shape::Entry => {
+                self.ranges(at, len, cx).map(Values::Nested)
             }
-            _ => self.nested(at, len, concrete, run, s).map(Values::Nested),
         }
     }
 
-    #[inline(never)]
-    fn bool_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
+    fn bool_values<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>>
     where
         'f: 's,
     {
         if self.encoding() == Some(Encoding::Bool) {
-            return self.bits(at, len).map(Values::Bool);
+            return plain::bits(self, at, len).map(Values::Bool);
         }
-        let bytes = s.take::<u8>(len.div_ceil(8))?;
-        self.pack(Ask::Values, at, len, bytes, run, s).map(Values::Bool)
+        self.packed(Ask::Values, at, len, cx).map(Values::Bool)
     }
 
-    /// Bytes of 0 and 1 as bits in `to`.
-    fn pack<'s>(
-        &self,
-        ask: Ask,
-        at: u64,
-        len: usize,
-        to: &'s mut [u8],
-        run: &mut Run<'_>,
-        s: &mut Scratch<'_>,
-    ) -> Result<Bits<'s>> {
-        let mut t = s.scope();
+    /// Cells of 0 and 1 as bits.
+    fn packed<'s>(&self, ask: Ask, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Bits<'s>> {
+        let to = cx.take::<u8>(len.div_ceil(8))?;
+        let mut t = cx.scope();
         let bytes = t.take::<u8>(len)?;
-        self.cells(ask, at, &mut Cells::W1(bytes), run, &mut t)?;
+        self.cells(ask, at, &mut Cells::W1(bytes), &mut t)?;
         for (to, eight) in to.iter_mut().zip(bytes.chunks(8)) {
             *to = eight.iter().rev().fold(0, |bits, bit| bits << 1 | (bit & 1));
         }
         Bits::new(to, 0, len)
     }
 
-    #[inline(never)]
-    fn numbers<'s>(&self, prim: Prim, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
+    fn number_values<'s>(&self, prim: Prim, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>>
     where
         'f: 's,
     {
         if cfg!(target_endian = "little") && self.encoding() == Some(Encoding::Primitive) {
-            let bytes = self.fixed(prim.size(), at, len)?;
+            let bytes = plain::fixed(self, prim.size(), at, len)?;
             if let Some(values) = named(prim, bytes) {
                 return Ok(values);
             }
         }
-        let mut cells = take(s, prim.size(), len)?;
-        self.cells(Ask::Values, at, &mut cells, run, s)?;
+        let mut cells = cx.take_cells(prim.size(), len)?;
+        self.cells(Ask::Values, at, &mut cells, cx)?;
         named(prim, into_bytes(cells)).ok_or_else(|| self.mistyped())
     }
 
-    #[inline(never)]
-    fn decimal_values<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<Values<'s>>
-    where
-        'f: 's,
-    {
+    fn decimal_values<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Values<'s>> {
         let width = self.dtype.cell().ok_or_else(|| self.mistyped())?;
-        let mut cells = take(s, width, len)?;
-        self.cells(Ask::Values, at, &mut cells, run, s)?;
+        let mut cells = cx.take_cells(width, len)?;
+        self.cells(Ask::Values, at, &mut cells, cx)?;
         Ok(match cells {
             Cells::W1(cells) => Values::I8(bytemuck::cast_slice(cells)),
             Cells::W2(cells) => Values::I16(bytemuck::cast_slice(cells)),
@@ -107,76 +86,50 @@ impl<'f> Node<'f> {
         })
     }
 
-    fn texts<'s>(&self, at: u64, len: usize, run: &mut Run<'_>, s: &mut Scratch<'s>) -> Result<VarBytes<'s>>
+    fn texts<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<VarBytes<'s>>
     where
         'f: 's,
     {
-        let cells = s.take::<u64>(len)?;
-        let plan = self.plan(at, len, run, &mut Scratch::new(&mut [0; ASIDE]))?;
+        let cells = cx.take::<u64>(len)?;
+        let plan = self.plan(at, len, &mut cx.aside(&mut [0; ASIDE]))?;
         let data: &'s [u8] = match plan {
             Plan::Borrowed(blob) => {
-                self.cells(Ask::Spans, at, &mut Cells::W8(cells), run, s)?;
+                self.cells(Ask::Spans, at, &mut Cells::W8(cells), cx)?;
                 blob
             }
             Plan::Copied(bound) => {
-                let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VtxText, bound))?;
-                let arena = s.take::<u8>(bound)?;
-                let limits = self.file.limits();
-                let mut copied = Run::new(limits, len as u64);
-                copied.text = Text::Copied { arena: &mut *arena, used: 0 };
-                self.cells(Ask::Spans, at, &mut Cells::W8(cells), &mut copied, s)?;
+                let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VORTEX_TEXT, bound))?;
+                let arena = cx.take::<u8>(bound)?;
+                let mut call = Call::new(self.file.limits(), len as u64);
+                let mut copying = Context::new(&mut call, cx.scratch.scope());
+                copying.copy_texts_to(arena);
+                self.cells(Ask::Spans, at, &mut Cells::W8(cells), &mut copying)?;
                 arena
             }
         };
         Ok(VarBytes { data, spans: Spans::Each(bytemuck::cast_slice::<u64, Span>(cells)) })
     }
 
-    #[inline(never)]
-    fn nested<'s>(
-        &self,
-        at: u64,
-        len: usize,
-        concrete: &mut Rows<'f>,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Ranges<'s>>
-    where
-        'f: 's,
-    {
+    fn ranges<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Ranges<'s>> {
         if len == 0 {
             return Ok(Ranges::Stride { first: 0, size: 0, count: 0 });
         }
-        concrete.enter_concrete(run, &mut Scratch::new(&mut [0; ASIDE]))?;
-        let stride = |size: u64| Ranges::Stride { first: product(at, size), size, count: len };
-        let same = matches!(self.form, Form::Layout(LayoutId::Struct) | Form::Array(_));
-        Ok(match (concrete.node.form, self.form) {
-            (Form::Layout(LayoutId::Struct), _) if same => stride(1),
-            (Form::Array(Encoding::Struct), Form::Array(Encoding::Struct)) => stride(1),
-            (Form::Array(Encoding::FixedSizeList), Form::Array(Encoding::FixedSizeList)) => match self.dtype.shape {
-                Shape::FixedList(size) => stride(size.into()),
-                _ => return Err(self.mistyped()),
-            },
-            _ => {
-                let cells = s.take::<u64>(len)?;
-                self.cells(Ask::Ranges, at, &mut Cells::W8(cells), run, s)?;
-                let spans = bytemuck::cast_slice::<u64, Span>(cells);
-                if spans.contains(&NOWHERE) {
-                    return Err(self.error(Kind::Overflow, What::VtxOffsets, u32::MAX.into()));
-                }
-                Ranges::Each(spans)
-            }
-        })
+        if let Some(Holds::Nested(nested)) = self.holds()
+            && let Some(size) = (nested.each)(self)?
+        {
+            return Ok(Ranges::Stride { first: product(at, size), size, count: len });
+        }
+        let cells = cx.take::<u64>(len)?;
+        self.cells(Ask::Ranges, at, &mut Cells::W8(cells), cx)?;
+        let spans = bytemuck::cast_slice::<u64, Span>(cells);
+        if spans.contains(&NOWHERE) {
+            return Err(self.error(Kind::Overflow, What::VORTEX_OFFSETS, u32::MAX.into()));
+        }
+        Ok(Ranges::Each(spans))
     }
 
     /// Which of some rows have a value.
-    #[inline(never)]
-    pub(super) fn valid_rows<'s>(
-        &self,
-        at: u64,
-        len: usize,
-        run: &mut Run<'_>,
-        s: &mut Scratch<'s>,
-    ) -> Result<Validity<'s>>
+    pub(super) fn valid_rows<'s>(&self, at: u64, len: usize, cx: &mut Context<'_, 's>) -> Result<Validity<'s>>
     where
         'f: 's,
     {
@@ -184,22 +137,20 @@ impl<'f> Node<'f> {
             return Ok(Validity::All);
         }
         // Most validity is a bitmap, one constant, or missing: then nothing is decoded.
-        if let Some(encoding) = self.encoding()
-            && let Some(k) = self.validity_place(encoding)?
-            && encoding != Encoding::Delta
+        if let Some(scheme) = self.scheme()
+            && let scheme::Validity::Child(k) = self.validity_of(scheme.validity)?
         {
             let child = self.validity(k);
             let Some(child) = child.as_ref()? else { return Ok(Validity::All) };
             match child.encoding() {
-                Some(Encoding::Bool) => return child.bits(at, len).map(Validity::Bits),
+                Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {
-                    return Ok(if child.is_filled()? { Validity::All } else { Validity::None });
+                    return Ok(if constant::is_true(child)? { Validity::All } else { Validity::None });
                 }
                 _ => {}
             }
         }
-        let bytes = s.take::<u8>(len.div_ceil(8))?;
-        let bits = self.pack(Ask::Valid, at, len, bytes, run, s)?;
+        let bits = self.packed(Ask::Valid, at, len, cx)?;
         Ok(match bits.count_ones() {
             ones if ones == len => Validity::All,
             0 => Validity::None,

@@ -42,7 +42,7 @@ impl<'a> File<'a> {
     /// statistics of the file.
     ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::Invalid`] in `What::VtxStatistics` if values contradict the
+    /// The first thing that is wrong; [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
     /// statistics; [`Kind::Unsupported`] if a column cannot be decoded; [`Kind::Limit`] if a file claims far
     /// more rows than it has bytes; [`Kind::NoRoom`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
@@ -70,14 +70,14 @@ fn verify(
     scratch: &mut Scratch<'_>,
 ) -> Result<()> {
     let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
-    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MaxRows, rows.start, *budget))?;
+    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, rows.start, *budget))?;
     let mut row = rows.start;
     while row < rows.end {
         let mut inner = scratch.scope();
         let wanted = row..rows.end.min(row.saturating_add(BATCH));
         let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
         if batch.len == 0 {
-            return Err(Error::new(Kind::Truncated, What::Row, row));
+            return Err(Error::new(Kind::Truncated, What::ROW, row));
         }
         if let Some(checker) = &mut checker {
             checker.batch(&batch)?;
@@ -108,7 +108,7 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mu
             for k in 0..ty.children() {
                 let child = batch.of.child(k)?;
                 if end > child.rows() {
-                    return Err(Error::needing(Kind::OutOfRange, What::Child, end, child.rows()));
+                    return Err(Error::needing(Kind::OutOfRange, What::CHILD, end, child.rows()));
                 }
                 verify(&child, first..end, budget, None, scratch)?;
             }

@@ -2,12 +2,14 @@
 
 use core::ops::Range;
 
+use super::context::Context;
 use super::dtype::{DType, Ty};
+use super::encodings::structure;
 use super::file::{File, Root};
+use super::layouts::{self, dict_child, zoned_child};
 use super::node::{Form, Node};
 use super::raw::LayoutId;
-use super::tree::Run;
-use crate::bytes::Span;
+use crate::bytes::FileRange;
 use crate::error::Result;
 use crate::limits::Fuel;
 
@@ -50,7 +52,7 @@ pub struct Visit<'f> {
     /// Rows of a layout; an array has those of the layout that holds it, its children others.
     pub rows: Option<u64>,
     /// Where the segment of a flat layout lies.
-    pub segment: Option<Span>,
+    pub segment: Option<FileRange>,
     /// Bytes of its own buffers and metadata, of an array.
     pub bytes: u64,
     /// Which field of the root it belongs to, if it belongs to one.
@@ -81,8 +83,8 @@ impl<'f> Visit<'f> {
     ///
     /// # Errors
     /// What is wrong with its place.
-    pub fn buffer(&self, k: usize) -> Result<Span> {
-        self.node.buffer(k).map(|buffer| Span { at: buffer.at, len: buffer.bytes.len() as u64 })
+    pub fn buffer(&self, k: usize) -> Result<FileRange> {
+        self.node.buffer(k).map(|buffer| FileRange { at: buffer.at, len: buffer.bytes.len() as u64 })
     }
 
     /// The number of the segment of a flat layout.
@@ -154,38 +156,24 @@ impl<'f> Walk<'_, 'f> {
     }
 
     fn layout(&mut self, node: &Node<'f>, visit: Visit<'f>, below: At<'f>) -> Result<()> {
-        let id = node.layout();
-        let segment = if id == Some(LayoutId::Flat) { node.segment()? } else { None };
+        let is_flat = node.layout() == Some(LayoutId::Flat);
+        let segment = if is_flat { Some(node.segment()?) } else { None };
         let dtype = if visit.in_zones { None } else { Some(node.dtype()) };
         (self.show)(&Visit { rows: Some(node.rows), segment, dtype, ..visit })?;
-        if id == Some(LayoutId::Flat) {
+        if is_flat {
             if self.layouts_only {
                 return Ok(());
             }
-            let mut array = *node;
-            array.enter_flat()?;
-            return self.node(&array, At { role: Role::Root, rows: Some(node.rows), ..below });
+            return self.node(node.array().as_ref()?, At { role: Role::Root, rows: Some(node.rows), ..below });
         }
-        let first_field = if id == Some(LayoutId::Struct) { node.fields_from()? } else { 0 };
         for k in 0..node.children()? {
-            let (mut role, mut column, mut dtype) = (Role::Child(k), below.column, node.dtype);
-            match (id, k) {
-                (Some(LayoutId::Struct), _) if k < first_field => (role, dtype) = (Role::Validity, Ty::BOOL),
-                (Some(LayoutId::Struct), _) => {
-                    let field = k.saturating_sub(first_field);
-                    dtype = node.dtype().child(field)?.ty;
-                    role = Role::Field(node.dtype().name(field)?);
-                    column = column.or(Some(field));
-                }
-                (Some(LayoutId::Chunked), _) => role = Role::Chunk(k),
-                (Some(LayoutId::Dict), 0) => role = Role::Values,
-                (Some(LayoutId::Dict), _) => (role, dtype) = (Role::Codes, node.codes()?.dtype),
-                (Some(LayoutId::Zoned | LayoutId::Stats), 0) => role = Role::Data,
-                (Some(LayoutId::Zoned | LayoutId::Stats), _) => role = Role::Zones,
-                _ => {}
-            }
+            let (role, dtype) = role(node, k)?;
+            let column = match role {
+                Role::Field(_) => below.column.or(Some(k.saturating_sub(structure::first_field(node)?))),
+                _ => below.column,
+            };
             let in_zones = below.in_zones || role == Role::Zones;
-            self.node(&node.child(k, &dtype, 0)?, At { role, column, in_zones, ..below })?;
+            self.node(node.child(k, &dtype, 0).as_ref()?, At { role, column, in_zones, ..below })?;
         }
         Ok(())
     }
@@ -199,10 +187,26 @@ impl<'f> Walk<'_, 'f> {
         }
         (self.show)(&Visit { bytes, ..visit })?;
         for k in 0..node.children()? {
-            self.node(&node.child(k, &node.dtype, 0)?, At { role: Role::Child(k), ..below })?;
+            self.node(node.child(k, &node.dtype, 0).as_ref()?, At { role: Role::Child(k), ..below })?;
         }
         Ok(())
     }
+}
+
+/// What child `k` is to a layout, and its type.
+fn role<'f>(node: &Node<'f>, k: usize) -> Result<(Role<'f>, Ty)> {
+    Ok(match node.layout() {
+        Some(LayoutId::Struct) => match k.checked_sub(structure::first_field(node)?) {
+            Some(field) => (Role::Field(node.dtype().name(field)?), node.dtype().child(field)?.ty),
+            None => (Role::Validity, Ty::BOOL),
+        },
+        Some(LayoutId::Chunked) => (Role::Chunk(k), node.dtype),
+        Some(LayoutId::Dict) if k == dict_child::VALUES => (Role::Values, node.dtype),
+        Some(LayoutId::Dict) => (Role::Codes, layouts::dict_codes(node).as_ref()?.dtype),
+        Some(LayoutId::Zoned | LayoutId::Stats) if k == zoned_child::DATA => (Role::Data, node.dtype),
+        Some(LayoutId::Zoned | LayoutId::Stats) => (Role::Zones, node.dtype),
+        Some(LayoutId::Flat | LayoutId::Unknown) | None => (Role::Child(k), node.dtype),
+    })
 }
 
 impl<'f> Node<'f> {
@@ -211,22 +215,18 @@ impl<'f> Node<'f> {
         &self,
         path: &[u16],
         rows: Range<u64>,
-        run: &mut Run<'_>,
-        show: &mut dyn FnMut(Span) -> Result<()>,
+        cx: &mut Context<'_, '_>,
+        show: &mut dyn FnMut(FileRange) -> Result<()>,
     ) -> Result<()> {
-        run.fuel.spend(self.at())?;
+        cx.spend(self.at())?;
         if rows.is_empty() {
             return Ok(());
         }
         match self.layout() {
             // An array lies in the segment of the layout above.
             None => Ok(()),
-            Some(LayoutId::Flat) => self.segment()?.map_or(Ok(()), show),
-            Some(LayoutId::Zoned | LayoutId::Stats) => {
-                let mut data = *self;
-                data.enter_exactly(0, self.rows)?;
-                data.segments(path, rows, run, show)
-            }
+            Some(LayoutId::Flat) => show(self.segment()?),
+            Some(LayoutId::Zoned | LayoutId::Stats) => layouts::data(self).as_ref()?.segments(path, rows, cx, show),
             Some(LayoutId::Chunked) => {
                 let mut first = 0u64;
                 for k in 0..self.children()? {
@@ -234,32 +234,29 @@ impl<'f> Node<'f> {
                     let chunk = chunk.as_ref()?;
                     let end = first.saturating_add(chunk.rows);
                     let within = |row: u64| row.min(end).saturating_sub(first);
-                    chunk.segments(path, within(rows.start)..within(rows.end), run, show)?;
+                    chunk.segments(path, within(rows.start)..within(rows.end), cx, show)?;
                     first = end;
                 }
                 Ok(())
             }
             Some(LayoutId::Dict) => {
-                let codes = self.codes();
-                let (codes, mut values) = (codes.as_ref()?, *self);
-                values.enter_values()?;
-                values.segments(path, 0..values.rows, run, show)?;
-                codes.segments(&[], rows, run, show)
+                let values = layouts::dict_values(self);
+                let values = values.as_ref()?;
+                values.segments(path, 0..values.rows, cx, show)?;
+                layouts::dict_codes(self).as_ref()?.segments(&[], rows, cx, show)
             }
             Some(LayoutId::Struct) => {
+                let field = |k: usize| self.nested(k)?.ok_or_else(|| self.undecoded());
                 if let Some((k, rest)) = path.split_first() {
-                    let mut field = *self;
-                    field.enter_nested((*k).into())?;
-                    return field.segments(rest, rows, run, show);
+                    return field((*k).into()).as_ref()?.segments(rest, rows, cx, show);
                 }
-                let first = self.fields_from()?;
+                let first = structure::first_field(self)?;
                 for k in 0..self.children()? {
-                    let mut child = *self;
-                    match k.checked_sub(first) {
-                        Some(field) => drop(child.enter_nested(field)?),
-                        None => child.enter_exactly(k, self.rows)?,
-                    }
-                    child.segments(&[], rows.clone(), run, show)?;
+                    let child = match k.checked_sub(first) {
+                        Some(k) => field(k),
+                        None => self.aligned(k, &Ty::BOOL),
+                    };
+                    child.as_ref()?.segments(&[], rows.clone(), cx, show)?;
                 }
                 Ok(())
             }

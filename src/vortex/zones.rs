@@ -2,10 +2,14 @@
 
 use super::column::Column;
 use super::dtype::{Shape, Ty};
+use super::encodings::constant;
+use super::layouts::zoned_child;
 use super::node::{Form, Node};
 use super::raw::{Encoding, LayoutId};
-use crate::column::{Column as _, Prim};
+use crate::bytes::Scratch;
+use crate::column::{Column as _, Fact, Prim, Value, Zone};
 use crate::error::{Kind, Result, What};
+use crate::meta::proto::{self, Message};
 use core::ops::Range;
 
 /// The zones of a column. Each bound is a column of its own with a row per zone; null says that nothing is
@@ -49,52 +53,45 @@ impl<'f> Column<'f> {
                 None => return Ok(None),
             },
             Some(LayoutId::Stats) => stats(node)?,
-            _ => return Ok(None),
+            Some(LayoutId::Flat | LayoutId::Struct | LayoutId::Chunked | LayoutId::Dict | LayoutId::Unknown) | None => {
+                return Ok(None);
+            }
         };
         if zone_len == 0 {
             return Ok(None);
         }
-        let mut table = node.child(1, &Ty::BOOL, 0)?;
+        let table = node.child(zoned_child::ZONES, &Ty::BOOL, 0)?;
         let zones = table.rows;
         if zones != self.rows().div_ceil(zone_len) {
-            return Err(table.error(Kind::Invalid, What::VtxZones, zones));
+            return Err(table.error(Kind::Invalid, What::VORTEX_ZONES, zones));
         }
-        if table.layout() == Some(LayoutId::Flat) {
-            table.enter_flat()?;
-        }
+        let table = if table.layout() == Some(LayoutId::Flat) { table.array()? } else { table };
         // Where all zones are alike, the table is one constant struct.
-        let mut rows = table;
-        if table.encoding() == Some(Encoding::Constant) {
-            rows.enter_constant()?;
-        }
+        let rows = if table.encoding() == Some(Encoding::Constant) { constant::value(&table)? } else { table };
         let count = match &rows.form {
             Form::Scalar(scalar) => scalar.items()?.len()?,
             Form::Array(Encoding::Struct) => table.children()? as u64,
             _ => return Err(table.undecoded()),
         };
         if count != fields.len() as u64 {
-            return Err(table.error(Kind::Invalid, What::VtxZones, count));
+            return Err(table.error(Kind::Invalid, What::VORTEX_ZONES, count));
         }
         let child = |k: usize, dtype: Ty| -> Result<Node<'f>> {
-            let mut child = rows;
-            child.dtype = dtype;
             match &rows.form {
-                Form::Scalar(scalar) => child.enter_item(scalar, k as u64)?,
-                _ => child.enter(k, zones)?,
+                Form::Scalar(scalar) => rows.scalar(&scalar.field(k as u64)?, &dtype),
+                _ => rows.child(k, &dtype, zones),
             }
-            Ok(child)
         };
-        let mut dtype = self.dtype().ty;
-        dtype.nullable = true;
+        let dtype = self.dtype().ty.optional();
         let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
-                State::Min => found.min = Some(Column::new(&child(k, dtype)?)),
-                State::Max => found.max = Some(Column::new(&child(k, dtype)?)),
-                State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
+                State::Min => found.min = Some(Column::new(child(k, dtype).as_ref()?)),
+                State::Max => found.max = Some(Column::new(child(k, dtype).as_ref()?)),
+                State::BoundedMax => found.max = bounded(child(k, dtype).as_ref()?)?,
                 State::NullCount => {
                     let count = Ty::prim(Prim::U64, true);
-                    found.null_count = Some(Column::new(&child(k, count)?));
+                    found.null_count = Some(Column::new(child(k, count).as_ref()?));
                 }
                 State::Other => {}
             }
@@ -109,9 +106,9 @@ fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
         return Ok(None);
     }
     let Some(place) = node.children()?.checked_sub(2) else {
-        return Err(node.error(Kind::Invalid, What::VtxZones, 0));
+        return Err(node.error(Kind::Invalid, What::VORTEX_ZONES, 0));
     };
-    Ok(Some(Column::new(&node.child(place, &node.dtype, node.rows)?)))
+    Ok(Some(Column::new(node.child(place, &node.dtype, node.rows).as_ref()?)))
 }
 
 /// The fields that a table of zones has, in order.
@@ -139,12 +136,31 @@ impl Fields {
     }
 }
 
+/// Metadata of a `vortex.zoned`, after a byte with its version.
+mod zoned_field {
+    /// Rows of a zone.
+    pub const ZONE_LEN: u32 = 1;
+    /// A message for each aggregate.
+    pub const AGGREGATES: u32 = 2;
+    /// The id of an aggregate.
+    pub const ID: u32 = 1;
+}
+
+/// Statistics of a `vortex.stats`, as bits.
+mod stat {
+    pub const MAX: usize = 3;
+    pub const MIN: usize = 4;
+    pub const NULL_COUNT: usize = 6;
+    /// The number of statistics.
+    pub const COUNT: usize = 9;
+}
+
 /// Rows of a zone, and the fields of a `vortex.zoned` table: those whose aggregates the type has.
 fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let metadata = node.metadata()?;
-    let bad = |need: u64| node.error(Kind::Invalid, What::VtxZones, need);
+    let bad = |need: u64| node.error(Kind::Invalid, What::VORTEX_ZONES, need);
     let Some((1, rest)) = metadata.bytes().split_first() else { return Err(bad(0)) };
-    let message = crate::meta::proto::Message::new_at(rest, metadata.at().saturating_add(1));
+    let message = Message::new_at(rest, metadata.at().saturating_add(1));
     let storage = node.dtype.shape;
     let text = matches!(storage, Shape::Utf8 | Shape::Binary);
     let float = matches!(storage, Shape::Prim(Prim::F16 | Prim::F32 | Prim::F64));
@@ -152,11 +168,11 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     let mut fields = Fields::NONE;
     let mut all = message.fields();
     while let Some((number, value)) = all.take()? {
-        let crate::meta::proto::Value::Bytes(spec) = value else { continue };
-        if number != 2 {
+        let proto::Value::Bytes(spec) = value else { continue };
+        if number != zoned_field::AGGREGATES {
             continue;
         }
-        let id = spec.message(1)?.map_or(&[][..], |id| id.bytes());
+        let id = spec.message(zoned_field::ID)?.map_or(&[][..], |id| id.bytes());
         let (state, there) = match id {
             b"vortex.max" => (State::Max, ordered),
             b"vortex.min" => (State::Min, ordered),
@@ -170,22 +186,23 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
             fields.push(state).ok_or_else(|| bad(FIELDS as u64))?;
         }
     }
-    Ok(Some((message.uint(1)?.unwrap_or(0), fields)))
+    let [zone_len] = message.numbers([zoned_field::ZONE_LEN])?;
+    Ok(Some((zone_len, fields)))
 }
 
 /// The same of a `vortex.stats`: a bit per statistic, and a flag behind each bound.
 fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
     let metadata = node.metadata()?;
-    let bad = || node.error(Kind::Invalid, What::VtxZones, 0);
+    let bad = || node.error(Kind::Invalid, What::VORTEX_ZONES, 0);
     let (zone_len, bits) = metadata.bytes().split_first_chunk::<4>().ok_or_else(bad)?;
     let mut fields = Fields::NONE;
-    for bit in 0..9usize {
+    for bit in 0..stat::COUNT {
         let set = bits.get(bit >> 3).is_some_and(|byte| byte >> (bit & 7) & 1 == 1);
         let state = match bit {
             _ if !set => continue,
-            3 => State::Max,
-            4 => State::Min,
-            6 => State::NullCount,
+            stat::MAX => State::Max,
+            stat::MIN => State::Min,
+            stat::NULL_COUNT => State::NullCount,
             _ => State::Other,
         };
         let flag = matches!(state, State::Max | State::Min);
@@ -237,6 +254,30 @@ impl<'f> Zones<'f> {
 }
 
 impl<'f> Column<'f> {
+    /// What the zone map says of the zone of `row`; without one, what the file says of all rows.
+    pub(super) fn zone_of<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
+    where
+        'f: 's,
+    {
+        let Some(zones) = self.zones()? else {
+            let number = self.number().filter(|_| row < self.rows());
+            let statistics = number.map_or(Ok(None), |k| self.node().file.column_statistics(k))?;
+            return statistics.map(|statistics| statistics.zone(0..self.rows())).transpose();
+        };
+        let i = row.checked_div(zones.zone_len).filter(|i| *i < zones.zones);
+        let Some(i) = i else { return Ok(None) };
+        let mut of = |bound: Option<Column<'f>>| match bound {
+            Some(bound) => bound.scalar_at(i, scratch)?.value(0),
+            None => Ok(Value::Null),
+        };
+        let (min, max) = (of(zones.min)?.into(), of(zones.max)?.into());
+        let nulls = match of(zones.null_count)? {
+            Value::Int(count) => u64::try_from(count).ok().into(),
+            _ => Fact::Unknown,
+        };
+        Ok(Some(Zone { rows: zones.rows(i), min, max, nulls }))
+    }
+
     /// The node, if it is all of the column.
     fn whole(&self) -> Option<&Node<'f>> {
         (self.steps() == 0 && self.node().layout().is_some()).then_some(self.node())

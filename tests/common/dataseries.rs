@@ -1,14 +1,14 @@
 //! A DataSeries file against its expectation: tables, and all facts.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
-use pilaster::column::{Column as _, Part as _, Table as _};
-use pilaster::dataseries::{Column, ExtentType, FieldType, File, Mode, Order, Part, ReadOptions};
+use pilaster::column::{Part as _, Table};
+use pilaster::dataseries::{ExtentType, FieldType, File, Mode, Order, ReadOptions};
 use pilaster::error::Kind;
 use serde_json::{Value as Json, json};
 
-use super::expect::{as_expected, dataseries_type, equal, json as value, text};
-use crate::harness::cell::Cell;
-use crate::harness::walk::{Memory, ROOMS, batches};
+use super::expect::{equal, text, values};
+use super::table::table;
+use crate::harness::walk::ROOMS;
 
 /// The three ways of opening that the damaged files are tried with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -32,31 +32,17 @@ impl Way {
 /// Reads everything in `bytes` in one way, and compares it with the `tables` and, where there are some,
 /// `facts`.
 pub fn read(bytes: &[u8], way: Way, tables: Option<&Json>, facts: &Json) -> Result<(), String> {
-    let mut memory = Lent::new();
     match Order::of(bytes).map_err(text)? {
-        Order::Little => read_as::<LittleEndian>(bytes, way, tables, facts, &mut memory),
-        Order::Big => read_as::<BigEndian>(bytes, way, tables, facts, &mut memory),
+        Order::Little => read_as::<LittleEndian>(bytes, way, tables, facts),
+        Order::Big => read_as::<BigEndian>(bytes, way, tables, facts),
     }
 }
 
-/// Memory of which a part at an odd address is lent, dirty.
-struct Lent(Vec<u8>);
-
-impl Lent {
-    fn new() -> Self {
-        Lent(vec![0x77; (8 << 20) + 1])
-    }
-}
-
-fn read_as<E: Endian>(
-    bytes: &[u8],
-    way: Way,
-    tables: Option<&Json>,
-    facts: &Json,
-    memory: &mut Lent,
-) -> Result<(), String> {
+fn read_as<E: Endian>(bytes: &[u8], way: Way, tables: Option<&Json>, facts: &Json) -> Result<(), String> {
     let options = ReadOptions { verify: way != Way::Unchecked, ..ReadOptions::DEFAULT };
-    let mut scratch = Scratch::new(&mut memory.0[1..]);
+    // Memory at an odd address, filled.
+    let mut memory = vec![0x77; (8 << 20) + 1];
+    let mut scratch = Scratch::new(&mut memory[1..]);
     let file = match way {
         Way::Sequential => File::<E>::open_sequential(bytes, &options, &mut scratch),
         Way::Indexed | Way::Unchecked => File::<E>::open(bytes, &options, &mut scratch),
@@ -79,17 +65,16 @@ fn read_as<E: Endian>(
     }
     let Some(tables) = tables.and_then(Json::as_array) else {
         for ty in file.types().iter() {
-            walk(&file, ty.name(), &mut scratch, |part| {
-                (0..part.width()).try_for_each(|k| each(&part.column(k)?, ROOMS[2], |_| ()))
-            })
-            .map_err(text)?;
+            walk(&mut file.table(ty.name()).map_err(text)?, &mut scratch).map_err(text)?;
         }
         return Ok(());
     };
     equal("tables", &tables.len().into(), &file.types().len().into())?;
     for expected in tables {
         let name = expected["type_name"].as_str().ok_or("no type_name")?;
-        table(&file, name, expected, &mut scratch).map_err(|why| format!("{name}: {why}"))?;
+        let ty = file.types().find(name.as_bytes()).ok_or("no such type")?;
+        let compare = |mut found| fields(&ty, expected).and_then(|()| table(&mut found, "dataseries", expected, false));
+        file.table(name).map_err(text).and_then(compare).map_err(|why| format!("{name}: {why}"))?;
     }
     Ok(())
 }
@@ -110,67 +95,26 @@ fn needs<E: Endian>(file: &File<'_, E>, options: &ReadOptions, scratch: &mut Scr
     Ok(())
 }
 
-fn walk<E: Endian>(
-    file: &File<'_, E>,
-    name: &str,
-    scratch: &mut Scratch<'_>,
-    mut each: impl FnMut(&Part<'_>) -> pilaster::Result<()>,
-) -> pilaster::Result<u64> {
-    let mut table = file.table(name)?;
-    let mut rows = 0;
+/// Reads all values of a table.
+fn walk(table: &mut impl Table, scratch: &mut Scratch<'_>) -> pilaster::Result<()> {
     loop {
         let mut outer = scratch.scope();
-        let Some(part) = table.next_part(&mut outer)? else { return Ok(rows) };
-        each(&part)?;
-        rows += part.rows();
-    }
-}
-
-fn table<E: Endian>(file: &File<'_, E>, name: &str, expected: &Json, scratch: &mut Scratch<'_>) -> Result<(), String> {
-    let columns = expected["columns"].as_array().ok_or("no columns")?;
-    let ty = file.types().find(name.as_bytes()).ok_or("no such type")?;
-    equal("columns", &columns.len().into(), &ty.records().len().into())?;
-    for (k, expected_column) in columns.iter().enumerate() {
-        let field = ty.field(k).ok_or("no such field")?;
-        equal("name", &expected_column["name"], &field.name.into())?;
-        equal("nullable", &expected_column["nullable"], &field.nullable.into())?;
-        equal("ds_type", &expected_column["ds_type"], &field.ty.name().into())?;
-        // Text or not shows only behind the last row.
-        let mut text_only = true;
-        walk(file, name, scratch, |part| {
-            each(&part.column(k)?, ROOMS[2], |cell| {
-                text_only &= !matches!(cell, Cell::Bytes(v) if core::str::from_utf8(v).is_err());
-            })
-        })
-        .map_err(text)?;
-        for room in ROOMS {
-            let mut got = Vec::new();
-            let mut ty = None;
-            let rows = walk(file, name, scratch, |part| {
-                assert_eq!(part.name(k), Ok(field.name));
-                let column = part.column(k)?;
-                assert_eq!((column.rows(), column.nullable()), (part.rows(), field.nullable));
-                let name = ty.insert(dataseries_type(&column, text_only)).clone();
-                each(&column, room, |cell| got.push(value(cell, &name)))
-            })
-            .map_err(text)?;
-            equal("nrows", &expected["nrows"], &rows.into())?;
-            if let Some(ty) = ty {
-                equal("type", &expected_column["type"], &ty.into())?;
-            }
-            as_expected(&got, expected_column).map_err(|why| format!("{} in {room} bytes: {why}", field.name))?;
+        let Some(part) = table.next_part(&mut outer)? else { return Ok(()) };
+        for k in 0..part.width() {
+            values(&part.column(k)?, 0..part.rows(), ROOMS[2], false)?;
         }
     }
-    Ok(())
 }
 
-fn each(column: &Column<'_>, room: usize, mut take: impl FnMut(Cell<'_>)) -> pilaster::Result<()> {
-    // A row of a fixedwidth column may be larger than the smallest room.
-    let one = column.need(0..column.rows().min(1))? as usize;
-    let mut memory = Memory::filled(0x77);
-    batches(column, 0..column.rows(), memory.odd(room.max(one)), |batch| {
-        (0..batch.len).for_each(|i| take(Cell::of_batch(batch, i).expect("a string of the pool")));
-    })
+fn fields(ty: &ExtentType<'_>, expected: &Json) -> Result<(), String> {
+    let columns = expected["columns"].as_array().ok_or("no columns")?;
+    equal("columns", &columns.len().into(), &ty.fields().count().into())?;
+    for (field, expected) in ty.fields().zip(columns) {
+        equal("name", &expected["name"], &field.name.into())?;
+        equal("nullable", &expected["nullable"], &field.nullable.into())?;
+        equal("ds_type", &expected["ds_type"], &field.ty.name().into())?;
+    }
+    Ok(())
 }
 
 /// What the expectations have under `facts`.

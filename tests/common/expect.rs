@@ -2,14 +2,18 @@
 
 #![allow(dead_code, reason = "each test takes a part of it")]
 
-use pilaster::column::{Column, Type};
+use std::ops::Range;
+
+use pilaster::column::{Column, Type, Unit, Value};
+use pilaster::error::{Error, Kind};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
 use crate::harness::cell::Cell;
+use crate::harness::walk::batches;
 
-/// The JSON text of a value; a string is one where `ty` says so, else bytes.
-pub fn json(cell: Cell<'_>, ty: &str) -> String {
+/// The JSON text of a value; a byte string is text if `is_text`, else hexadecimal digits.
+pub fn json(cell: Cell<'_>, is_text: bool) -> String {
     match cell {
         Cell::Missing => "null".into(),
         Cell::Bool(v) => v.to_string(),
@@ -17,22 +21,117 @@ pub fn json(cell: Cell<'_>, ty: &str) -> String {
         Cell::F16(bits) => format!("\"bits:{bits:04x}\""),
         Cell::F32(bits) => format!("\"bits:{bits:08x}\""),
         Cell::F64(bits) => format!("\"bits:{bits:016x}\""),
-        Cell::Bytes(v) if ty == "bytes" => {
-            let hex: String = v.iter().map(|byte| format!("{byte:02x}")).collect();
-            format!("\"hex:{hex}\"")
-        }
-        Cell::Bytes(v) => serde_json::to_string(core::str::from_utf8(v).expect("verified text")).unwrap(),
-        Cell::Wide(_) | Cell::Nested => panic!("no value of these formats: {cell:?}"),
+        Cell::Bytes(v) if is_text => serde_json::to_string(str::from_utf8(v).expect("verified text")).unwrap(),
+        Cell::Bytes(v) => format!("\"hex:{}\"", hex(v)),
+        Cell::Wide(words) => format!("\"{}\"", wide(words)),
+        Cell::Nested => panic!("rows of children, no value"),
     }
 }
 
-/// The name of the type of a DataSeries column; variable32 is text if all its values are.
-pub fn dataseries_type(column: &impl Column, text: bool) -> String {
-    match column.ty() {
-        Type::Bytes if text => "string".into(),
-        Type::FixedBytes(_) => "bytes".into(),
-        ty => ty.to_string(),
+pub fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Returns the JSON texts of some rows, read in batches of at most `room` bytes, or of one row that needs more.
+/// Byte strings are text if `texts`.
+pub fn values<C: Column>(column: &C, rows: Range<u64>, room: usize, texts: bool) -> Result<Vec<String>, Error> {
+    // An odd address: what is aligned is the work of the reader.
+    let (mut memory, mut got, mut row) = (vec![0x77; room + 1], Vec::new(), rows.start);
+    while row < rows.end {
+        let mut wrong = Ok(());
+        let read = batches(column, row..rows.end, &mut memory[1..], |batch| {
+            for i in 0..batch.len {
+                let value = batch.value(i).and_then(|value| nested(value, &batch.of, room, texts));
+                match value {
+                    Ok(value) => got.push(value),
+                    Err(e) => wrong = wrong.and(Err(e)),
+                }
+            }
+            row += batch.len as u64;
+        });
+        wrong?;
+        match read {
+            Err(e) if e.kind() == Kind::NoRoom && e.need() as usize >= memory.len() => {
+                memory.resize(e.need() as usize + 1, 0x77);
+            }
+            read => read?,
+        }
     }
+    Ok(got)
+}
+
+/// The JSON text of a value; the rows of a nested one are in the children of `of`.
+pub fn nested<C: Column>(value: Value<'_>, of: &C, room: usize, texts: bool) -> Result<String, Error> {
+    let rows = match value {
+        Value::Nested(rows) => rows,
+        value => {
+            let is_text = texts || matches!(value, Value::Text(_));
+            return Ok(json(value.into(), is_text));
+        }
+    };
+    let child = |k| values(&of.child(k)?, rows.clone(), room.min(1 << 14), texts);
+    let Type::Struct(n) = of.ty() else { return Ok(format!("[{}]", child(0)?.join(","))) };
+    let fields = (0..n as usize).map(|k| {
+        let name = serde_json::to_string(of.child_name(k)?).expect("a text");
+        Ok(format!("{name}:{}", child(k)?.concat()))
+    });
+    Ok(format!("{{{}}}", fields.collect::<Result<Vec<_>, Error>>()?.join(",")))
+}
+
+/// Returns the name of a type in the words of the expectations of `format`. A column of byte strings is one of text if
+/// `texts`.
+pub fn type_name<C: Column>(column: &C, format: &str, texts: bool) -> Result<String, Error> {
+    let child = |column: &C, k| type_name(&column.child(k)?, format, texts);
+    Ok(match (format, column.ty()) {
+        // The instants of Filo are their stored integers.
+        ("filo", Type::Timestamp(Unit::Milli)) => "int64".into(),
+        ("dataseries", Type::Bytes) if texts => "string".into(),
+        ("dataseries" | "bcolz", Type::FixedBytes(_)) => "bytes".into(),
+        ("bcolz", Type::Timestamp(unit)) => format!("datetime64[{}]", unit.name()),
+        ("jay", Type::List) => format!("array<{}>", child(column, 0)?),
+        ("jay", Type::Date(_)) => "date32".into(),
+        ("jay", Type::Timestamp(_)) => "time64".into(),
+        ("jay", Type::Null) => "void".into(),
+        ("vortex", Type::Timestamp(unit)) => match column.zone()? {
+            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
+            None => format!("timestamp[{}]", unit.name()),
+        },
+        (_, Type::List) => format!("list<{}>", child(column, 0)?),
+        ("vortex", Type::FixedList(n)) => format!("fixed_size_list<{},{n}>", child(column, 0)?),
+        (_, Type::Map) => {
+            let entry = column.child(0)?;
+            format!("map<{},{}>", child(&entry, 0)?, child(&entry, 1)?)
+        }
+        ("vortex", Type::Struct(n)) => {
+            let field = |k| Ok(format!("{}:{}", column.child_name(k)?, child(column, k)?));
+            format!("struct<{}>", (0..n as usize).map(field).collect::<Result<Vec<_>, Error>>()?.join(","))
+        }
+        (_, ty) => ty.to_string(),
+    })
+}
+
+/// A 256-bit integer in decimal digits.
+fn wide(words: [u64; 4]) -> String {
+    let mut left = words;
+    let negative = left[3] >> 63 == 1;
+    if negative {
+        let mut carry = true;
+        for word in &mut left {
+            (*word, carry) = (!*word).overflowing_add(carry.into());
+        }
+    }
+    let mut digits = Vec::new();
+    while left != [0; 4] {
+        let mut rest = 0u128;
+        for word in left.iter_mut().rev() {
+            let part = rest << 64 | u128::from(*word);
+            (*word, rest) = ((part / 10) as u64, part % 10);
+        }
+        digits.push(b'0' + rest as u8);
+    }
+    let sign = if negative { "-" } else { "" };
+    let digits: String = digits.iter().rev().map(|digit| char::from(*digit)).collect();
+    format!("{sign}{}", if digits.is_empty() { "0" } else { &digits })
 }
 
 /// Compares the values of a column: all of them, or of a long one digest, head and tail.
@@ -45,8 +144,7 @@ pub fn as_expected(got: &[String], expected: &Json) -> Result<(), String> {
     let (Some(head), Some(tail)) = (texts("head"), texts("tail")) else { return Err("no values, head, tail".into()) };
     same(&got[..head.len().min(got.len())], &head)?;
     same(&got[got.len().saturating_sub(tail.len())..], &tail)?;
-    let digest: String = Sha256::digest(got.join("\n")).iter().map(|byte| format!("{byte:02x}")).collect();
-    equal("sha256", &expected["sha256"], &digest.into())
+    equal("sha256", &expected["sha256"], &hex(&Sha256::digest(got.join("\n"))).into())
 }
 
 fn same(got: &[String], expected: &[String]) -> Result<(), String> {

@@ -1,17 +1,14 @@
 //! A Jay file against its expectation: verdict, values, and all facts.
 
-#![allow(dead_code, reason = "each test takes a part of it")]
-
-use pilaster::bytes::{Scratch, Span};
-use pilaster::column::{Column as _, Part as _, Type, Values};
-use pilaster::jay::raw::{self, SType};
-use pilaster::jay::{Column, Field, File, Layout, ReadOptions, Stats, Value};
+use pilaster::bytes::{FileRange, Scratch};
+use pilaster::column::{Column as _, Once, Part as _, Value};
+use pilaster::jay::{Column, Field, File, Layout, ReadOptions, SType, Stats};
 use serde_json::{Map, Value as Json, json};
 
 use super::common::Golden;
-use super::expect::{as_expected, equal, json as scalar, text};
-use crate::harness::cell::Cell;
-use crate::harness::walk::{Memory, ROOMS, batches};
+use super::expect::{as_expected, equal, json as scalar, text, values};
+use super::table::table;
+use crate::harness::walk::{Memory, ROOMS};
 
 /// Damaged files get the verdict that they name, in strict mode; the others are read in every way.
 pub fn read(golden: &Golden) -> Result<(), String> {
@@ -46,7 +43,7 @@ fn tolerated(golden: &Golden, bytes: &[u8]) -> Result<(), String> {
     }
     for k in 0..file.width() {
         let Ok(column) = file.column(k) else { continue };
-        let got = values(&column, 0..column.rows(), ROOMS[2])?;
+        let got = values(&column, 0..column.rows(), ROOMS[2], false).map_err(text)?;
         equal("rows", &file.rows().into(), &got.len().into())?;
     }
     Ok(())
@@ -59,23 +56,16 @@ fn whole(golden: &Golden, bytes: &[u8], options: &ReadOptions) -> Result<(), Str
     let moved = [&[0], bytes].concat();
     for bytes in [bytes, &moved[1..]] {
         let file = File::open(bytes, options, &mut Scratch::new(memory.odd(ROOMS[2]))).map_err(text)?;
-        equal("nrows", &expected["nrows"], &file.rows().into())?;
+        table(&mut Once::new(file), "jay", expected, false)?;
         let columns = expected["columns"].as_array().ok_or("no columns")?;
-        equal("columns", &columns.len().into(), &file.width().into())?;
         for (k, expected) in columns.iter().enumerate() {
             let column = file.column(k).map_err(text)?;
-            equal("name", &expected["name"], &file.name(k).map_err(text)?.into())?;
-            equal("type", &expected["type"], &type_name(&column).map_err(text)?.into())?;
             equal("stype", &expected["stype"], &stype_name(column.field()).map_err(text)?.into())?;
             let nullable = column.field().null_count() > 0;
             equal("nullable", &expected["nullable"], &nullable.into())?;
             assert_eq!(column.nullable(), nullable || options.tolerant);
             let by_row: Vec<String> = (0..column.rows()).map(|row| value(&column, row)).collect::<Result<_, _>>()?;
             as_expected(&by_row, expected).map_err(|why| format!("{} by row: {why}", expected["name"]))?;
-            for room in ROOMS {
-                let got = values(&column, 0..column.rows(), room)?;
-                as_expected(&got, expected).map_err(|why| format!("{} in {room} bytes: {why}", expected["name"]))?;
-            }
         }
         let facts = &expected["facts"];
         equal("meta_size", &facts["meta_size"], &file.tail().meta.len.into())?;
@@ -100,62 +90,20 @@ fn whole(golden: &Golden, bytes: &[u8], options: &ReadOptions) -> Result<(), Str
     Ok(())
 }
 
-/// Every value of some rows, batch by batch.
-pub fn values(column: &Column<'_>, rows: std::ops::Range<u64>, room: usize) -> Result<Vec<String>, String> {
-    let mut memory = Memory::filled(0x77);
-    let mut got = Vec::new();
-    let mut wrong = None;
-    batches(column, rows, memory.odd(room), |batch| {
-        for i in 0..batch.len {
-            got.push(match (batch.validity.get(i), batch.values) {
-                (true, Values::Nested(rows)) => match list(&batch.of, rows.get(i).expect("ascending"), room) {
-                    Ok(text) => text,
-                    Err(why) => {
-                        wrong = Some(why);
-                        return;
-                    }
-                },
-                _ => scalar(Cell::of_batch(batch, i).expect("a string that is inside"), ""),
-            });
-        }
-    })
-    .map_err(text)?;
-    wrong.map_or(Ok(got), Err)
-}
-
-fn list(of: &Column<'_>, rows: std::ops::Range<u64>, room: usize) -> Result<String, String> {
-    let child = of.child(0).map_err(text)?;
-    Ok(format!("[{}]", values(&child, rows, room)?.join(",")))
-}
-
 /// The value of one row.
 fn value(column: &Column<'_>, row: u64) -> Result<String, String> {
-    Ok(match column.get(row).map_err(text)? {
-        None => "null".into(),
-        Some(Value::Bool(v)) => v.to_string(),
-        Some(Value::Int(v)) => format!("\"{v}\""),
-        Some(Value::Float32(v)) => format!("\"bits:{:08x}\"", v.to_bits()),
-        Some(Value::Float64(v)) => format!("\"bits:{:016x}\"", v.to_bits()),
-        Some(Value::Text(v)) => serde_json::to_string(v).unwrap(),
-        Some(Value::Rows(rows)) => {
+    match column.get(row).map_err(text)? {
+        Value::Nested(rows) => {
             let child = column.child(0).map_err(text)?;
             let items: Vec<_> = rows.map(|row| value(&child, row)).collect::<Result<_, _>>()?;
-            format!("[{}]", items.join(","))
+            Ok(format!("[{}]", items.join(",")))
         }
-    })
-}
-
-/// The name in the words of the expectations.
-fn type_name(column: &Column<'_>) -> pilaster::Result<String> {
-    Ok(match (column.ty(), column.field().stype()) {
-        (Type::List, _) => format!("array<{}>", type_name(&column.child(0)?)?),
-        (_, stype @ (SType::Date32 | SType::Time64 | SType::Void0)) => raw::name(stype).into(),
-        (ty, _) => ty.to_string(),
-    })
+        value => Ok(scalar(value.into(), true)),
+    }
 }
 
 fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
-    let name = raw::name(field.stype());
+    let name = field.stype().name();
     Ok(match field.child()? {
         Some(child) => format!("{name}({})", stype_name(&child)?),
         None => name.into(),
@@ -166,7 +114,7 @@ fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
 fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Json> {
     let mut facts = Map::new();
     let mut put = |key: &str, value: Json| facts.insert(key.into(), value);
-    let pair = |span: Span| json!([span.at.saturating_sub(8), span.len]);
+    let pair = |span: FileRange| json!([span.at.saturating_sub(8), span.len]);
     let stype = |field: &Field<'_>| format!("{:?}", field.stype());
     if let Some(name) = name {
         put("name", name.into());
@@ -192,7 +140,7 @@ fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Json> {
             if field.stype() != SType::Void0 {
                 put("data", pair(data));
             }
-            if raw::is_text(field.stype()) {
+            if field.stype().is_text() {
                 put("strdata", pair(text));
             }
         }
@@ -202,7 +150,7 @@ fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Json> {
                 put("nrows", field.rows().into());
             }
             let all = [validity, data, text];
-            put("buffers", all[..raw::buffers(field.stype())].iter().map(|span| pair(*span)).collect());
+            put("buffers", all[..field.stype().buffers()].iter().map(|span| pair(*span)).collect());
             if let Some(child) = field.child()? {
                 put("children", json!([layout(&child, None)?]));
             }
@@ -231,7 +179,7 @@ fn stats(stats: Stats, stype: SType) -> Json {
         (Stats::Empty, SType::Float32) => json!(["bits:7fc00000", "bits:7fc00000"]),
         (Stats::Empty, SType::Float64) => json!(["bits:7ff8000000000000", "bits:7ff8000000000000"]),
         (Stats::Empty, stype) => {
-            let least = (-1i64 << (8 * raw::width(stype) - 1)).to_string();
+            let least = (-1i64 << (8 * stype.width() - 1)).to_string();
             json!([least, least])
         }
     }

@@ -21,15 +21,43 @@ impl Golden {
         fs::read(&self.path).unwrap_or_else(|e| panic!("{}: {e}", self.path.display()))
     }
 
+    /// Whether `any` opens the file. A damaged file, an array that was cut out of a file, a file without its type, and
+    /// one with an encoding that is not decoded are only for the reader of their format.
+    pub fn by_any(&self) -> bool {
+        let damaged = matches!(self.expected["expect"].as_str(), Some("error" | "either"))
+            || self.expected["reference_verdict"].is_object();
+        let apart = !self.expected["facts"]["open_without_dtype"].is_null()
+            || self.path.extension().is_some_and(|extension| extension == "varr")
+            || UNDECODED.iter().any(|(name, _)| *name == self.name);
+        !damaged && !apart
+    }
+
     /// A string under `facts`.
     pub fn fact(&self, key: &str) -> &str {
         self.expected["facts"][key].as_str().unwrap_or_else(|| panic!("{}: no fact {key}", self.name))
     }
 }
 
+/// Goldens with an encoding that is not decoded yet, and the ids. Every column with one of them must name it; the other
+/// columns of these files read as always.
+pub const UNDECODED: &[(&str, &[&str])] =
+    &[("vortex/enc_v2_preview_a", &["vortex.decimal_byte_parts.v2", "fastlanes.for.v2", "fastlanes.bitpacked.v2"])];
+
+/// Returns the files below a folder, in the order of their paths.
+pub fn files(dir: &Path) -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        if path.is_dir() { all.extend(files(&path)) } else { all.push(path) }
+    }
+    all.sort();
+    all
+}
+
 /// Every golden, in the order of its name.
 pub fn all() -> Vec<Golden> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden");
+    // The tool's tests share this file; their package lies in a folder of the repository.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|dir| dir.join("tests/golden"));
+    let root = folders.find(|dir| dir.is_dir()).expect("a folder of golden files");
     let found = below(&root);
     assert!(!found.is_empty(), "no golden files under {}", root.display());
     found
@@ -37,8 +65,7 @@ pub fn all() -> Vec<Golden> {
 
 /// Every file with an expectation below `root`, in the order of its name.
 pub fn below(root: &Path) -> Vec<Golden> {
-    let mut found = Vec::new();
-    walk(root, root, &mut found);
+    let mut found: Vec<_> = files(root).iter().filter_map(|path| golden(root, path)).collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
 }
@@ -73,23 +100,14 @@ pub fn dataseries_documents(golden: &Golden) -> Vec<Vec<u8>> {
     types.into_iter().flatten().filter_map(|ty| Some(ty["xml"].as_str()?.as_bytes().to_vec())).collect()
 }
 
-fn walk(root: &Path, dir: &Path, found: &mut Vec<Golden>) {
-    let entries: Vec<PathBuf> = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
-    for path in &entries {
-        let file_name = path.file_name().unwrap().to_str().expect("a name in UTF-8");
-        let Some(stem) = file_name.strip_suffix(".expected.json") else {
-            if path.is_dir() {
-                walk(root, path, found);
-            }
-            continue;
-        };
-        let text = fs::read_to_string(path).unwrap();
-        let expected: serde_json::Value =
-            serde_json::from_str(&text).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
-        let file = dir.join(expected["file"].as_str().unwrap_or(stem));
-        assert!(file.exists(), "{} has no file beside it", path.display());
-        let name = dir.strip_prefix(root).unwrap().join(stem).to_str().unwrap().replace('\\', "/");
-        let format = name.split('/').next().unwrap_or_default().to_owned();
-        found.push(Golden { name, format, path: file, expected });
-    }
+fn golden(root: &Path, path: &Path) -> Option<Golden> {
+    let (dir, file_name) = (path.parent()?, path.file_name()?.to_str().expect("a name in UTF-8"));
+    let stem = file_name.strip_suffix(".expected.json")?;
+    let expected: serde_json::Value =
+        serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap_or_else(|e| panic!("{}: {e}", path.display()));
+    let file = dir.join(expected["file"].as_str().unwrap_or(stem));
+    assert!(file.exists(), "{} has no file beside it", path.display());
+    let name = dir.strip_prefix(root).unwrap().join(stem).to_str().unwrap().replace('\\', "/");
+    let format = name.split('/').next().unwrap_or_default().to_owned();
+    Some(Golden { name, format, path: file, expected })
 }

@@ -87,7 +87,7 @@ fn rows(text: &str, items: &[u8]) {
     let dtype = match Dtype::parse(text) {
         Ok(dtype) => dtype,
         Err(e) => {
-            assert!(matches!(e.what(), What::BcolzDtype | What::MaxDepth) && e.at() <= text.len() as u64, "{e:?}");
+            assert!(matches!(e.what(), What::BCOLZ_DTYPE | What::MAX_DEPTH) && e.at() <= text.len() as u64, "{e:?}");
             return;
         }
     };
@@ -128,7 +128,7 @@ fn walk(column: &Column<'_>) {
             }
         });
         if let Err(e) = done {
-            assert!(e.kind() == Kind::NoRoom || (e.kind() == Kind::Invalid && e.what() == What::Text), "{e:?}");
+            assert!(e.kind() == Kind::NoRoom || (e.kind() == Kind::Invalid && e.what() == What::TEXT), "{e:?}");
         }
     }
 }

@@ -52,5 +52,5 @@ fn check(bytes: &[u8], params: &Params) {
     assert_eq!(encode(bytes, params, &mut again[..len], &mut Scratch::new(room)), Ok(len));
     assert!(again[..len] == chunk[..len], "{params:?}");
     let e = encode(bytes, params, &mut again[..len - 1], &mut Scratch::new(room)).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Destination));
+    assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION));
 }

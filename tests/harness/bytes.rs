@@ -1,7 +1,8 @@
 //! Layer 0 against naive models: `Reader`, `Bits`, `BitReader`, `Scratch`, `SliceSink`.
 
-use pilaster::bytes::{BigEndian, BitReader, Bits, Endian, LittleEndian, Reader, Scratch, Sink, SliceSink};
+use pilaster::bytes::{BigEndian, Bits, Endian, LittleEndian, Scratch, Sink, SliceSink};
 use pilaster::error::What;
+use pilaster::unstable::bytes::{BitReader, Reader};
 
 /// The first half is a list of calls, the rest the bytes that they read.
 pub fn run(data: &[u8]) {
@@ -30,7 +31,7 @@ fn reader<E: Endian>(calls: &[u8], input: &[u8], little: bool) {
         let n = usize::from(call >> 4);
         let size = [1, 2, 4, 8, 2, 4, 8, n, n, n * 4][usize::from(call & 15) % 10];
         let expected = input.get(at..at + size);
-        let what = What::Input;
+        let what = What::INPUT;
         let number = expected.map(|bytes| number(bytes, little));
         let ok = match usize::from(call & 15) % 10 {
             0 => r.u8(what).ok().map(u64::from) == number,
@@ -55,7 +56,7 @@ fn reader<E: Endian>(calls: &[u8], input: &[u8], little: bool) {
         at += expected.map_or(0, <[u8]>::len);
         assert_eq!((r.at(), r.rest()), (START + at as u64, &input[at..]));
     }
-    assert_eq!(r.end(What::Input).is_ok(), at == input.len());
+    assert_eq!(r.end(What::INPUT).is_ok(), at == input.len());
 }
 
 fn bit(bytes: &[u8], i: usize) -> bool {

@@ -1,8 +1,8 @@
 //! What the bodies of the codecs share.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::Codec;
 use pilaster::error::{Kind, What};
+use pilaster::unstable::codec::Codec;
 
 /// Room for an output: more than any input here should need to show what is in it.
 const ROOM: usize = 4096;
@@ -23,7 +23,7 @@ pub fn decode(codec: Codec, stream: &[u8]) {
     let len = match one {
         Ok(len) => len,
         Err(e) => {
-            let larger = e.what() == What::Destination && e.need() as usize > ROOM;
+            let larger = e.what() == What::DESTINATION && e.need() as usize > ROOM;
             assert!(e.kind() != Kind::NoRoom || larger, "{codec:?}: {e}");
             // With less room it does not get better.
             assert!(codec.decode(stream, &mut b[..ROOM / 3], &mut Scratch::new(ones)).is_err());
@@ -38,7 +38,7 @@ pub fn decode(codec: Codec, stream: &[u8]) {
     assert!(exact[len..].iter().all(|byte| *byte == 0x55));
     if let Some(less) = len.checked_sub(1) {
         let e = codec.decode(stream, &mut exact[..less], &mut Scratch::new(zeros)).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Destination), "{codec:?}");
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::DESTINATION), "{codec:?}");
         assert!((less + 1..=len).contains(&(e.need() as usize)), "{codec:?}: {e} of {len}");
     }
 }

@@ -1,7 +1,7 @@
 //! What the encoders with a heap write decodes to what they read.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::Codec;
+use pilaster::unstable::codec::Codec;
 
 /// The first byte is the codec, the second the level; the rest is encoded.
 pub fn run(data: &[u8]) {

@@ -3,8 +3,10 @@
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, blosclz, lz4, lzf, snappy};
+use pilaster::codec::HashTable;
 use pilaster::error::Kind;
+use pilaster::unstable::codec::Codec;
+use pilaster::unstable::codec::{blosclz, lz4, lzf, snappy};
 
 /// How much of the input is encoded.
 const MOST: usize = 4096;
@@ -22,31 +24,14 @@ pub fn run(data: &[u8]) {
         len += n;
     }
     let bytes = &bytes[..len];
-    let (mut small, mut large) = (Table::<256>::new(), Table::<4096>::new());
-    both(Codec::Lz4, bytes, |dst| lz4::encode(bytes, dst, &mut small), |dst| lz4::encode(bytes, dst, &mut large));
-    both(Codec::Lzf, bytes, |dst| lzf::encode(bytes, dst, &mut small), |dst| lzf::encode(bytes, dst, &mut large));
-    both(
-        Codec::Snappy,
-        bytes,
-        |dst| snappy::encode(bytes, dst, &mut small),
-        |dst| snappy::encode(bytes, dst, &mut large),
-    );
-    both(
-        Codec::Blosclz,
-        bytes,
-        |dst| blosclz::encode(bytes, dst, &mut small),
-        |dst| blosclz::encode(bytes, dst, &mut large),
-    );
-}
-
-fn both(
-    codec: Codec,
-    bytes: &[u8],
-    mut small: impl FnMut(&mut [u8]) -> Result<usize>,
-    mut large: impl FnMut(&mut [u8]) -> Result<usize>,
-) {
-    one(codec, bytes, &mut small);
-    one(codec, bytes, &mut large);
+    let (mut small, mut large) = (HashTable::<256>::new(), HashTable::<4096>::new());
+    macro_rules! both {
+        ($($codec:ident $module:ident),*) => {$(
+            one(Codec::$codec, bytes, &mut |dst| $module::encode(bytes, dst, &mut small));
+            one(Codec::$codec, bytes, &mut |dst| $module::encode(bytes, dst, &mut large));
+        )*};
+    }
+    both!(Lz4 lz4, Lzf lzf, Snappy snappy, Blosclz blosclz);
 }
 
 fn one(codec: Codec, bytes: &[u8], encode: &mut dyn FnMut(&mut [u8]) -> Result<usize>) {

@@ -1,7 +1,7 @@
 //! Both shuffles agree with their rules on any bytes, and undo themselves.
 
 use pilaster::Result;
-use pilaster::codec::{bitshuffle, shuffle};
+use pilaster::unstable::codec::{bitshuffle, shuffle};
 
 /// How much of the input is shuffled.
 const MOST: usize = 4096;

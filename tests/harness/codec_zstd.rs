@@ -1,7 +1,8 @@
 //! Any bytes as Zstandard frames: see [`codec::decode`](super::codec::decode); and as a dictionary and frames.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, zstd};
+use pilaster::unstable::codec::Codec;
+use pilaster::unstable::codec::zstd;
 
 /// The bytes are the stream. Again, the first byte says how many of them are a dictionary.
 pub fn run(data: &[u8]) {

@@ -23,7 +23,6 @@ pub fn extent<E: Endian>(extent: &Extent<'_, E>, ty: &ExtentType<'_>, verify: bo
     let span = header.span();
     assert_eq!(span.len, extent.bytes().len() as u64);
     assert!(span.len.is_multiple_of(4) && extent.type_name().len() == usize::from(header.name_len));
-    assert_eq!((extent.fixed().len(), extent.variable().len()), (header.fixed as usize, header.variable as usize));
     let options = options(verify);
     let need = match extent.need(ty, &options) {
         Ok(need) => need,

@@ -3,6 +3,7 @@
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::dataseries::{Extent, ExtentType, Types};
 use pilaster::limits::Limits;
+use pilaster::unstable::dataseries::types::parts;
 
 use super::dataseries::{ROOM, extent, options, split};
 
@@ -40,10 +41,10 @@ fn types(types: &Types<'_>, memory: &mut [u8]) {
     for ty in types.iter() {
         let alone = ExtentType::parse(ty.xml(), &Limits::DEFAULT, &mut Scratch::new(memory)).expect("parsed before");
         assert_eq!((alone.name(), alone.namespace(), alone.version()), (ty.name(), ty.namespace(), ty.version()));
-        assert_eq!((alone.options(), alone.layout()), (ty.options(), ty.layout()));
+        let ((layout, fields), (alone_layout, alone_fields)) = (parts(&ty), parts(&alone));
+        assert_eq!((alone.options(), alone_layout, alone_fields.len()), (ty.options(), layout, fields.len()));
         // A scale may be NaN, so the texts are compared and not the numbers.
         assert!(alone.fields().zip(ty.fields()).all(|(a, b)| (a.name, a.ty, a.slot) == (b.name, b.ty, b.slot)));
-        assert_eq!(alone.records().len(), ty.records().len());
         assert!(before < Some(ty.name()), "in the order of the names, each once");
         before = Some(ty.name());
     }

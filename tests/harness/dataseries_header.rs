@@ -1,8 +1,8 @@
 //! The header of a DataSeries file: which byte order it has, and that nothing else is taken for one.
 
 use pilaster::dataseries::Order;
-use pilaster::dataseries::raw::{CHECK_I64, CHECK_INF, CHECK_PI, HEADER_LEN};
 use pilaster::error::Kind;
+use pilaster::unstable::dataseries::raw::{CHECK_I64, CHECK_INF, CHECK_PI, HEADER_LEN};
 
 /// All of `data` is the front of a file.
 pub fn run(data: &[u8]) {

@@ -1,8 +1,8 @@
 //! The index of a DataSeries file.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
-use pilaster::dataseries::raw::TRAILER_LEN;
 use pilaster::dataseries::{Extent, Index, Trailer};
+use pilaster::unstable::dataseries::raw::TRAILER_LEN;
 
 use super::dataseries::{ROOM, options, split};
 

@@ -1,7 +1,7 @@
 //! A log that is cut anywhere goes on to the same file.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, SliceSink};
-use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Rest, Resume, Writer};
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
 use pilaster::dataseries::{File, ReadOptions, record};
 
 record! {
@@ -87,7 +87,7 @@ fn count<E: Endian>(bytes: &[u8]) -> u64 {
 fn fill<E: Endian>(log: &mut Writer<'_, E, SliceSink<'_>>, rows: &[u8]) {
     let (mut room, mut pool, mut unique) = ([0; 400], [0; 300], [0; 8]);
     let memory = Memory { rows: &mut room, pool: &mut pool, unique: &mut unique };
-    let mut extent = Extent::of::<Entry<'_>>(memory).expect("a sound type");
+    let mut extent = ExtentBuffer::of::<Entry<'_>>(memory).expect("a sound type");
     for byte in rows {
         let place = &b"0123456789"[..usize::from(byte % 11)];
         let entry = Entry {

@@ -1,7 +1,7 @@
 //! What is whole in any bytes makes a file that is sound.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
-use pilaster::dataseries::recover::{Piece, Salvage};
+use pilaster::dataseries::recover::{Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, WriteError, Writer};
 use pilaster::dataseries::{End, ExtentType, File, ReadOptions};
 use pilaster::error::Kind;
@@ -49,7 +49,7 @@ fn order<E: Endian>(data: &[u8]) {
     let (mut at, mut rows) = (0, 0u64);
     while let Some(piece) = salvage.next(&ReadOptions::DEFAULT, &mut Scratch::new(unpacked)) {
         match piece {
-            Ok(Piece::Extent(extent)) => {
+            Ok(Recovered::Extent(extent)) => {
                 assert!(extent.header().at >= at, "pieces follow each other");
                 at = extent.header().span().end().expect("an end");
                 rows += u64::from(extent.header().rows);
@@ -59,7 +59,7 @@ fn order<E: Endian>(data: &[u8]) {
                     Err(e) => panic!("{e:?}"),
                 }
             }
-            Ok(Piece::Lost(loss)) => {
+            Ok(Recovered::Lost(loss)) => {
                 assert!(loss.span.at >= at && loss.span.len > 0, "pieces follow each other");
                 at = loss.span.end().expect("an end");
             }

@@ -1,15 +1,15 @@
 //! Any type, any rows: what a writer stores, a reader finds, in both byte orders and compressed or not.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
-use pilaster::codec::Table as Codes;
+use pilaster::codec::HashTable as Codes;
 use pilaster::column::{Column as _, Part as _, Table as _};
-use pilaster::dataseries::layout::{Ordering, Pad};
-use pilaster::dataseries::types::Relative;
+use pilaster::dataseries::Relative;
 use pilaster::dataseries::write::{
-    Attributes, Cell as Value, Compress, Description, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Snappy,
+    Attributes, Cell as Value, Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy,
     Stored, TypeXml, WriteError, Writer,
 };
 use pilaster::dataseries::{ExtentType, Field, FieldType, File, Options, ReadOptions};
+use pilaster::dataseries::{Ordering, Pad};
 use pilaster::error::Kind;
 use pilaster::limits::Limits;
 
@@ -157,7 +157,7 @@ fn write<E: Endian, C: Compress>(
     );
     let (mut rows, mut pool, mut unique) = ([0x77; 1200], [0x77; 1500], [0x77; 16]);
     let memory = Memory { rows: &mut rows, pool: &mut pool, unique: &mut unique };
-    let mut extent = match Extent::<E, _>::new(*ty, memory) {
+    let mut extent = match ExtentBuffer::<E, _>::new(*ty, memory) {
         Ok(extent) => extent,
         Err(e) => {
             let wide = fields.iter().any(|field| field.ty.size() > 1);
@@ -187,7 +187,7 @@ fn write<E: Endian, C: Compress>(
 }
 
 /// Adds a row; whether it fits. One that does not leaves nothing behind.
-fn push<E: Endian>(extent: &mut Extent<'_, E, ExtentType<'_>>, fields: &[Field<'_>], seed: u8, row: u32) -> bool {
+fn push<E: Endian>(extent: &mut ExtentBuffer<'_, E, ExtentType<'_>>, fields: &[Field<'_>], seed: u8, row: u32) -> bool {
     let (len, used) = (extent.len(), extent.used());
     let mut stored = || {
         let mut to = extent.row()?;

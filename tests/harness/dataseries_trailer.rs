@@ -1,8 +1,8 @@
 //! The trailer of a DataSeries file, and what else may begin where an extent may.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian};
-use pilaster::dataseries::raw::TRAILER_LEN;
 use pilaster::dataseries::{End, Next, Trailer};
+use pilaster::unstable::dataseries::raw::TRAILER_LEN;
 
 use super::dataseries::split;
 

@@ -1,10 +1,10 @@
 //! The writers that take rows one by one: a row that is refused leaves the vector as it was, and the
 //! rows that were taken read back.
 
-use pilaster::encoding::line::Line;
 use pilaster::error::{Kind, Result};
+use pilaster::filo::write::Line;
 use pilaster::filo::write::append::{
-    Booleans, DateTimes, Doubles, FixedMax, Floats, Ints, Lines, Longs, SimpleStrings, Timestamps, Utf8s,
+    Append, Booleans, DateTimes, Doubles, FixedMax, Floats, Ints, Lines, Longs, SimpleStrings, Timestamps, Utf8s,
 };
 use pilaster::filo::{Element, Vector};
 
@@ -14,16 +14,14 @@ use super::filo_vector;
 
 /// Offers every row to a writer; keeps the numbers of those that it took.
 macro_rules! offer {
-    ($writer:expr, $owned:ident, $kept:ident, $cell:pat => $value:expr) => {
-        offer!(@ $writer, $owned, $kept, Cell::Missing => push_na(), $cell => push($value))
-    };
-    (@ $writer:expr, $owned:ident, $kept:ident, $($cell:pat => $push:ident($($value:expr)?)),*) => {{
+    ($writer:expr, $owned:ident, $kept:ident, $cell:pat => $value:expr) => {{
         let opened: Result<_> = $writer;
         let Ok(mut writer) = opened else { return };
         for i in 0..$owned.len {
             let before = (writer.rows(), writer.room());
             let result = match $owned.cell(i, 0) {
-                $($cell => writer.$push($($value)?),)*
+                Cell::Missing => writer.push_na(),
+                $cell => writer.push($value),
                 _ => continue,
             };
             match result {
@@ -68,7 +66,7 @@ pub fn run(data: &[u8]) {
         }
         Element::Long if mode & 4 != 0 => {
             let line = Line { base, slope: input.number(4) as i32 };
-            offer!(@ Lines::new(buffer, line, packing), owned, kept, Cell::Int(v) => push(v as i64))
+            offer!(Lines::new(buffer, line, packing), owned, kept, Cell::Int(v) => v as i64)
         }
         Element::Long => {
             let writer = if masked { Longs::masked(buffer, packing) } else { Longs::new(buffer, packing) };

@@ -3,10 +3,9 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::error::{Kind, Result};
-use pilaster::filo::write::{
-    Builder, Hint, Original, choose, encode, encode_auto, encode_like_original, holds, max_len, scratch_len,
-};
+use pilaster::filo::write::{choose, encode, encode_auto, holds, max_len, scratch_len};
 use pilaster::filo::{Element, Encoding, Vector};
+use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
 
 use super::filo_rows::{CHUNK, Input, Owned};
 use super::{filo_vector, walk::Memory};
@@ -55,7 +54,7 @@ pub fn run(data: &[u8]) {
     }
 
     let original = Original {
-        builder: [Builder::Default, Builder::Old, Builder::New][usize::from(hint) % 3],
+        builder: [BuilderFamily::Default, BuilderFamily::Old, BuilderFamily::New][usize::from(hint) % 3],
         hint: [Hint::Auto, Hint::Simple, Hint::Dictionary, Hint::Diff][usize::from(hint / 3) % 4],
     };
     match encode_like_original(&rows, original, &mut dst, &mut scratch) {
@@ -70,7 +69,7 @@ fn refused(kind: Kind, owned: &Owned<'_>) {
         Kind::WrongType | Kind::Lossy => {}
         Kind::Utf8 => assert!(!owned.is_utf8()),
         // Hashes that were made to collide.
-        Kind::Limit => assert!(owned.element == Element::String || owned.element.ty() == Element::Utf8.ty()),
+        Kind::Limit => assert!(matches!(owned.element, Element::String | Element::Utf8)),
         kind => panic!("{kind:?}"),
     }
 }

@@ -2,7 +2,7 @@
 
 use pilaster::bytes::Bits;
 use pilaster::column::Validity;
-use pilaster::filo::raw::Packing;
+use pilaster::filo::Packing;
 use pilaster::filo::write::{Plain, Rows, Strings};
 use pilaster::filo::{Element, Encoding};
 
@@ -13,18 +13,6 @@ pub const ROWS: usize = 70;
 
 /// Room for any chunk of so many rows whose text is a fuzz input.
 pub const CHUNK: usize = 16 << 10;
-
-const PACKINGS: [Packing; 9] = [
-    Packing::U2,
-    Packing::U4,
-    Packing::I8,
-    Packing::U8,
-    Packing::I16,
-    Packing::U16,
-    Packing::I32,
-    Packing::U32,
-    Packing::W64,
-];
 
 /// Fuzz input, taken from the front; zeros behind its end.
 pub struct Input<'a>(pub &'a [u8]);
@@ -45,20 +33,23 @@ impl<'a> Input<'a> {
     }
 
     pub fn packing(&mut self) -> Packing {
-        PACKINGS[usize::from(self.byte()) % PACKINGS.len()]
+        Packing::ALL[usize::from(self.byte()) % Packing::ALL.len()]
     }
 
     /// An encoding in some width, legal or not.
     pub fn encoding(&mut self) -> Encoding {
         let kind = self.byte();
         let width = self.byte();
-        let packing = PACKINGS[usize::from(width) % 9];
+        let packing = Packing::ALL[usize::from(width) % 9];
         match kind % 15 {
             0 => Encoding::Empty,
             1 => Encoding::Simple(packing),
             2 => Encoding::Const(packing),
             3 => Encoding::Diff(packing),
-            4 => Encoding::DiffDateTime { millis: packing, zones: PACKINGS.get(usize::from(width) / 9 % 10).copied() },
+            4 => Encoding::DiffDateTime {
+                millis: packing,
+                zones: Packing::ALL.get(usize::from(width) / 9 % 10).copied(),
+            },
             5 => Encoding::SimpleString,
             6 => Encoding::ConstString,
             7 => Encoding::DictString(packing),

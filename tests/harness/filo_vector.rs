@@ -2,9 +2,9 @@
 
 use core::ops::Range;
 
-use pilaster::column::{Column as _, Part as _, Table as _};
+use pilaster::column::{Column as _, Once, Part as _, Table as _};
 use pilaster::error::What;
-use pilaster::filo::{Column, Element, Table, Value, Vector};
+use pilaster::filo::{Column, Element, Value, Vector};
 
 use super::cell::Cell;
 use super::walk::{Memory, ROOMS, batches, windows};
@@ -93,7 +93,7 @@ fn agree(vector: &Vector<'_>, column: &Column<'_>, k: usize, window: Range<u64>,
                 continue;
             };
             let there = vector.get(row).map(|value| cell(value, k));
-            if k == 0 && there.is_err_and(|e| e.what() == What::FiloZone) {
+            if k == 0 && there.is_err_and(|e| e.what() == What::FILO_ZONE) {
                 // Instants alone do not ask for their zones.
                 continue;
             }
@@ -132,7 +132,7 @@ fn dictionary(vector: &Vector<'_>, column: &Column<'_>, window: &Range<u64>, mem
 
 /// A vector is a table of one part, as often as it is asked for.
 fn table(vector: Vector<'_>, memory: &mut [u8]) {
-    let mut table = Table::new(vector);
+    let mut table = Once::new(vector);
     for _ in 0..2 {
         let mut scratch = pilaster::bytes::Scratch::new(memory);
         assert_eq!(table.next_part(&mut scratch).map(|part| part.map(|part| part.rows())), Ok(Some(vector.rows())));

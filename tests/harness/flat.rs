@@ -25,13 +25,14 @@ mod vortex;
 use std::fmt::Debug;
 
 use pilaster::error::{Error, Kind, What};
-use pilaster::generated::owned::planus::{
+use pilaster::limits::Limits;
+use pilaster::unstable::generated;
+use pilaster::unstable::limits::Fuel;
+use pilaster::unstable::meta::flat::{Fixed, Flat, Inline, Linked, Str, Target};
+use pilaster_oracle::planus::{
     self, ReadAsRoot, Vector, VectorRead,
     errors::{ErrorKind, UnknownEnumTag},
 };
-use pilaster::generated::{self, owned};
-use pilaster::limits::{Fuel, Limits};
-use pilaster::meta::flat::{Fixed, Flat, Inline, Linked, Str, Target};
 
 /// The fuzz body: `data` as every root of every schema.
 pub fn run(data: &[u8]) {
@@ -49,7 +50,7 @@ macro_rules! roots {
             concat!(stringify!($schema), " ", stringify!($root)),
             |walk| {
                 let view = Flat::new(walk.data).root::<generated::$schema::$root>();
-                view.same(owned::$schema::$reference::read_as_root(walk.data), walk);
+                view.same(pilaster_oracle::$schema::$reference::read_as_root(walk.data), walk);
             },
         ),)*)*]
     };
@@ -151,11 +152,11 @@ impl<V: Same<P>, P> Same<planus::Result<P>> for Result<V, Error> {
 fn only_planus_accepts(e: &Error) -> bool {
     match (e.kind(), e.what()) {
         // A table that ends within its first four bytes is refused by both.
-        (Kind::Truncated, What::FlatTable) => e.need() != 4,
-        (Kind::Invalid, What::FlatTable | What::FlatField | What::FlatString) => true,
-        (Kind::Invalid, What::FlatRoot | What::FlatOffset) => e.need() == 0,
-        (Kind::Truncated, What::FlatString) => e.need() == 1,
-        (Kind::Limit, What::MaxDepth) => true,
+        (Kind::Truncated, What::FLAT_TABLE) => e.need() != 4,
+        (Kind::Invalid, What::FLAT_TABLE | What::FLAT_FIELD | What::FLAT_STRING) => true,
+        (Kind::Invalid, What::FLAT_ROOT | What::FLAT_OFFSET) => e.need() == 0,
+        (Kind::Truncated, What::FLAT_STRING) => e.need() == 1,
+        (Kind::Limit, What::MAX_DEPTH) => true,
         _ => false,
     }
 }

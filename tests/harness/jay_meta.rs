@@ -1,9 +1,9 @@
 //! The metadata of a Jay file, beside what planus reads of it.
 
-use pilaster::bytes::{Scratch, Span};
-use pilaster::generated::owned::jay::{ColumnRef, FrameRef};
-use pilaster::generated::owned::planus::ReadAsRoot;
-use pilaster::jay::{Field, Layout, Meta, SType, Tail, raw};
+use pilaster::bytes::{FileRange, Scratch};
+use pilaster::jay::{Field, Layout, Meta, SType, Tail};
+use pilaster_oracle::jay::{ColumnRef, FrameRef};
+use pilaster_oracle::planus::ReadAsRoot;
 
 use super::jay_file::{STRICT, TOLERANT};
 use super::walk::{Memory, ROOMS};
@@ -14,7 +14,7 @@ const AT: u64 = 1 << 20;
 /// `data` is the metadata.
 pub fn run(data: &[u8]) {
     let len = data.len() as u64;
-    let tail = Tail { meta: Span { at: AT, len }, file: AT + len + 16 };
+    let tail = Tail { meta: FileRange { at: AT, len }, file: AT + len + 16 };
     let mut memory = Memory::filled(0x33);
     for options in [STRICT, TOLERANT] {
         let scratch = memory.odd(ROOMS[2]);
@@ -40,8 +40,8 @@ fn inside(field: &Field<'_>, end: u64, depth: usize) {
         assert!(span.end().is_some_and(|e| e <= end), "{span:?}");
     }
     let [_, data, _] = field.buffers();
-    let width = raw::width(field.stype());
-    if field.stype() != SType::Bool8 && !raw::is_text(field.stype()) {
+    let width = field.stype().width();
+    if field.stype() != SType::Bool8 && !field.stype().is_text() {
         assert!(field.rows().checked_mul(width).is_some_and(|need| need <= data.len), "{field:?}");
     }
     let _ = field.stats();
@@ -83,7 +83,7 @@ fn same_column(field: &Field<'_>, column: &ColumnRef<'_>) {
     }
     let Ok(Some(buffers)) = column.buffers() else { return };
     if field.layout() == Layout::New {
-        for (theirs, ours) in buffers.iter().zip(field.buffers()).take(raw::buffers(field.stype())) {
+        for (theirs, ours) in buffers.iter().zip(field.buffers()).take(field.stype().buffers()) {
             assert_eq!((theirs.offset() + 8, theirs.length()), (ours.at, ours.len));
         }
     }

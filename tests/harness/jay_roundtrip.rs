@@ -1,10 +1,10 @@
 //! A Jay file written anew is sound, and holds the same rows.
 
 use pilaster::bytes::{Scratch, WriteError};
-use pilaster::column::{Column as _, Part as _, Type, convert};
+use pilaster::column::{Column as _, Once, Part as _, Type, Value, convert};
 use pilaster::error::{Kind, What};
 use pilaster::jay::write::{Builder, WriteOptions};
-use pilaster::jay::{Column, File, Layout, Table, Value};
+use pilaster::jay::{Column, File, Layout};
 
 use super::jay_file::{STRICT, TOLERANT};
 use super::walk::{Memory, ROOMS};
@@ -32,12 +32,12 @@ pub fn run(data: &[u8]) {
     };
     let sound = before.verify(&mut Scratch::new(memory.odd(ROOMS[2]))).is_ok();
     let mut builder = Builder::new(Vec::new(), &options).expect("a vector takes all");
-    let done = convert(&mut Table::new(before), &mut builder, &mut Scratch::new(memory.odd(ROOMS[2])));
+    let done = convert(&mut Once::new(before), &mut builder, &mut Scratch::new(memory.odd(ROOMS[2])));
     let written = match done.and_then(|()| builder.finish()) {
         Ok(written) => written,
         Err(WriteError::Sink(never)) => match never {},
         Err(WriteError::Format(e)) => {
-            let by_choice = e.what() == What::JayKey || e.kind() == Kind::WrongType || e.kind() == Kind::NoRoom;
+            let by_choice = e.what() == What::JAY_KEY || e.kind() == Kind::WrongType || e.kind() == Kind::NoRoom;
             assert!(!sound || by_choice, "{e:?} of a sound file");
             return;
         }
@@ -69,9 +69,9 @@ fn has_stats(column: &Column<'_>, options: &WriteOptions) -> bool {
 /// Row `i` of one column is row `j` of the other.
 fn same(a: &Column<'_>, b: &Column<'_>, i: u64, j: u64, depth: usize) {
     match (a.get(i).expect("it was read"), b.get(j).expect("it was written")) {
-        (Some(Value::Float32(a)), Some(Value::Float32(b))) => assert_eq!(a.to_bits(), b.to_bits()),
-        (Some(Value::Float64(a)), Some(Value::Float64(b))) => assert_eq!(a.to_bits(), b.to_bits()),
-        (Some(Value::Rows(a_rows)), Some(Value::Rows(b_rows))) => {
+        (Value::F32(a), Value::F32(b)) => assert_eq!(a.to_bits(), b.to_bits()),
+        (Value::F64(a), Value::F64(b)) => assert_eq!(a.to_bits(), b.to_bits()),
+        (Value::Nested(a_rows), Value::Nested(b_rows)) => {
             assert_eq!(a_rows.end - a_rows.start, b_rows.end - b_rows.start);
             if depth < 3 {
                 let (a, b) = (a.child(0).expect("a child"), b.child(0).expect("a child"));

@@ -1,6 +1,6 @@
 //! The two ends of a Jay file.
 
-use pilaster::bytes::Span;
+use pilaster::bytes::FileRange;
 use pilaster::jay::{Tail, check_head};
 
 use super::jay_file::{STRICT, TOLERANT};
@@ -25,7 +25,7 @@ pub fn run(data: &[u8]) {
             assert!(tail.meta.at.is_multiple_of(8) && tail.meta.len.is_multiple_of(8));
         }
         if let Ok(tail) = tolerant {
-            let Span { at, len: size } = tail.meta;
+            let FileRange { at, len: size } = tail.meta;
             assert_eq!((at + size + 16, tail.file), (len, len));
             assert_eq!(tail.data().end(), Some(at));
         }

@@ -2,7 +2,7 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::error::Kind;
-use pilaster::meta::json::{Event, Json, MAX_DEPTH, Text};
+use pilaster::unstable::meta::json::{Event, Json, MAX_DEPTH, Text};
 
 use super::walk::{Memory, ROOMS};
 

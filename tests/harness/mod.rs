@@ -14,16 +14,9 @@ pub mod bcolz_roundtrip;
 pub mod bytes;
 pub mod cell;
 pub mod codec;
-pub mod codec_blosclz;
-pub mod codec_bzip2;
 pub mod codec_host;
-pub mod codec_lz4;
-pub mod codec_lzf;
-pub mod codec_lzo;
 pub mod codec_roundtrip;
 pub mod codec_shuffle;
-pub mod codec_snappy;
-pub mod codec_zlib;
 pub mod codec_zstd;
 pub mod dataseries;
 pub mod dataseries_extent;
@@ -63,57 +56,33 @@ pub mod vortex_texts;
 pub mod walk;
 pub mod xml;
 
+/// The bodies of the codecs that have no dictionary: the input is a stream, see [`codec::decode`].
+macro_rules! decoders {
+    ($($name:ident $codec:ident),*) => {$(
+        pub mod $name {
+            pub fn run(data: &[u8]) {
+                super::codec::decode(pilaster::unstable::codec::Codec::$codec, data);
+            }
+        }
+    )*};
+}
+
+decoders!(codec_blosclz Blosclz, codec_bzip2 Bzip2, codec_lz4 Lz4, codec_lzf Lzf, codec_lzo Lzo, codec_snappy Snappy);
+decoders!(codec_zlib Zlib);
+
 /// What a fuzz target runs.
 pub type Body = fn(&[u8]);
 
-/// Every body under its name, which is also that of its file and its fuzz target.
-pub const TARGETS: &[(&str, Body)] = &[
-    ("bytes", bytes::run),
-    ("codec_lz4", codec_lz4::run),
-    ("codec_lzf", codec_lzf::run),
-    ("codec_snappy", codec_snappy::run),
-    ("codec_lzo", codec_lzo::run),
-    ("codec_zlib", codec_zlib::run),
-    ("codec_bzip2", codec_bzip2::run),
-    ("codec_roundtrip", codec_roundtrip::run),
-    ("codec_host", codec_host::run),
-    ("codec_blosclz", codec_blosclz::run),
-    ("codec_zstd", codec_zstd::run),
-    ("codec_shuffle", codec_shuffle::run),
-    ("flat", flat::run),
-    ("filo_vector", filo_vector::run),
-    ("filo_dirty", filo_dirty::run),
-    ("filo_roundtrip", filo_roundtrip::run),
-    ("filo_append", filo_append::run),
-    ("filo_damage", filo_damage::run),
-    ("dataseries_header", dataseries_header::run),
-    ("dataseries_trailer", dataseries_trailer::run),
-    ("dataseries_types", dataseries_types::run),
-    ("dataseries_index", dataseries_index::run),
-    ("dataseries_extent", dataseries_extent::run),
-    ("dataseries_file", dataseries_file::run),
-    ("dataseries_roundtrip", dataseries_roundtrip::run),
-    ("dataseries_log", dataseries_log::run),
-    ("dataseries_recover", dataseries_recover::run),
-    ("bcolz_chunk", bcolz_chunk::run),
-    ("bcolz_roundtrip", bcolz_roundtrip::run),
-    ("json", json::run),
-    ("bcolz_meta", bcolz_meta::run),
-    ("jay_tail", jay_tail::run),
-    ("jay_meta", jay_meta::run),
-    ("jay_strings", jay_strings::run),
-    ("jay_file", jay_file::run),
-    ("jay_roundtrip", jay_roundtrip::run),
-    ("xml", xml::run),
-    ("proto", proto::run),
-    ("vortex_file", vortex_file::run),
-    ("vortex_array", vortex_array::run),
-    ("vortex_dtype", vortex_dtype::run),
-    ("vortex_footer", vortex_footer::run),
-    ("vortex_lanes", vortex_lanes::run),
-    ("vortex_layout", vortex_layout::run),
-    ("vortex_metadata", vortex_metadata::run),
-    ("vortex_numbers", vortex_numbers::run),
-    ("vortex_pco", vortex_pco::run),
-    ("vortex_texts", vortex_texts::run),
-];
+macro_rules! targets {
+    ($($name:ident)*) => { &[$((stringify!($name), $name::run)),*] };
+}
+
+/// Every body under the name of its module, which is also that of its fuzz target.
+pub const TARGETS: &[(&str, Body)] = targets! {
+    bytes codec_lz4 codec_lzf codec_snappy codec_lzo codec_zlib codec_bzip2 codec_roundtrip codec_host codec_blosclz
+    codec_zstd codec_shuffle flat filo_vector filo_dirty filo_roundtrip filo_append filo_damage dataseries_header
+    dataseries_trailer dataseries_types dataseries_index dataseries_extent dataseries_file dataseries_roundtrip
+    dataseries_log dataseries_recover bcolz_chunk bcolz_roundtrip json bcolz_meta jay_tail jay_meta jay_strings
+    jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
+    vortex_metadata vortex_numbers vortex_pco vortex_texts
+};

@@ -1,6 +1,6 @@
 //! Protocol Buffers messages.
 
-use pilaster::meta::proto::{Message, Value};
+use pilaster::unstable::meta::proto::{Message, Value};
 
 /// All of `data` is the message.
 pub fn run(data: &[u8]) {

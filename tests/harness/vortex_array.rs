@@ -4,7 +4,7 @@ use pilaster::column::Part as _;
 use pilaster::limits::Limits;
 use pilaster::vortex::{DType, File};
 
-use super::vortex::{ROOM, column, is_sound, walk};
+use super::vortex::{ROOM, column, verify, walk};
 
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
 
@@ -74,7 +74,7 @@ fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> boo
     let mut memory = [0x5a; ROOM];
     let Ok(part) = file.part() else { return false };
     let Ok(only) = part.column(0) else { return false };
-    let sound = is_sound(&file, &mut memory);
+    let sound = verify(&file, &mut memory);
     column(&only, &mut memory, sound, 0);
     true
 }

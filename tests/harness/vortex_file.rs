@@ -5,7 +5,7 @@ use pilaster::error::Kind;
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece, Source};
 
-use super::vortex::{ROOM, column, is_sound, walk};
+use super::vortex::{ROOM, Sound, column, verify, walk};
 
 /// All of `data` is the file.
 pub fn run(data: &[u8]) {
@@ -31,7 +31,7 @@ pub fn read(bytes: &[u8]) -> usize {
     let Ok(file) = opened else { return 0 };
     walk(&file);
     let mut memory = [0xa5; ROOM];
-    let sound = is_sound(&file, &mut memory);
+    let sound = verify(&file, &mut memory);
     if let Ok(part) = file.part() {
         for k in 0..part.width().min(64) {
             if let Ok(column_k) = part.column(k) {
@@ -40,7 +40,7 @@ pub fn read(bytes: &[u8]) -> usize {
                 let _ = column_k.dictionary(0);
                 if let Ok(Some(zones)) = column_k.zones() {
                     for bound in [zones.min(), zones.max(), zones.null_count()].into_iter().flatten() {
-                        column(&bound, &mut memory, false, 0);
+                        column(&bound, &mut memory, Sound::No, 0);
                     }
                 }
             }

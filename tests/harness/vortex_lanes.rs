@@ -1,8 +1,8 @@
 //! FastLanes: the first byte picks the word, the second the width or the first row; the rest is packed. What is
 //! unpacked is what the text says, value by value, together and in pieces.
 
-use pilaster::encoding::cells::Cells;
-use pilaster::encoding::fastlanes::{self, BLOCK};
+use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::fastlanes::{self, BLOCK};
 
 pub fn run(data: &[u8]) {
     let Some((&[kind, a, b], rest)) = data.split_first_chunk() else { return };

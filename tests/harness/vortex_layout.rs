@@ -5,7 +5,7 @@ use pilaster::column::{Column as _, Part as _};
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Source};
 
-use super::vortex::{ROOM, column, is_sound, walk};
+use super::vortex::{ROOM, Sound, column, verify, walk};
 
 /// Columns i64, nullable f64 and utf8, in three chunks each, and their zones.
 const FILE: &[u8] = include_bytes!("../golden/vortex/lay_chunked_zones_a.vortex");
@@ -60,8 +60,8 @@ pub fn run(data: &[u8]) {
     let Ok(file) = File::open_source(Source::whole(file), None, &LIMITS) else { return };
     walk(&file);
     let mut memory = [0x3c; ROOM];
-    let sound = is_sound(&file, &mut memory);
-    assert!(sound || data != seed(), "the layout of the file itself");
+    let sound = verify(&file, &mut memory);
+    assert!(sound != Sound::No || data != seed(), "the layout of the file itself");
     let Ok(part) = file.part() else { return };
     for k in 0..part.width() {
         let Ok(one) = part.column(k) else { continue };
@@ -71,12 +71,12 @@ pub fn run(data: &[u8]) {
             taken = taken.saturating_add(span.len);
             Ok(())
         });
-        assert!(!sound || shown.is_ok() && (taken > 0 || one.rows() == 0));
+        assert!(sound == Sound::No || shown.is_ok() && (taken > 0 || one.rows() == 0));
         let _ = one.dictionary(0);
         if let Ok(Some(zones)) = one.zones() {
             assert!(zones.is_empty() || zones.rows(zones.len() - 1).end == one.rows());
             for bound in [zones.min(), zones.max(), zones.null_count()].into_iter().flatten() {
-                column(&bound, &mut memory, false, 0);
+                column(&bound, &mut memory, Sound::No, 0);
             }
         }
     }

@@ -5,7 +5,7 @@ use pilaster::column::Part as _;
 use pilaster::limits::Limits;
 use pilaster::vortex::{DType, File};
 
-use super::vortex::{ROOM, column, is_sound, walk};
+use super::vortex::{ROOM, column, verify, walk};
 use super::vortex_array::{IDS, TYPES, dtype};
 
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
@@ -62,7 +62,7 @@ pub fn run(data: &[u8]) {
     });
     assert!(walked == Ok(()) && nodes == 1 + count, "{walked:?} after {nodes} of {count} children");
     let mut memory = [0xc3; ROOM];
-    let sound = is_sound(&file, &mut memory);
+    let sound = verify(&file, &mut memory);
     if let Ok(only) = file.part().and_then(|part| part.column(0)) {
         column(&only, &mut memory, sound, 0);
     }

@@ -1,8 +1,8 @@
 //! The encodings that go number by number: ALP, ALP-RD, frame of reference, zigzag, sequences, runs, dictionary
 //! codes, patches, spreading over the rows that have a value. Each as the text says it, beside its kernel.
 
-use pilaster::encoding::cells::Cells;
-use pilaster::encoding::{alp, integers};
+use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::{alp, integers};
 
 pub fn run(data: &[u8]) {
     let Some((&[kind, a, b], rest)) = data.split_first_chunk() else { return };

@@ -5,9 +5,9 @@
 #[cfg(feature = "pco")]
 use pilaster::bytes::Scratch;
 #[cfg(feature = "pco")]
-use pilaster::encoding::pco::{Chunk, Number, Page, Version};
-#[cfg(feature = "pco")]
 use pilaster::error::{Error, Kind};
+#[cfg(feature = "pco")]
+use pilaster::unstable::encoding::pco::{Chunk, Number, Page, Version};
 
 /// Most numbers of a page.
 #[cfg(feature = "pco")]

@@ -2,7 +2,7 @@
 //! much room and into more.
 
 use bytemuck::Zeroable as _;
-use pilaster::encoding::{fsst, onpair};
+use pilaster::unstable::encoding::{fsst, onpair};
 
 pub fn run(data: &[u8]) {
     let Some((&[kind, a], rest)) = data.split_first_chunk() else { return };
@@ -35,7 +35,7 @@ fn symbols(count: u8, rest: &[u8]) {
     let Some((table, codes)) = rest.split_at_checked(count * 9) else { return };
     let (symbols, lengths) = table.split_at(count * 8);
     let sound = count <= 255 && lengths.iter().all(|len| (1..=8).contains(len));
-    let table = fsst::Table::new(symbols, lengths);
+    let table = fsst::Symbols::new(symbols, lengths);
     assert_eq!(table.is_ok(), sound);
     let Ok(table) = table else { return };
     let codes = &codes[..codes.len().min(200)];

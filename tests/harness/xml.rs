@@ -2,7 +2,7 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::error::Kind;
-use pilaster::meta::xml::{Event, MAX_ATTRIBUTES, MAX_DEPTH, Tag, Text, Xml};
+use pilaster::unstable::meta::xml::{Event, MAX_ATTRIBUTES, MAX_DEPTH, Tag, Text, Xml};
 
 use super::walk::{Memory, ROOMS};
 

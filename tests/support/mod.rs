@@ -4,7 +4,7 @@
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::Validity;
 use pilaster::filo::write::{Plain, Rows, Strings, encode, max_len, scratch_len};
-use pilaster::filo::{Element, Encoding, Value, Vector};
+use pilaster::filo::{Element, Encoding, Packing, Value, Vector};
 
 /// Values of one element type; in missing rows they are arbitrary.
 #[derive(Clone, Debug)]
@@ -38,6 +38,33 @@ impl Values {
             Values::String(v) | Values::Utf8(v) => v.len(),
         }
     }
+}
+
+/// Every encoding in every width, legal or not.
+pub fn encodings() -> Vec<Encoding> {
+    let mut all = vec![
+        Encoding::Empty,
+        Encoding::SimpleString,
+        Encoding::ConstString,
+        Encoding::Repeated,
+        Encoding::Utf8,
+        Encoding::FixedMaxUtf8,
+    ];
+    for p in Packing::ALL {
+        all.extend([
+            Encoding::Simple(p),
+            Encoding::Const(p),
+            Encoding::Diff(p),
+            Encoding::DictString(p),
+            Encoding::Packed(p),
+            Encoding::Masked(p),
+            Encoding::DeltaDelta(p),
+            Encoding::DictUtf8(p),
+            Encoding::DiffDateTime { millis: p, zones: None },
+        ]);
+        all.extend(Packing::ALL.map(|zones| Encoding::DiffDateTime { millis: p, zones: Some(zones) }));
+    }
+    all
 }
 
 /// Bits, the first in the lowest place.

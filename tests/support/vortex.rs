@@ -4,11 +4,11 @@
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Values};
 use pilaster::error::Error;
-use pilaster::generated::owned::planus::Builder;
-use pilaster::generated::owned::vortex as owned;
 use pilaster::limits::Limits;
-use pilaster::vortex::raw::Encoding;
+use pilaster::vortex::Encoding;
 use pilaster::vortex::{Column, DType, File};
+use pilaster_oracle::planus::Builder;
+use pilaster_oracle::vortex as owned;
 
 /// A node of an array to be: encoding, metadata, buffers by number, children.
 pub fn node(encoding: Encoding, metadata: &[u8], buffers: &[u16], children: Vec<owned::ArrayNode>) -> owned::ArrayNode {
@@ -22,7 +22,7 @@ pub fn node(encoding: Encoding, metadata: &[u8], buffers: &[u16], children: Vec<
 }
 
 /// The varint of a number.
-pub fn varint(mut number: usize) -> Vec<u8> {
+pub fn varint(mut number: u64) -> Vec<u8> {
     let mut bytes = Vec::new();
     while number >= 0x80 {
         bytes.push(number as u8 | 0x80);

@@ -1,5 +1,3 @@
-import { FIELDS } from './fields.js'
-
 /** What is said of each kind of error; `e` has the numbers. */
 const TEXT = {
   Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes needed`,
@@ -22,16 +20,14 @@ const TEXT = {
 /** What is wrong with a file, and where. */
 export class PilasterError extends Error {
   /**
-   * @param {{kind: string, field: string | number, offset: number, need: number, id?: string, fits?: string[]}} facts
+   * @param {{kind: string, field: string, offset: number, need: number, id?: string, fits?: string[]}} facts
    * @param {ErrorOptions} [options]
    */
   constructor(facts, options) {
-    // The module tells the number of the field.
-    const field = FIELDS[facts.field] ?? facts.field
-    super((TEXT[facts.kind] ?? TEXT.Source)({ ...facts, field }), options)
+    super((TEXT[facts.kind] ?? TEXT.Source)(facts), options)
     this.name = 'PilasterError'
     this.kind = facts.kind
-    this.field = field
+    this.field = facts.field
     this.offset = facts.offset
     this.need = facts.need
     if (facts.id !== undefined) this.id = facts.id

@@ -49,7 +49,7 @@ impl Bcolz {
             return Ok(Bcolz::Chunk);
         }
         let mut arrays = Vec::new();
-        match pieces.file("__rootdirs__", What::BcolzName)? {
+        match pieces.file("__rootdirs__", What::BCOLZ_NAME)? {
             None => push(&mut arrays, Array::open("", pieces)?)?,
             Some(bytes) => {
                 let bytes: &'static [u8] = kept(bytes)?;
@@ -70,7 +70,7 @@ impl Bcolz {
         }
         let rows = arrays.first().map_or(0, Array::rows);
         if let Some(other) = arrays.iter().find(|array| array.rows() != rows) {
-            return Err(Error::needing(Kind::Invalid, What::BcolzRows, rows, other.rows()));
+            return Err(Error::needing(Kind::Invalid, What::BCOLZ_ROWS, rows, other.rows()));
         }
         Ok(Bcolz::Dataset(arrays))
     }
@@ -133,20 +133,20 @@ impl Array {
     /// Opens the array in a directory of that name, or the dataset's own.
     fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
         // Both are asked for at once.
-        let file = |file| path(name, "meta/", file, "").and_then(|path| pieces.file(&path, What::BcolzFile));
+        let file = |file| path(name, "meta/", file, "").and_then(|path| pieces.file(&path, What::BCOLZ_FILE));
         let (sizes, storage) = (file("sizes"), file("storage"));
-        let none = || Error::new(Kind::Truncated, What::BcolzFile, 0);
+        let none = || Error::new(Kind::Truncated, What::BCOLZ_FILE, 0);
         let sizes = Sizes::parse(sizes?.ok_or_else(none)?)?;
         let bytes: &'static [u8] = kept(storage?.ok_or_else(none)?)?;
         // No text is longer than the file it stands in.
         let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
         let row = checked_product(items, storage.dtype.size().into());
-        let row = row.ok_or_else(|| Error::new(Kind::Overflow, What::BcolzShape, 0))?;
+        let row = row.ok_or_else(|| Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0))?;
         let object = storage.dtype == Dtype::Object;
         if sizes.shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
             // Rows without bytes could be any number of them.
-            return Err(Error::new(Kind::Unsupported, What::BcolzShape, 0));
+            return Err(Error::new(Kind::Unsupported, What::BCOLZ_SHAPE, 0));
         }
         storage.chunklen = if object { 1 } else { storage.chunklen };
         Ok(Array { name, sizes, storage, row: if object { 0 } else { row } })
@@ -171,8 +171,8 @@ impl Array {
         let digits = file.number(number).bytes();
         let digits = core::str::from_utf8(digits).unwrap_or_default();
         let path = path(self.name, "data/__", digits, ".blp")?;
-        let bytes = pieces.file(&path, What::BcolzFile)?;
-        let chunk = open_file(bytes.ok_or_else(|| Error::new(Kind::Truncated, What::BcolzFile, number))?)?;
+        let bytes = pieces.file(&path, What::BCOLZ_FILE)?;
+        let chunk = open_file(bytes.ok_or_else(|| Error::new(Kind::Truncated, What::BCOLZ_FILE, number))?)?;
         if self.row > 0 {
             let chunklen = self.storage.chunklen;
             let rows = self.rows().saturating_sub(product(number, chunklen)).min(chunklen);
@@ -180,7 +180,7 @@ impl Array {
             // A last chunk may hold rows that the sizes do not count yet.
             let most = if rows < chunklen { product(chunklen, self.row) } else { wanted };
             if held < wanted || held > most {
-                return Err(Error::needing(Kind::Invalid, What::BloscNbytes, 20, held));
+                return Err(Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, held));
             }
         }
         Ok(chunk)
@@ -263,13 +263,13 @@ fn items<'s>(
 }
 
 fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
-    let bytes = pieces.whole(source.len, What::BcolzChunk)?;
+    let bytes = pieces.whole(source.len, What::BCOLZ_CHUNK)?;
     if bytes.starts_with(b"blpk") { open_file(bytes) } else { Chunk::open(bytes) }
 }
 
 /// Decodes `len` bytes of a chunk from `from` on.
 fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
-    let outside = || Error::needing(Kind::OutOfRange, What::Row, from, chunk.nbytes() as u64);
+    let outside = || Error::needing(Kind::OutOfRange, What::ROW, from, chunk.nbytes() as u64);
     let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside()) };
     // Aligned, so that the rows can be borrowed.
     let to: &'s mut [u64] = scratch.take(len.div_ceil(8))?;

@@ -6,11 +6,11 @@ mod check;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::{FileRange, Scratch};
 use pilaster::column::{Part as _, Prim, Type};
-use pilaster::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
 use pilaster::dataseries::{AnyExtent, FieldType, Header, Index, IndexRow, Next, Order, ReadOptions, Trailer, Types};
 use pilaster::error::{Error, Kind, What};
+use pilaster::unstable::dataseries::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, MAX_NAME, XML_TYPE};
 
 use crate::describe;
 use crate::heap::{lasting, push};
@@ -61,20 +61,20 @@ impl Series {
 
     /// Reads header, index and types.
     fn begin(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
-        let header = Span { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
-        let order = Order::of(pieces.get(header, What::DsHeader)?)?;
+        let header = FileRange { len: Order::SPAN.len.min(source.len), ..Order::SPAN };
+        let order = Order::of(pieces.get(header, What::DATASERIES_HEADER)?)?;
         self.order = order;
         let at = HEADER_LEN as u64;
         let left = source.len.saturating_sub(at);
-        let header = Span { at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DsExtent)?, at).as_ref()?.span();
-        let types = Span { len: span.len.min(left), ..span };
+        let header = FileRange { at, len: left.min(EXTENT_HEADER_LEN as u64) };
+        let span = order.header(pieces.get(header, What::DATASERIES_EXTENT)?, at).as_ref()?.span();
+        let types = FileRange { len: span.len.min(left), ..span };
         // Copies are made once all is there: a step that is made again would make them again.
-        pieces.get(types, What::DsExtent)?;
+        pieces.get(types, What::DATASERIES_EXTENT)?;
         if !source.sequential {
             let span = Trailer::span(source.len)?;
-            let trailer = order.trailer(pieces.get(span, What::DsTrailer)?, span.at)?.located(span.at)?;
-            let extent = order.extent(pieces.keep(trailer.index, What::DsExtent)?, trailer.index.at);
+            let trailer = order.trailer(pieces.get(span, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
+            let extent = order.extent(pieces.keep(trailer.index, What::DATASERIES_EXTENT)?, trailer.index.at);
             let extent = extent.as_ref()?;
             lasting(|scratch| {
                 let index = extent.index(&trailer, &ReadOptions::DEFAULT, scratch);
@@ -82,7 +82,7 @@ impl Series {
                 Ok(())
             })?;
         }
-        let extent = order.extent(pieces.keep(types, What::DsExtent)?, at);
+        let extent = order.extent(pieces.keep(types, What::DATASERIES_EXTENT)?, at);
         let extent = extent.as_ref()?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
@@ -127,7 +127,7 @@ impl Series {
         for k in first..last {
             let IndexRow { span, type_name } = index.get(k)?;
             let len = span.len.min((EXTENT_HEADER_LEN + type_name.len()) as u64);
-            let found = pieces.get(Span { len, ..span }, What::DsExtent);
+            let found = pieces.get(FileRange { len, ..span }, What::DATASERIES_EXTENT);
             let (Ok(bytes), false) = (found, missing.any()) else {
                 missing.look(found);
                 continue;
@@ -136,7 +136,7 @@ impl Series {
             let header = header.as_ref()?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
-                return Err(Error::needing(Kind::Invalid, What::DsIndex, k, span.at));
+                return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, span.at));
             }
             self.push(header, type_name)?;
         }
@@ -151,13 +151,13 @@ impl Series {
     fn next_header(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let at = self.at;
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
-        let span = Span { at, len: source.len.saturating_sub(at).min(most) };
-        let bytes = pieces.get(span, What::DsExtent)?;
+        let span = FileRange { at, len: source.len.saturating_sub(at).min(most) };
+        let bytes = pieces.get(span, What::DATASERIES_EXTENT)?;
         match self.order.next(bytes, at).as_ref()? {
             Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
-                    return Err(Error::needing(Kind::Truncated, What::DsExtent, at, header.span().len));
+                    return Err(Error::needing(Kind::Truncated, What::DATASERIES_EXTENT, at, header.span().len));
                 }
                 let name = bytes.get(EXTENT_HEADER_LEN..).and_then(|rest| rest.get(..header.name_len.into()));
                 let name = name.unwrap_or_default();
@@ -207,7 +207,7 @@ impl Series {
         let Some((first, number)) = table.extents.get(place) else { return Err(no_column(place, 0)) };
         let Some(header) = self.headers.get(*number as usize) else { return Err(no_column(place, 0)) };
         let span = header.span();
-        if call.pieces.get(span, What::DsExtent).is_err() {
+        if call.pieces.get(span, What::DATASERIES_EXTENT).is_err() {
             let mut ahead = span.len;
             for (first, number) in table.extents.get(after..).unwrap_or_default() {
                 let Some(header) = self.headers.get(*number as usize) else { break };
@@ -215,7 +215,7 @@ impl Series {
                 if *first >= call.ahead || ahead > AHEAD {
                     break;
                 }
-                let _ = call.pieces.get(header.span(), What::DsExtent);
+                let _ = call.pieces.get(header.span(), What::DATASERIES_EXTENT);
             }
         }
         let mut scratch = scratch.scope();
@@ -236,7 +236,7 @@ impl Series {
     }
 
     fn extent<'p>(&self, header: &Header, pieces: &'p Pieces) -> Result<AnyExtent<'p>> {
-        self.order.extent(pieces.get(header.span(), What::DsExtent)?, header.at)
+        self.order.extent(pieces.get(header.span(), What::DATASERIES_EXTENT)?, header.at)
     }
 }
 

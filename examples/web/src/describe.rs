@@ -79,7 +79,7 @@ const fn kind_of(ty: Type) -> &'static str {
 
 /// An error as the page throws it; the object stays open.
 pub fn error(json: &mut Json, e: &Error) {
-    json.open(b'{').name("kind", kind(e.kind())).count("field", e.what() as u64);
+    json.open(b'{').name("kind", kind(e.kind())).name("field", e.what().name());
     json.count("offset", e.at()).count("need", e.need().into());
 }
 

@@ -24,7 +24,7 @@ impl Filo {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
         // Also where the type is not told: then what fits is.
         let bytes = bytes(pieces, source)?;
-        let element = source.element.ok_or_else(|| Error::new(Kind::Misuse, What::FiloElement, 0))?;
+        let element = source.element.ok_or_else(|| Error::new(Kind::Misuse, What::FILO_ELEMENT, 0))?;
         Vector::open(bytes, element)?;
         Ok(Filo { element })
     }
@@ -60,5 +60,5 @@ impl Filo {
 }
 
 fn bytes<'p>(pieces: &'p Pieces, source: &Source) -> Result<&'p [u8]> {
-    pieces.whole(source.len, What::FiloVector)
+    pieces.whole(source.len, What::FILO_VECTOR)
 }

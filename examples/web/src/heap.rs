@@ -62,7 +62,7 @@ pub fn joined(parts: &[&str]) -> Result<String> {
 
 #[cold]
 fn no_room(len: u64) -> Error {
-    Error::needing(Kind::NoRoom, What::Input, 0, len)
+    Error::needing(Kind::NoRoom, What::INPUT, 0, len)
 }
 
 /// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.

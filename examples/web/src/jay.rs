@@ -26,9 +26,9 @@ impl Jay {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
         let options = ReadOptions { tolerant: source.tolerant, check_null_counts: true, ..ReadOptions::DEFAULT };
         let end = Tail::span(source.len)?;
-        jay::check_head(pieces.get(jay::HEAD_SPAN, What::JayHead)?)?;
-        let tail = Tail::of(pieces.get(end, What::JayTail)?, source.len, &options)?;
-        let bytes = pieces.keep(tail.meta, What::JayMeta)?;
+        jay::check_head(pieces.get(jay::HEAD_SPAN, What::JAY_HEAD)?)?;
+        let tail = Tail::of(pieces.get(end, What::JAY_TAIL)?, source.len, &options)?;
+        let bytes = pieces.keep(tail.meta, What::JAY_META)?;
         // Names and buffers are compared in memory that is in proportion to the metadata.
         let mut room = memory(tail.meta.len.saturating_mul(4).saturating_add(1 << 12))?;
         let meta = Meta::open(bytes, &tail, &options, &mut Scratch::new(&mut room))?;
@@ -50,13 +50,13 @@ impl Jay {
         let mut missing = Missing::default();
         for k in call.columns() {
             let span = self.meta.field(k)?.span()?;
-            missing.look(call.pieces.get(span, What::JayBuffer));
+            missing.look(call.pieces.get(span, What::JAY_BUFFER));
         }
         missing.end()?;
         for k in call.columns() {
             let field: Field<'s> = self.meta.field(k)?;
             let span = field.span()?;
-            let window = Window::new(call.pieces.get(span, What::JayBuffer)?, span.at);
+            let window = Window::new(call.pieces.get(span, What::JAY_BUFFER)?, span.at);
             tape.column(&Column::new(field, window)?, call.rows.clone(), scratch)?;
         }
         Ok(len)
@@ -65,9 +65,9 @@ impl Jay {
 
 /// A column by what the metadata says of it, without its bytes.
 fn described(json: &mut Json, name: &str, field: &Field<'_>) -> Result<()> {
-    let ty = jay::raw::ty(field.stype()).unwrap_or(pilaster::column::Type::Opaque);
+    let ty = field.stype().ty().unwrap_or(pilaster::column::Type::Opaque);
     describe::begin(json, name, ty, field.null_count() > 0 || field.stype() == jay::SType::Void0);
-    json.name("stored", jay::raw::name(field.stype()));
+    json.name("stored", field.stype().name());
     if let Some(child) = field.child()? {
         json.key("children").open(b'[');
         described(json, "", &child)?;

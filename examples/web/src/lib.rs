@@ -18,7 +18,7 @@
 //! | `tape()`, `tape_len()` | after `read`: where the values lie, see `tape.rs` |
 //!
 //! `open`, `read`, `verify` and `info` give back a status: 0 done, 1 bytes are wanted (a list of `path`, `at`, `len`), 2
-//! failed (`kind`, `field`: its number in `What`, `offset`, `need`), 3 there is more to do (`done`, `of`).
+//! failed (`kind`, `field`, `offset`, `need`), 3 there is more to do (`done`, `of`).
 //!
 //! The feature `write` makes another module of it, which `build.sh` keeps apart so that nobody loads it who only reads:
 //!

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 use core::cell::{Cell, RefCell};
 
 use pilaster::Result;
-use pilaster::bytes::Span;
-use pilaster::error::{Error, Kind, Said, What};
+use pilaster::bytes::FileRange;
+use pilaster::error::{Error, Kind, What};
 
 use crate::heap::{joined, kept, push};
 
@@ -21,16 +21,16 @@ pub struct Wanted {
     /// Its path below the directory of a dataset; empty for a single file.
     pub path: String,
     /// All of it, where this is empty.
-    pub span: Span,
+    pub span: FileRange,
 }
 
 /// What is not there of several things, all of which are asked for before the step ends.
 #[derive(Default)]
-pub struct Missing(Option<Said>);
+pub struct Missing(Option<Error>);
 
 impl Missing {
     pub fn note(&mut self, e: Error) {
-        self.0 = Some(e.said());
+        self.0 = Some(e);
     }
 
     /// Whether anything is not there so far.
@@ -55,7 +55,7 @@ impl Missing {
     }
 
     pub fn end(self) -> Result<()> {
-        self.0.map_or(Ok(()), |said| Err(said.into()))
+        self.0.map_or(Ok(()), Err)
     }
 }
 
@@ -80,13 +80,13 @@ impl Pieces {
     }
 
     /// A range of the single file.
-    pub fn get(&self, span: Span, what: What) -> Result<&[u8]> {
+    pub fn get(&self, span: FileRange, what: What) -> Result<&[u8]> {
         if span.len == 0 {
             return Ok(&[]);
         }
         let found = self.pieces.iter().find_map(|piece| {
             let at = span.at.checked_sub(piece.at).filter(|_| piece.path.is_empty())?;
-            let bytes = Span { at, ..span }.of(piece.bytes.as_deref()?, what).ok()?;
+            let bytes = FileRange { at, ..span }.of(piece.bytes.as_deref()?, what).ok()?;
             piece.used.set(self.turn);
             Some(bytes)
         });
@@ -96,9 +96,9 @@ impl Pieces {
     /// All of the single file, of which more than 2 GB are not taken into memory.
     pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
         if len > i32::MAX as u64 {
-            return Err(Error::needing(Kind::NoRoom, What::Input, 0, len));
+            return Err(Error::needing(Kind::NoRoom, What::INPUT, 0, len));
         }
-        self.get(Span { at: 0, len }, what)
+        self.get(FileRange { at: 0, len }, what)
     }
 
     /// A whole file of a directory; none if it does not exist.
@@ -108,13 +108,13 @@ impl Pieces {
                 piece.used.set(self.turn);
                 Ok(piece.bytes.as_deref())
             }
-            None => Err(self.want(path, Span::default(), what)),
+            None => Err(self.want(path, FileRange::default(), what)),
         }
     }
 
     /// Notes that a range is wanted, and gives back the error that says so.
     #[cold]
-    pub fn want(&self, path: &str, span: Span, what: What) -> Error {
+    pub fn want(&self, path: &str, span: FileRange, what: What) -> Error {
         let mut wanted = self.wanted.borrow_mut();
         if !wanted.iter().any(|one| one.path == path && one.span == span) {
             let noted = joined(&[path]).and_then(|path| push(&mut wanted, Wanted { path, span }));
@@ -159,7 +159,7 @@ impl Pieces {
 
     /// A copy that lives as long as the module: of metadata, which every later call needs. An instance of the
     /// module opens one file and goes with it.
-    pub fn keep(&self, span: Span, what: What) -> Result<&'static [u8]> {
+    pub fn keep(&self, span: FileRange, what: What) -> Result<&'static [u8]> {
         kept(self.get(span, what)?).map(|bytes| &*bytes)
     }
 }

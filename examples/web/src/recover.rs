@@ -5,10 +5,10 @@ use alloc::vec::Vec;
 
 use pilaster::Result;
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
-use pilaster::dataseries::raw::{HEADER_LEN, INDEX_TYPE};
-use pilaster::dataseries::recover::{Loss, Piece, Salvage};
+use pilaster::dataseries::recover::{Loss, Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, Writer};
 use pilaster::dataseries::{Extent, ExtentType, Order, ReadOptions, Types};
+use pilaster::dataseries::{HEADER_LEN, INDEX_TYPE};
 use pilaster::error::{Error, Kind, What};
 
 use crate::describe;
@@ -38,11 +38,11 @@ impl Writing {
         loop {
             match salvage.next(options, &mut Scratch::new(&mut room)) {
                 None => break,
-                Some(Ok(Piece::Extent(extent))) => {
+                Some(Ok(Recovered::Extent(extent))) => {
                     rows = rows.saturating_add(extent.header().rows.into());
                     push(&mut whole, extent)?;
                 }
-                Some(Ok(Piece::Lost(loss))) => lost(json, &loss),
+                Some(Ok(Recovered::Lost(loss))) => lost(json, &loss),
                 // The need is that of one slice of several.
                 Some(Err(e)) if e.kind() == Kind::NoRoom => {
                     let more = (room.len() as u64).saturating_add(e.need().into()).saturating_mul(2);
@@ -56,7 +56,7 @@ impl Writing {
         json.close(b']').count("rows", rows).count("extents", whole.len() as u64).close(b'}');
         let descriptions = all(types.iter().map(Description::from))?;
         let mut slots = filled(whole.len(), IndexSlot::EMPTY)?;
-        let none = || Error::needing(Kind::NoRoom, What::Destination, 0, bytes.len() as u64);
+        let none = || Error::needing(Kind::NoRoom, What::DESTINATION, 0, bytes.len() as u64);
         let mut file = Vec::new();
         file.try_reserve_exact(bytes.len()).map_err(|_| none())?;
         let mut writer = Writer::<E, _>::new(File(file), Descriptions::new(&descriptions)?, &mut slots);

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use pilaster::any::{Format, detect_ends};
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::{FileRange, Scratch};
 use pilaster::error::{Error, Kind, Result, What};
 #[cfg(feature = "filo")]
 use pilaster::filo::Element;
@@ -216,7 +216,7 @@ impl Session {
     /// Which element types a Filo vector could have.
     #[cfg(feature = "filo")]
     fn fitting(&mut self) {
-        let bytes = self.pieces.whole(self.source.len, What::FiloVector).unwrap_or_default();
+        let bytes = self.pieces.whole(self.source.len, What::FILO_VECTOR).unwrap_or_default();
         self.reply.key("fits").open(b'[');
         for element in &Element::ALL {
             if pilaster::filo::Vector::open(bytes, *element).is_ok() {
@@ -254,7 +254,7 @@ impl Session {
             Err(e) if e.kind() == Kind::Missing => {
                 let wanted = self.pieces.wanted();
                 if wanted.is_empty() {
-                    let span = Span { at: e.at(), len: e.need().into() };
+                    let span = FileRange { at: e.at(), len: e.need().into() };
                     if let Err(e) = push(wanted, Wanted { path: String::new(), span }) {
                         return self.ended(Err(e));
                     }
@@ -270,16 +270,14 @@ impl Session {
             Err(e) => {
                 self.fresh = true;
                 json.clear();
-                #[cfg(feature = "vortex")]
-                let said = e.said();
                 let (kind, what) = (e.kind(), e.what());
                 describe::error(json, &e);
                 #[cfg(feature = "vortex")]
                 if let (Kind::Unsupported, Some(Opened::Vortex(vortex))) = (kind, &self.opened) {
-                    vortex.name_unknown(&self.pieces, &self.source, said, json);
+                    vortex.name_unknown(&self.pieces, &self.source, e, json);
                 }
                 #[cfg(feature = "filo")]
-                if matches!((kind, what), (Kind::Misuse, What::FiloElement) | (Kind::WrongType, _)) {
+                if matches!((kind, what), (Kind::Misuse, What::FILO_ELEMENT) | (Kind::WrongType, _)) {
                     self.fitting();
                 }
                 self.reply.close(b'}');
@@ -311,7 +309,7 @@ fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
 
 /// Whether more memory helps: a file that is too large for memory takes no more of it.
 fn lacks_scratch(e: &Error) -> bool {
-    (e.kind(), e.what()) == (Kind::NoRoom, What::Scratch)
+    (e.kind(), e.what()) == (Kind::NoRoom, What::SCRATCH)
 }
 
 /// Lends more memory.
@@ -343,7 +341,7 @@ impl Call<'_> {
     /// How many rows, of a table that has `all`.
     pub fn len(&self, all: u64) -> Result<u32> {
         if self.rows.start > self.rows.end || self.rows.end > all {
-            return Err(Error::needing(Kind::OutOfRange, What::Row, self.rows.end, all));
+            return Err(Error::needing(Kind::OutOfRange, What::ROW, self.rows.end, all));
         }
         // At most ROWS.
         Ok(self.rows.end.saturating_sub(self.rows.start) as u32)
@@ -361,12 +359,12 @@ impl Call<'_> {
 /// There is no such table or column.
 #[cold]
 pub fn no_column(k: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::Column, k as u64, count as u64)
+    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, count as u64)
 }
 
 #[cold]
 fn closed() -> Error {
-    Error::new(Kind::Misuse, What::Input, 0)
+    Error::new(Kind::Misuse, What::INPUT, 0)
 }
 
 fn format(opened: &Opened) -> Format {
@@ -387,9 +385,10 @@ fn format(opened: &Opened) -> Format {
 /// The format by both ends of the file and by its name, or what the element type implies.
 fn detected(pieces: &Pieces, source: &Source) -> Result<Format> {
     let len = source.len;
-    let (head, tail) = (Span { at: 0, len: len.min(HEAD) }, Span { at: len.saturating_sub(TAIL), len: len.min(TAIL) });
+    let (head, tail) =
+        (FileRange { at: 0, len: len.min(HEAD) }, FileRange { at: len.saturating_sub(TAIL), len: len.min(TAIL) });
     // Both are asked for before either is looked at.
-    let (front, end) = (pieces.get(head, What::Magic), pieces.get(tail, What::Magic));
+    let (front, end) = (pieces.get(head, What::MAGIC), pieces.get(tail, What::MAGIC));
     match detect_ends(front?, end?, len, Some(&source.name)) {
         #[cfg(feature = "filo")]
         Err(_) if source.element.is_some() => Ok(Format::Filo),

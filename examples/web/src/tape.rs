@@ -68,7 +68,7 @@ impl Tape {
                 return Ok(());
             }
             if len == 0 {
-                return Err(Error::new(Kind::Truncated, What::Row, row));
+                return Err(Error::new(Kind::Truncated, What::ROW, row));
             }
         }
     }
@@ -76,7 +76,7 @@ impl Tape {
     /// The same for a child, which may have fewer rows than a parent says.
     pub fn child<'s>(&mut self, child: &dyn AnyColumn<'s>, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<()> {
         if rows.end > child.rows() {
-            return Err(Error::needing(Kind::OutOfRange, What::Child, rows.end, child.rows()));
+            return Err(Error::needing(Kind::OutOfRange, What::CHILD, rows.end, child.rows()));
         }
         self.column(child, rows, scratch)
     }
@@ -137,7 +137,7 @@ impl Tape {
         let count = all.end.saturating_sub(all.start);
         self.children = self.children.saturating_add(count);
         if self.children > CHILD_ROWS {
-            return Err(Error::needing(Kind::Limit, What::MaxRows, first, CHILD_ROWS));
+            return Err(Error::needing(Kind::Limit, What::MAX_ROWS, first, CHILD_ROWS));
         }
         let spans = scratch.take::<u32>(len.saturating_mul(2))?;
         let (starts, lens) = spans.split_at_mut_checked(len).unwrap_or_default();

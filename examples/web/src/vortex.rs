@@ -6,9 +6,9 @@ mod check;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{Scratch, Span};
+use pilaster::bytes::{FileRange, Scratch};
 use pilaster::column::Part as _;
-use pilaster::error::{Kind, Said, What};
+use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece};
 
@@ -31,7 +31,7 @@ impl Vortex {
             match File::open_pieces(&metadata, source.len, &Limits::DEFAULT) {
                 // What is kept is what was asked for, not the piece that it lies in.
                 Err(e) if e.kind() == Kind::Missing => {
-                    let span = Span { at: e.at(), len: e.need().into() };
+                    let span = FileRange { at: e.at(), len: e.need().into() };
                     push(&mut metadata, Piece { at: span.at, bytes: pieces.keep(span, e.what())? })?;
                 }
                 opened => break opened.map(drop)?,
@@ -69,7 +69,7 @@ impl Vortex {
         let mut missing = Missing::default();
         for k in call.columns() {
             part.column(k).as_ref()?.segments(call.rows.clone(), &mut |span| {
-                missing.look(call.pieces.get(span, What::VtxSegment));
+                missing.look(call.pieces.get(span, What::VORTEX_SEGMENT));
                 Ok(())
             })?;
         }
@@ -82,10 +82,10 @@ impl Vortex {
     }
 
     /// The id of an encoding or a layout that is not known.
-    pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: Said, json: &mut Json) {
+    pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: Error, json: &mut Json) {
         let Ok(all) = self.pieces(pieces) else { return };
         let Ok(file) = File::open_pieces(&all, source.len, &Limits::DEFAULT) else { return };
-        if let Some(id) = file.unknown_id(&e.into()) {
+        if let Some(id) = file.unknown_id(&e) {
             json.name("id", id);
         }
     }

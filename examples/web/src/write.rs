@@ -5,17 +5,17 @@ use alloc::vec::Vec;
 
 use pilaster::Result;
 use pilaster::bytes::{Bits, LittleEndian, Scratch, Sink, WriteError};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::column::{Span, Spans, Validity, VarBytes};
-use pilaster::dataseries::raw::{POOL_START, entry_len};
 use pilaster::dataseries::write::{
-    Cell, Compress, Compressed, Description, Descriptions, Extent, IndexSlot, Lz4, Memory, Writer,
+    Cell, Compress, Compressed, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Memory, Writer,
 };
 use pilaster::dataseries::{ExtentType, Mode};
 use pilaster::error::{Error, Kind, What};
 use pilaster::filo::Element;
 use pilaster::filo::write::{Plain, Rows, Strings, choose, encode, max_len, scratch_len};
 use pilaster::limits::Limits;
+use pilaster::unstable::dataseries::raw::{POOL_START, entry_len};
 
 use crate::heap::{filled, lasting, memory, push, reserve};
 use crate::json::Json;
@@ -94,7 +94,7 @@ impl Writing {
 
     /// Makes a Filo vector of the only column, in the smallest encoding.
     pub fn filo(&mut self, element: Element) -> Result<()> {
-        let [column] = self.columns.as_slice() else { return Err(Error::new(Kind::Misuse, What::Column, 0)) };
+        let [column] = self.columns.as_slice() else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0)) };
         let rows = Rows { values: column.plain(element)?, validity: column.validity()? };
         let (strings, bytes) =
             if column.of == Of::Strings { (scratch_len(column.rows), column.values.len()) } else { (0, 0) };
@@ -114,7 +114,7 @@ impl Writing {
         let columns = &self.columns;
         if let Some(column) = columns.iter().find(|column| Some(column.rows) != columns.first().map(|first| first.rows))
         {
-            return Err(Error::new(Kind::Misuse, What::Row, column.rows as u64));
+            return Err(Error::new(Kind::Misuse, What::ROW, column.rows as u64));
         }
         let plan = Plan::of(columns, ty.record_len())?;
         let (mut rows, mut pool) = (memory(plan.records as u64)?, memory(plan.pool as u64)?);
@@ -122,12 +122,12 @@ impl Writing {
         let types = [Description::from(&ty)];
         let (mut slots_of_lz4, mut room) =
             (memory(2 * SLOTS as u64)?, memory(if compressed { EXTENT as u64 } else { 0 })?);
-        let table = Table::take(&mut Scratch::new(&mut slots_of_lz4))?;
+        let table = HashTable::take(&mut Scratch::new(&mut slots_of_lz4))?;
         let lz4 = compressed.then(|| Lz4::new(table, &mut room));
         let mut writer =
             Writer::<LittleEndian, _, _>::with(File(Vec::new()), Descriptions::new(&types)?, &mut slots, Chosen(lz4));
         let mut extent =
-            Extent::<LittleEndian, _>::new(ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] })?;
+            ExtentBuffer::<LittleEndian, _>::new(ty, Memory { rows: &mut rows, pool: &mut pool, unique: &mut [] })?;
         let mut first = 0;
         for end in plan.ends {
             for row in first..end {
@@ -206,7 +206,7 @@ impl Column {
 
     /// Whatever has an item for each row.
     fn whole<'v, T>(&self, values: &'v [T]) -> Result<&'v [T]> {
-        let short = || Error::needing(Kind::Misuse, What::Column, values.len() as u64, self.rows as u64);
+        let short = || Error::needing(Kind::Misuse, What::COLUMN, values.len() as u64, self.rows as u64);
         values.get(..self.rows).ok_or_else(short)
     }
 
@@ -225,7 +225,7 @@ impl Column {
             (Of::Double, Element::Double) => Plain::Double(self.numbers()?),
             (Of::Strings, Element::String) => Plain::String(Strings::Spans(self.strings()?)),
             (Of::Strings, Element::Utf8 | Element::Blob) => Plain::Utf8(Strings::Spans(self.strings()?)),
-            _ => return Err(Error::new(Kind::WrongType, What::FiloElement, 0)),
+            _ => return Err(Error::new(Kind::WrongType, What::FILO_ELEMENT, 0)),
         })
     }
 
@@ -234,7 +234,7 @@ impl Column {
         if !self.validity()?.get(row) {
             return Ok(None);
         }
-        let none = || Error::new(Kind::OutOfRange, What::Row, row as u64);
+        let none = || Error::new(Kind::OutOfRange, What::ROW, row as u64);
         Ok(Some(match self.of {
             Of::Bool => Cell::Bool(self.bits()?.get(row).ok_or_else(none)?),
             Of::Byte => Cell::Byte(*self.numbers::<u8>()?.get(row).ok_or_else(none)?),

@@ -6,19 +6,18 @@ use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, Shuffle, flag};
 use crate::bytes::{FAST, LittleEndian, Reader, Scratch};
 #[cfg(feature = "deflate")]
 use crate::codec::deflate;
-use crate::codec::{Codec, bitshuffle, blosclz, lz4, shuffle};
+use crate::codec::{bitshuffle, blosclz, lz4, shuffle};
 use crate::error::{Error, Kind, Result, What};
 
-/// How a stream is decoded: codec, stream, destination, temporaries. [`Codec::decode`] knows all codecs
-/// of the build.
-pub type Streams = fn(Codec, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
+/// How a stream is decoded: compressor, stream, destination, temporaries.
+pub type Streams = fn(Compressor, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
 
 /// [`Streams`] of all codecs of the build, as the original takes them: what follows a zlib stream is ignored.
-fn every(codec: Codec, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-    match codec {
+fn every(compressor: Compressor, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
+    match compressor {
         #[cfg(feature = "deflate")]
-        Codec::Zlib => deflate::decode_front(src, dst, scratch).map(|(len, _)| len),
-        codec => codec.decode(src, dst, scratch),
+        Compressor::Zlib => deflate::decode_front(src, dst, scratch).map(|(len, _)| len),
+        compressor => compressor.codec().decode(src, dst, scratch),
     }
 }
 
@@ -27,11 +26,11 @@ fn every(codec: Codec, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) ->
 ///
 /// # Errors
 /// Those of the codecs.
-pub fn small(codec: Codec, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> Result<usize> {
-    match codec {
-        Codec::Blosclz => blosclz::decode(src, dst),
-        Codec::Lz4 => lz4::decode(src, dst),
-        _ => Err(Error::needing(Kind::Unsupported, What::BloscCodec, 2, codec as u64)),
+pub fn small(compressor: Compressor, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> Result<usize> {
+    match compressor {
+        Compressor::Blosclz => blosclz::decode(src, dst),
+        Compressor::Lz4 => lz4::decode(src, dst),
+        _ => Err(Error::needing(Kind::Unsupported, What::BLOSC_CODEC, 2, compressor.id().into())),
     }
 }
 
@@ -54,32 +53,30 @@ impl<'a> Chunk<'a> {
     /// Opens `bytes`, which are one chunk.
     ///
     /// # Errors
-    /// Those of [`split_from`](Self::split_from), and [`Kind::Trailing`] for bytes behind the chunk.
+    /// [`Kind::Truncated`] if there are fewer bytes than the chunk says; [`Kind::Unsupported`] for another
+    /// version, an unknown codec or an unknown version of it; [`Kind::Invalid`] for sizes that cannot be;
+    /// [`Kind::Trailing`] for bytes behind the chunk.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let mut r = Reader::<LittleEndian>::new(bytes);
         let chunk = Chunk::split_from(&mut r)?;
-        r.end(What::BloscChunk)?;
+        r.end(What::BLOSC_CHUNK)?;
         Ok(chunk)
     }
 
     /// Takes the chunk that lies in front of the bytes of `r`.
-    ///
-    /// # Errors
-    /// [`Kind::Truncated`] if there are fewer bytes than the chunk says; [`Kind::Unsupported`] for another
-    /// version, an unknown codec or an unknown version of it; [`Kind::Invalid`] for sizes that cannot be.
-    pub fn split_from(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
+    pub(crate) fn split_from(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
         let (at, whole) = (r.at(), *r);
-        let header = r.view::<Header>(What::BloscHeader)?;
+        let header = r.view::<Header>(What::BLOSC_HEADER)?;
         let (kind, what, field, value) = 'wrong: {
             if header.version != raw::VERSION {
-                break 'wrong (Kind::Unsupported, What::BloscVersion, 0, header.version.into());
+                break 'wrong (Kind::Unsupported, What::BLOSC_VERSION, 0, header.version.into());
             }
             let (nbytes, blocksize, ctbytes) = (header.nbytes.get(), header.blocksize.get(), header.ctbytes.get());
             if (ctbytes as usize) < HEADER_LEN {
-                break 'wrong (Kind::Invalid, What::BloscSize, 12, ctbytes);
+                break 'wrong (Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
             }
             *r = whole;
-            let bytes = r.take(ctbytes as usize, What::BloscChunk)?;
+            let bytes = r.take(ctbytes as usize, What::BLOSC_CHUNK)?;
             let (flags, typesize) = (header.flags, header.typesize);
             let chunk = Chunk { bytes, flags, typesize, nbytes, blocksize };
             if nbytes == 0 {
@@ -87,30 +84,30 @@ impl<'a> Chunk<'a> {
                 return Ok(Chunk { flags: flags | flag::COPY, typesize: typesize.max(1), blocksize: 1, ..chunk });
             }
             if flags & flag::RESERVED != 0 {
-                break 'wrong (Kind::Invalid, What::BloscFlags, 2, flags.into());
+                break 'wrong (Kind::Invalid, What::BLOSC_FLAGS, 2, flags.into());
             }
             if typesize == 0 {
-                break 'wrong (Kind::Invalid, What::BloscTypesize, 3, 0);
+                break 'wrong (Kind::Invalid, What::BLOSC_TYPESIZE, 3, 0);
             }
             if nbytes > raw::MAX_NBYTES {
-                break 'wrong (Kind::Invalid, What::BloscNbytes, 4, nbytes);
+                break 'wrong (Kind::Invalid, What::BLOSC_NBYTES, 4, nbytes);
             }
             if blocksize == 0 || blocksize > nbytes || blocksize > raw::MAX_BLOCKSIZE {
-                break 'wrong (Kind::Invalid, What::BloscBlocksize, 8, blocksize);
+                break 'wrong (Kind::Invalid, What::BLOSC_BLOCKSIZE, 8, blocksize);
             }
             if chunk.is_copy() {
                 if u64::from(ctbytes) != u64::from(nbytes).saturating_add(HEADER_LEN as u64) {
-                    break 'wrong (Kind::Invalid, What::BloscSize, 12, ctbytes);
+                    break 'wrong (Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
                 }
                 return Ok(chunk);
             }
             Compressor::of_flags(flags).map_err(|e| e.moved(at))?;
             if header.codec_version != raw::CODEC_VERSION {
-                break 'wrong (Kind::Unsupported, What::BloscCodec, 1, header.codec_version.into());
+                break 'wrong (Kind::Unsupported, What::BLOSC_CODEC, 1, header.codec_version.into());
             }
             let table = chunk.blocks().saturating_mul(4);
             if u64::from(table) > (bytes.len() as u64).saturating_sub(HEADER_LEN as u64) {
-                break 'wrong (Kind::Truncated, What::BloscStarts, 16, table);
+                break 'wrong (Kind::Truncated, What::BLOSC_STARTS, 16, table);
             }
             return Ok(chunk);
         };
@@ -206,7 +203,7 @@ impl<'a> Chunk<'a> {
         }
         let (len, mut starts) = (dst.len(), self.starts());
         for out in dst.chunks_mut(self.blocksize().max(1)) {
-            self.block(starts.u32(What::BloscStarts)?, out, scratch, streams)?;
+            self.block(starts.u32(What::BLOSC_STARTS)?, out, scratch, streams)?;
         }
         Ok(len)
     }
@@ -228,7 +225,7 @@ impl<'a> Chunk<'a> {
         let Range { start, end } = bytes;
         if start > end || end > self.nbytes() {
             let outside = start.max(end) as u64;
-            return Err(Error::needing(Kind::OutOfRange, What::BloscNbytes, outside, self.nbytes.into()));
+            return Err(Error::needing(Kind::OutOfRange, What::BLOSC_NBYTES, outside, self.nbytes.into()));
         }
         let dst = room(dst, end.wrapping_sub(start))?;
         let len = dst.len();
@@ -246,8 +243,8 @@ impl<'a> Chunk<'a> {
             let take = block.wrapping_sub(skip).min(rest.len());
             let Some((out, more)) = core::mem::take(&mut rest).split_at_mut_checked(take) else { break };
             let mut starts = self.starts();
-            starts.take(number.saturating_mul(4), What::BloscStarts)?;
-            let block_start = starts.u32(What::BloscStarts)?;
+            starts.take(number.saturating_mul(4), What::BLOSC_STARTS)?;
+            let block_start = starts.u32(What::BLOSC_STARTS)?;
             if take == block {
                 self.block(block_start, out, scratch, every)?;
             } else {
@@ -264,8 +261,8 @@ impl<'a> Chunk<'a> {
     /// What a plain copy holds.
     fn copied(&self) -> Result<&'a [u8]> {
         let mut r = Reader::<LittleEndian>::new(self.bytes);
-        r.take(HEADER_LEN, What::BloscHeader)?;
-        r.take(self.nbytes(), What::BloscChunk)
+        r.take(HEADER_LEN, What::BLOSC_HEADER)?;
+        r.take(self.nbytes(), What::BLOSC_CHUNK)
     }
 
     /// The table of block starts; what follows it is of no meaning there.
@@ -322,25 +319,25 @@ impl<'a> Chunk<'a> {
         streams: Streams,
         mut stored: Option<&mut [&'a [u8]; raw::MAX_SPLIT]>,
     ) -> Result<()> {
-        let codec = self.compressor()?.codec();
+        let compressor = self.compressor()?;
         let count = if self.split(out) { self.typesize() } else { 1 };
         let each = out.len().checked_div(count).unwrap_or(0);
         if each.wrapping_mul(count) != out.len() {
-            return Err(Error::needing(Kind::Invalid, What::BloscBlocksize, 8, self.blocksize.into()));
+            return Err(Error::needing(Kind::Invalid, What::BLOSC_BLOCKSIZE, 8, self.blocksize.into()));
         }
         let Some(rest) = self.bytes.get(start as usize..) else {
-            return Err(Error::needing(Kind::Invalid, What::BloscStarts, HEADER_LEN as u64, start.into()));
+            return Err(Error::needing(Kind::Invalid, What::BLOSC_STARTS, HEADER_LEN as u64, start.into()));
         };
         let mut r = Reader::<LittleEndian>::new_at(rest, start.into());
         let mut done = 0usize;
         for place in 0..count {
             let at = r.at();
-            let wrong = |need: usize| Err(Error::needing(Kind::Invalid, What::BloscStream, at, need as u64));
-            let len = r.u32(What::BloscStream)?;
+            let wrong = |need: usize| Err(Error::needing(Kind::Invalid, What::BLOSC_STREAM, at, need as u64));
+            let len = r.u32(What::BLOSC_STREAM)?;
             if len == 0 || i32::try_from(len).is_err() {
                 return wrong(len as usize);
             }
-            let stream = r.take(len as usize, What::BloscStream)?;
+            let stream = r.take(len as usize, What::BLOSC_STREAM)?;
             let end = done.wrapping_add(each);
             if stream.len() == each {
                 if let Some(note) = stored.as_mut().and_then(|stored| stored.get_mut(place)) {
@@ -350,10 +347,10 @@ impl<'a> Chunk<'a> {
                 }
             } else {
                 let ahead = end.saturating_add(AHEAD).min(out.len());
-                match streams(codec, stream, out.get_mut(done..ahead).unwrap_or_default(), scratch) {
+                match streams(compressor, stream, out.get_mut(done..ahead).unwrap_or_default(), scratch) {
                     Ok(len) if len == each => {}
                     Ok(len) => return wrong(len),
-                    Err(e) if e.kind() == Kind::NoRoom && e.what() == What::Destination => return wrong(each),
+                    Err(e) if e.kind() == Kind::NoRoom && e.what() == What::DESTINATION => return wrong(each),
                     Err(e) => return Err(e.moved(at.saturating_add(4))),
                 }
             }
@@ -371,5 +368,5 @@ fn copy(from: &[u8], to: &mut [u8]) {
 }
 
 fn room(dst: &mut [u8], len: usize) -> Result<&mut [u8]> {
-    dst.get_mut(..len).ok_or_else(|| Error::needing(Kind::NoRoom, What::Destination, 0, len as u64))
+    dst.get_mut(..len).ok_or_else(|| Error::needing(Kind::NoRoom, What::DESTINATION, 0, len as u64))
 }

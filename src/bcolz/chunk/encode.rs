@@ -3,8 +3,8 @@
 use zerocopy::IntoBytes;
 
 use crate::bcolz::raw::{self, Compressor, HEADER_LEN, Header, MIN_NBYTES, Shuffle, flag};
-use crate::bytes::{FAST, Scratch};
-use crate::codec::{Table, bitshuffle, blosclz, lz4, shuffle, snappy};
+use crate::bytes::{FAST, Scratch, len32};
+use crate::codec::{HashTable, bitshuffle, blosclz, lz4, shuffle, snappy};
 use crate::error::{Error, Kind, Result, What};
 
 /// How a chunk is written.
@@ -106,7 +106,7 @@ pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
 pub fn encode(src: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let nbytes = match u32::try_from(src.len()) {
         Ok(nbytes) if nbytes <= raw::MAX_NBYTES => nbytes,
-        _ => return Err(Error::needing(Kind::Limit, What::BloscNbytes, 0, raw::MAX_NBYTES.into())),
+        _ => return Err(Error::needing(Kind::Limit, What::BLOSC_NBYTES, 0, raw::MAX_NBYTES.into())),
     };
     let blocksize = params.blocksize(nbytes);
     let flags = params.flags(blocksize);
@@ -119,7 +119,7 @@ pub fn encode(src: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch
                 header(dst, params, flags, [nbytes, blocksize], len)?;
                 return Ok(len);
             }
-            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::Destination => {}
+            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::DESTINATION => {}
             Err(e) => return Err(e),
         }
     }
@@ -140,9 +140,9 @@ fn header(dst: &mut [u8], params: &Params, flags: u8, [nbytes, blocksize]: [u32;
         typesize: params.typesize.max(1),
         nbytes: nbytes.into(),
         blocksize: blocksize.into(),
-        ctbytes: low32(len).into(),
+        ctbytes: len32(len).into(),
     };
-    let room = || Error::needing(Kind::NoRoom, What::Destination, 0, HEADER_LEN as u64);
+    let room = || Error::needing(Kind::NoRoom, What::DESTINATION, 0, HEADER_LEN as u64);
     dst.first_chunk_mut::<HEADER_LEN>().ok_or_else(room)?.copy_from_slice(header.as_bytes());
     Ok(())
 }
@@ -159,7 +159,7 @@ fn blocks(src: &[u8], params: &Params, blocksize: u32, out: &mut Out<'_>, scratc
     let mut streams = Encoder::new(params, &mut scratch)?;
     let sorted = scratch.take::<u8>(if params.shuffle == Shuffle::None { 0 } else { size.min(src.len()) })?;
     for block in src.chunks(size) {
-        let start = low32(out.at).to_le_bytes();
+        let start = len32(out.at).to_le_bytes();
         out.put(start_at, &start);
         start_at = start_at.wrapping_add(4);
         let block = match (params.shuffle, sorted.get_mut(..block.len())) {
@@ -194,7 +194,7 @@ fn blocks(src: &[u8], params: &Params, blocksize: u32, out: &mut Out<'_>, scratc
                     stream.len()
                 }
             };
-            out.put(len_at, &low32(len).to_le_bytes());
+            out.put(len_at, &len32(len).to_le_bytes());
         }
     }
     Ok(())
@@ -225,12 +225,12 @@ impl Out<'_> {
 struct Encoder<'s> {
     level: u8,
     compressor: Compressor,
-    table: &'s mut Table<SLOTS>,
+    table: &'s mut HashTable<SLOTS>,
 }
 
 impl<'s> Encoder<'s> {
     fn new(params: &Params, scratch: &mut Scratch<'s>) -> Result<Self> {
-        Ok(Encoder { level: params.level, compressor: params.compressor, table: Table::take(scratch)? })
+        Ok(Encoder { level: params.level, compressor: params.compressor, table: HashTable::take(scratch)? })
     }
 
     fn encode(&mut self, src: &[u8], dst: &mut [u8]) -> Result<usize> {
@@ -241,18 +241,12 @@ impl<'s> Encoder<'s> {
             #[cfg(feature = "alloc")]
             other => other.codec().encode(src, dst, self.level.min(9)),
             #[cfg(not(feature = "alloc"))]
-            other => Err(Error::needing(Kind::Unsupported, What::BloscCodec, 2, other.id().into())),
+            other => Err(Error::needing(Kind::Unsupported, What::BLOSC_CODEC, 2, other.id().into())),
         }
     }
 }
 
-/// Sizes of a chunk, which are below 2^31.
-#[allow(clippy::cast_possible_truncation, reason = "bounded by MAX_NBYTES and the header")]
-const fn low32(n: usize) -> u32 {
-    n as u32
-}
-
 #[cold]
 fn no_room(src: &[u8]) -> Error {
-    Error::needing(Kind::NoRoom, What::Destination, 0, max_len(src.len()) as u64)
+    Error::needing(Kind::NoRoom, What::DESTINATION, 0, max_len(src.len()) as u64)
 }

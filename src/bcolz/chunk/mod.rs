@@ -18,7 +18,7 @@
 //!
 //! What the original refuses is refused, and what it takes is taken, but for
 //!
-//! * bytes behind the chunk ([`Chunk::split_from`] allows for them), and a decoded size that is negative as an
+//! * bytes behind the chunk, and a decoded size that is negative as an
 //!   `i32`, which it takes for success;
 //! * a block whose streams are not equally long, of which it leaves the last bytes out;
 //! * a distance of 0 in LZ4, for which it gives out whatever lay in the destination;

@@ -1,8 +1,6 @@
 use super::*;
 use crate::bcolz::{Compressor, Shuffle};
 use crate::bytes::Scratch;
-#[cfg(all(feature = "alloc", feature = "deflate"))]
-use crate::codec::Codec;
 use crate::codec::tests::{noise, text};
 use crate::error::{Kind, What};
 use std::vec;
@@ -93,7 +91,7 @@ fn any_range() {
             }
         }
         let e = chunk.decode_range(5..src.len() + 1, &mut [0; 20_000], &mut scratch).unwrap_err();
-        assert_eq!((e.kind(), e.what(), e.need()), (Kind::OutOfRange, What::BloscNbytes, 10_003));
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::OutOfRange, What::BLOSC_NBYTES, 10_003));
         let mut one = [0; 4];
         chunk.decode_items(1250..1251, &mut one, &mut scratch).unwrap();
         assert_eq!(one, 6250u32.to_le_bytes());
@@ -113,7 +111,7 @@ fn every_room() {
                 Ok(len) => assert_eq!(dst[..len], chunk),
                 Err(e) => {
                     assert!(room < chunk.len());
-                    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Destination, 616));
+                    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::DESTINATION, 616));
                 }
             }
         }
@@ -135,9 +133,9 @@ fn too_little_memory() {
     let bytes = encoded(&src, &params, 0);
     let chunk = Chunk::open(&bytes).unwrap();
     let e = chunk.decode(&mut vec![0; 999], &mut Scratch::new(&mut [])).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Destination, 1000));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::DESTINATION, 1000));
     let e = chunk.decode(&mut vec![0; 1000], &mut Scratch::new(&mut [0; 99])).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::Scratch, 1000));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::NoRoom, What::SCRATCH, 1000));
 }
 
 #[test]
@@ -149,7 +147,7 @@ fn codecs_by_choice() {
         let got = Chunk::open(&bytes).unwrap().decode_with(&mut dst, &mut Scratch::new(&mut memory), small);
         if compressor == Compressor::Snappy {
             let e = got.unwrap_err();
-            assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BloscCodec));
+            assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BLOSC_CODEC));
         } else {
             assert_eq!((got, &dst), (Ok(1000), &src));
         }
@@ -173,6 +171,7 @@ fn bytes_behind_a_zlib_stream() {
     bytes.push(0);
     assert_eq!(decoded(&bytes, 0x55).as_ref(), Ok(&src));
     let (mut dst, mut memory) = (vec![0; 1000], vec![0; 20_000]);
-    let strict = Chunk::open(&bytes).unwrap().decode_with(&mut dst, &mut Scratch::new(&mut memory), Codec::decode);
-    assert_eq!(strict.map_err(|e| (e.kind(), e.what())), Err((Kind::Trailing, What::ZlibChecksum)));
+    let strict: Streams = |compressor, src, dst, scratch| compressor.codec().decode(src, dst, scratch);
+    let strict = Chunk::open(&bytes).unwrap().decode_with(&mut dst, &mut Scratch::new(&mut memory), strict);
+    assert_eq!(strict.map_err(|e| (e.kind(), e.what())), Err((Kind::Trailing, What::ZLIB_CHECKSUM)));
 }

@@ -10,11 +10,11 @@ use std::vec::Vec;
 use super::disk::Disk;
 use super::file::{encode_file, file_len};
 use crate::bcolz::chunk::{Params, encode_scratch_len};
-use crate::bcolz::failure::Failure;
 use crate::bcolz::meta::{Shape, Sizes};
 use crate::bcolz::{Dtype, raw};
 use crate::bytes::Scratch;
 use crate::column::Prim;
+use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 
 /// Where files go, and memory for one at a time.
@@ -205,7 +205,7 @@ impl Growing {
                 }
             }
             Dtype::Number { prim: Prim::F16, .. } => {
-                let e = Error::new(Kind::Unsupported, What::BcolzParams, 0);
+                let e = Error::new(Kind::Unsupported, What::BCOLZ_PARAMS, 0);
                 return Err(Failure::format(&self.dir.join("meta/storage"), e));
             }
             // The original rounds nothing else.
@@ -216,13 +216,13 @@ impl Growing {
 
     #[cold]
     fn misuse(&self) -> Failure {
-        Failure::format(&self.dir, Error::new(Kind::Misuse, What::BcolzDtype, self.rows))
+        Failure::format(&self.dir, Error::new(Kind::Misuse, What::BCOLZ_DTYPE, self.rows))
     }
 }
 
 /// Bytes of a full chunk, which must be one that can be written.
 pub(super) fn full_chunk(row: u64, chunklen: u64) -> Result<usize> {
     let bytes = row.checked_mul(chunklen).filter(|bytes| *bytes <= u64::from(raw::MAX_NBYTES));
-    let most = Error::needing(Kind::Limit, What::BcolzChunklen, 0, raw::MAX_NBYTES.into());
+    let most = Error::needing(Kind::Limit, What::BCOLZ_CHUNKLEN, 0, raw::MAX_NBYTES.into());
     bytes.and_then(|bytes| usize::try_from(bytes).ok()).ok_or(most)
 }

@@ -10,10 +10,10 @@ use super::disk::{Disk, FileSystem};
 use super::plan::{dtype, fits, items, leaves, longest, runs};
 use super::writer::{Spec, Writer};
 use crate::bcolz::chunk::Params;
-use crate::bcolz::failure::Failure;
 use crate::bcolz::{Compressor, Dtype};
 use crate::bytes::{Scratch, WriteError, saturated};
 use crate::column::{Batch, Build, Column, Feed, Type, Values, fit};
+use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::{Depth, Limits};
 
@@ -22,6 +22,7 @@ const DEPTH: Depth = Depth::new(&Limits::DEFAULT);
 
 /// How columns are written.
 #[derive(Clone, Copy, Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
     /// How chunks are compressed; the size of an item follows from the type.
     pub params: Params,
@@ -60,13 +61,13 @@ impl Default for WriteOptions {
 /// use pilaster::bcolz::Dataset;
 /// use pilaster::bcolz::write::{Builder, WriteOptions};
 /// use pilaster::bytes::Scratch;
-/// use pilaster::column::convert;
+/// use pilaster::column::{Once, convert};
 /// # #[cfg(feature = "filo")] {
-/// use pilaster::filo::{Element, Table, Vector};
+/// use pilaster::filo::{Element, Vector};
 ///
 /// // Four 32-bit ints of a Filo vector.
 /// let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
-/// let mut table = Table::new(Vector::open(&chunk, Element::Int)?);
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
 /// let dir = std::env::temp_dir().join(format!("pilaster-built-{}", std::process::id()));
 /// let mut builder = Builder::create(&dir, &WriteOptions::DEFAULT);
 /// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
@@ -139,7 +140,7 @@ impl<D: Disk> Builder<D> {
             Some(writer) => writer.finish(),
             None => {
                 let dir = self.place.take().map(|(_, dir)| dir).unwrap_or_default();
-                Err(Failure::format(&dir, Error::new(Kind::Misuse, What::Column, 0)))
+                Err(Failure::format(&dir, Error::new(Kind::Misuse, What::COLUMN, 0)))
             }
         }
     }

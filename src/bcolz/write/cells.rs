@@ -8,6 +8,7 @@ use crate::error::{Error, Kind, Result, What};
 
 /// What becomes of rows without a value, of which numpy knows no other than NaN and NaT.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Missing {
     /// They are [`Kind::Lossy`], but for times, which become NaT.
     #[default]
@@ -35,7 +36,7 @@ pub fn put_items<C>(
     let size = dtype.size() as usize;
     let need = batch.len.saturating_mul(stride);
     if bytes.len() < need || at.saturating_add(size) > stride {
-        return Err(Error::needing(Kind::NoRoom, What::Destination, 0, need as u64));
+        return Err(Error::needing(Kind::NoRoom, What::DESTINATION, 0, need as u64));
     }
     let time = matches!(dtype, Dtype::Time { .. });
     if missing == Missing::Refuse && !time && batch.validity.nulls(batch.len) > 0 {
@@ -205,15 +206,15 @@ impl To<'_, '_, '_> {
 
 #[cold]
 pub(super) fn lossy(first: u64, row: usize) -> Error {
-    Error::new(Kind::Lossy, What::BcolzDtype, first.saturating_add(row as u64))
+    Error::new(Kind::Lossy, What::BCOLZ_DTYPE, first.saturating_add(row as u64))
 }
 
 #[cold]
 pub(super) fn absent(first: u64, row: usize) -> Error {
-    Error::new(Kind::Lossy, What::BcolzMissing, first.saturating_add(row as u64))
+    Error::new(Kind::Lossy, What::BCOLZ_MISSING, first.saturating_add(row as u64))
 }
 
 #[cold]
 pub(super) fn wrong_type() -> Error {
-    Error::new(Kind::WrongType, What::BcolzDtype, 0)
+    Error::new(Kind::WrongType, What::BCOLZ_DTYPE, 0)
 }

@@ -17,11 +17,11 @@ pub const fn file_len(n: usize) -> usize {
 /// # Errors
 /// Those of [`encode`](chunk::encode).
 pub fn encode_file(rows: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-    let room = || Error::needing(Kind::NoRoom, What::Destination, 0, file_len(rows.len()) as u64);
+    let room = || Error::needing(Kind::NoRoom, What::DESTINATION, 0, file_len(rows.len()) as u64);
     let (header, chunk) = dst.split_first_chunk_mut::<{ HEADER.len() }>().ok_or_else(room)?;
     *header = HEADER;
     let len = chunk::encode(rows, params, chunk, scratch)
-        .map_err(|e| if e.kind() == Kind::NoRoom && e.what() == What::Destination { room() } else { e })?;
+        .map_err(|e| if e.kind() == Kind::NoRoom && e.what() == What::DESTINATION { room() } else { e })?;
     Ok(len.saturating_add(HEADER.len()))
 }
 

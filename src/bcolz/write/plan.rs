@@ -103,7 +103,7 @@ fn scalar(ty: Type, longest: usize) -> Result<Dtype<'static>> {
 pub(super) fn fits(dtype: &Dtype<'_>, ty: Type) -> bool {
     match (dtype, ty) {
         (Dtype::Time { unit, .. }, Type::Date(of)) => *unit == of && of != Unit::Week,
-        (Dtype::Struct(fields), Type::Struct(count)) => fields.len() == count as usize,
+        (Dtype::Struct(fields), Type::Struct(count)) => fields.count() == count,
         (dtype, ty) => dtype.ty() == ty,
     }
 }

@@ -7,11 +7,11 @@ use std::vec;
 
 use super::writer::{Spec, Writer};
 use crate::bcolz::dataset::{Array, Dataset};
-use crate::bcolz::failure::Failure;
 use crate::bcolz::meta::Storage;
 use crate::bcolz::part::Part;
 use crate::bytes::{Scratch, saturated};
 use crate::column::{Part as _, Table as _};
+use crate::error::Failure;
 
 /// Writes the rows of `dataset` to a new one in `dir`, which must not exist yet: with the same columns, types,
 /// parameters and attributes. Of a dataset that was opened by [`Dataset::open_tolerant`] those rows are written

@@ -12,9 +12,9 @@ use super::disk::{Disk, FileSystem};
 use super::meta::{chunklen, put_default, put_names};
 use crate::bcolz::chunk::Params;
 use crate::bcolz::dataset::{Array, Dataset, Files as Chunks};
-use crate::bcolz::failure::Failure;
 use crate::bcolz::meta::{Shape, Storage, check_name};
 use crate::bcolz::{Compressor, Dtype};
+use crate::error::Failure;
 use crate::error::{Error, Kind, What};
 use crate::meta::json::Json;
 
@@ -177,11 +177,11 @@ impl<D: Disk> Writer<D> {
     /// [`Kind::Limit`] for chunks of more than 2 GiB; those of the disk.
     pub fn add(&mut self, name: &str, spec: &Spec<'_>) -> Result<usize, Failure> {
         let Some(begun) = self.begun.clone().filter(|_| self.table) else {
-            return Err(Failure::format(&self.dir, Error::new(Kind::Misuse, What::BcolzName, 0)));
+            return Err(Failure::format(&self.dir, Error::new(Kind::Misuse, What::BCOLZ_NAME, 0)));
         };
         let taken = ["__attrs__", "__rootdirs__"].contains(&name) || self.arrays.iter().any(|other| other.name == name);
         if taken {
-            let e = Error::new(Kind::Invalid, What::BcolzName, 0);
+            let e = Error::new(Kind::Invalid, What::BCOLZ_NAME, 0);
             return Err(Failure::format(&self.dir.join(name), e));
         }
         check_name(name).map_err(|e| Failure::format(&self.dir.join("__rootdirs__"), e))?;
@@ -201,18 +201,18 @@ impl<D: Disk> Writer<D> {
         let shape = Shape::new(&lengths).map_err(wrong)?;
         let object = dtype == Dtype::Object;
         let row = shape.items().map_err(wrong)?.checked_mul(dtype.size().into());
-        let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BcolzShape, 0)))?;
+        let row = row.ok_or_else(|| wrong(Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0)))?;
         if object != (row == 0) || (object && !spec.inner.is_empty()) {
-            return Err(wrong(Error::new(Kind::Unsupported, What::BcolzShape, 0)));
+            return Err(wrong(Error::new(Kind::Unsupported, What::BCOLZ_SHAPE, 0)));
         }
         let rows = spec.chunklen.unwrap_or_else(|| chunklen(spec.expectedlen, if object { 8 } else { row }));
         if rows == 0 {
-            return Err(wrong(Error::new(Kind::Invalid, What::BcolzChunklen, 0)));
+            return Err(wrong(Error::new(Kind::Invalid, What::BCOLZ_CHUNKLEN, 0)));
         }
         let full = full_chunk(row, rows).map_err(wrong)?;
         let params = Params { typesize: dtype.typesize(), ..spec.params };
         if params.level > 9 {
-            return Err(wrong(Error::needing(Kind::Unsupported, What::BcolzParams, 0, params.level.into())));
+            return Err(wrong(Error::needing(Kind::Unsupported, What::BCOLZ_PARAMS, 0, params.level.into())));
         }
         let mut dflt = Vec::new();
         match (spec.dflt, put_default(&dtype, &mut dflt)) {
@@ -279,19 +279,19 @@ impl<D: Disk> Writer<D> {
 
     /// How many columns.
     #[must_use]
-    pub const fn width(&self) -> usize {
+    pub(crate) const fn width(&self) -> usize {
         self.arrays.len()
     }
 
     /// Name and type of column `k`.
     #[must_use]
-    pub fn column(&self, k: usize) -> Option<(&str, Dtype<'_>)> {
+    pub(crate) fn column(&self, k: usize) -> Option<(&str, Dtype<'_>)> {
         self.arrays.get(k).map(|array| (array.name.as_str(), array.dtype()))
     }
 
     /// The shape of column `k`, with the rows that are put so far.
     #[must_use]
-    pub fn shape(&self, k: usize) -> Option<Shape> {
+    pub(crate) fn shape(&self, k: usize) -> Option<Shape> {
         self.arrays.get(k).map(|array| array.shape.with_rows(array.rows))
     }
 
@@ -318,7 +318,7 @@ impl<D: Disk> Writer<D> {
     ///
     /// # Errors
     /// Those of [`put`](Self::put).
-    pub fn seal(&mut self, k: usize) -> Result<(), Failure> {
+    pub(crate) fn seal(&mut self, k: usize) -> Result<(), Failure> {
         let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
         array.seal(&mut self.files)
     }
@@ -331,7 +331,7 @@ impl<D: Disk> Writer<D> {
     pub fn finish(mut self) -> Result<(), Failure> {
         let rows = self.arrays.first().map_or(0, |array| array.rows);
         if let Some(other) = self.arrays.iter().find(|array| array.rows != rows) {
-            let e = Error::needing(Kind::Invalid, What::BcolzRows, rows, other.rows);
+            let e = Error::needing(Kind::Invalid, What::BCOLZ_ROWS, rows, other.rows);
             return Err(Failure::format(&other.dir.join("meta/sizes"), e));
         }
         for array in &mut self.arrays {
@@ -410,5 +410,5 @@ pub(super) fn partial(path: &Path) -> PathBuf {
 
 #[cold]
 fn no_column(dir: &Path, k: usize) -> Failure {
-    Failure::format(dir, Error::new(Kind::OutOfRange, What::Column, k as u64))
+    Failure::format(dir, Error::new(Kind::OutOfRange, What::COLUMN, k as u64))
 }

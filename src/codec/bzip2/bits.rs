@@ -39,7 +39,6 @@ impl<'a> Bits<'a> {
         }
     }
 
-    #[inline(never)]
     fn refill_by_bytes(&mut self) {
         while let Some(byte) = self.src.get(self.next).filter(|_| self.count <= 56) {
             self.buffer |= u64::from(*byte) << (56u32.wrapping_sub(self.count) & 63);

@@ -2,7 +2,7 @@
 
 use super::SYMBOLS;
 use super::bits::Bits;
-use crate::bytes::{FAST, Scratch};
+use crate::bytes::{FAST, Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest code.
@@ -55,21 +55,21 @@ impl<'w> Code<'w> {
     /// Reads the code: the first length, then steps up and down from one symbol to the next.
     pub(super) fn read(&mut self, bits: &mut Bits<'_>, symbols: usize) -> Result<()> {
         let at = bits.at();
-        let wrong = |need: u32| Error::needing(Kind::Invalid, What::Bzip2Code, at, need.into());
+        let wrong = |need: u32| Error::needing(Kind::Invalid, What::BZIP2_CODE, at, need.into());
         self.lengths = Default::default();
         let mut lens = [0u8; SYMBOLS];
-        let mut len = bits.take(5, What::Bzip2Code);
+        let mut len = bits.take(5, What::BZIP2_CODE);
         for to in lens.iter_mut().take(symbols) {
             loop {
                 let Some(length) = self.lengths.get_mut(len as usize).filter(|_| len != 0) else {
                     return Err(wrong(len));
                 };
-                if bits.take(1, What::Bzip2Code) == 0 {
+                if bits.take(1, What::BZIP2_CODE) == 0 {
                     length.next = length.next.wrapping_add(1);
-                    *to = low8(len);
+                    *to = low8(len as usize);
                     break;
                 }
-                let down = bits.take(1, What::Bzip2Code);
+                let down = bits.take(1, What::BZIP2_CODE);
                 len = if down == 1 { len.wrapping_sub(1) } else { len.wrapping_add(1) };
             }
         }
@@ -111,7 +111,6 @@ impl<'w> Code<'w> {
     }
 
     /// Takes the next symbol.
-    #[inline(always)]
     pub(super) fn symbol(&self, bits: &mut Bits<'_>) -> Result<u16> {
         let ahead = bits.peek(LONGEST_BITS);
         let mut found = 0;
@@ -122,14 +121,13 @@ impl<'w> Code<'w> {
             found = self.by_limits(ahead);
         }
         if found == 0 {
-            return Err(Error::needing(Kind::Invalid, What::Bzip2Symbol, bits.at(), ahead.into()));
+            return Err(Error::needing(Kind::Invalid, What::BZIP2_SYMBOL, bits.at(), ahead.into()));
         }
-        bits.skip(u32::from(found & 31), What::Bzip2Symbol);
+        bits.skip(u32::from(found & 31), What::BZIP2_SYMBOL);
         Ok(found >> 5)
     }
 
     /// The [`entry`] of the code that 20 bits begin with; 0 for none.
-    #[inline(never)]
     fn by_limits(&self, ahead: u32) -> u16 {
         for (len, length) in (0u8..).zip(&self.lengths) {
             if ahead < length.limit {
@@ -139,9 +137,4 @@ impl<'w> Code<'w> {
         }
         0
     }
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "a length of at most 20")]
-const fn low8(len: u32) -> u8 {
-    len as u8
 }

@@ -10,7 +10,7 @@ use super::{BLOCK, CODES, END, GROUP, STEP, SYMBOLS, max_len, to_front};
 use crate::codec::greedy::Put;
 use crate::codec::lz::no_room;
 use crate::error::Result;
-use crate::hash::BzipCrc;
+use crate::hash::bzip_crc;
 
 /// What a block leaves free below its step, as the original does.
 const FREE: usize = 19;
@@ -30,7 +30,7 @@ const ROUNDS: usize = 4;
 /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the stream does not fit; `need`: what is enough.
 ///
 /// ```
-/// use pilaster::codec::bzip2;
+/// use pilaster::unstable::codec::bzip2;
 ///
 /// let mut stream = [0; bzip2::max_len(5000)];
 /// let len = bzip2::encode(&[7; 5000], &mut stream, 9)?;
@@ -55,7 +55,7 @@ fn stream(mut src: &[u8], level: u8, bits: &mut Bits<'_>) -> Option<()> {
         let (block, taken) = with_runs(src, room);
         let (head, rest) = src.split_at_checked(taken)?;
         src = rest;
-        let crc = BzipCrc::of(head);
+        let crc = bzip_crc(head);
         combined = combined.rotate_left(1) ^ crc;
         bits.mark(BLOCK, crc)?;
         write_block(&block, bits)?;

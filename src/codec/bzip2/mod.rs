@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
-//! use pilaster::codec::bzip2;
+//! use pilaster::unstable::codec::bzip2;
 //!
 //! // A stream of no block: level 9, the end, the checksum of nothing.
 //! let stream = b"BZh9\x17\x72\x45\x38\x50\x90\0\0\0\0";
@@ -29,7 +29,7 @@ use code::Code;
 use super::lz::{Output, no_room};
 use crate::bytes::{FAST, Scratch};
 use crate::error::{Error, Kind, Result, What};
-use crate::hash::BzipCrc;
+use crate::hash::bzip_crc;
 
 /// A block holds so many bytes for each step of the level.
 const STEP: usize = 100_000;
@@ -102,25 +102,25 @@ fn decode_by<const FAST: bool>(src: &[u8], dst: &mut [u8], scratch: &mut Scratch
 }
 
 fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
-    let head = bits.take(32, What::Bzip2Header);
+    let head = bits.take(32, What::BZIP2_HEADER);
     let level = head.wrapping_sub(HEAD);
     if !(1..=9).contains(&level) {
-        return Err(Error::needing(Kind::Invalid, What::Bzip2Header, 0, head.into()));
+        return Err(Error::needing(Kind::Invalid, What::BZIP2_HEADER, 0, head.into()));
     }
     let most = most(level as usize);
     let mut out = Output::new(dst);
     let mut combined = 0u32;
     loop {
         let at = bits.at();
-        let mark = u64::from(bits.take(24, What::Bzip2Block)) << 24 | u64::from(bits.take(24, What::Bzip2Block));
-        let stored = bits.take(32, What::Bzip2Checksum);
-        let differs = || Err(Error::needing(Kind::Checksum, What::Bzip2Checksum, at, stored.into()));
+        let mark = u64::from(bits.take(24, What::BZIP2_BLOCK)) << 24 | u64::from(bits.take(24, What::BZIP2_BLOCK));
+        let stored = bits.take(32, What::BZIP2_CHECKSUM);
+        let differs = || Err(Error::needing(Kind::Checksum, What::BZIP2_CHECKSUM, at, stored.into()));
         match mark {
             BLOCK => {
                 let first = out.at;
                 let mut memory = Memory::take::<FAST>(most, out.bytes.len(), &mut scratch.scope())?;
                 block(bits, &mut memory, &mut out, at)?;
-                let crc = BzipCrc::of(out.bytes.get(first..out.at).unwrap_or_default());
+                let crc = bzip_crc(out.bytes.get(first..out.at).unwrap_or_default());
                 // A fuzzer would never get past it.
                 if crc != stored && !cfg!(fuzzing) {
                     return differs();
@@ -129,12 +129,12 @@ fn stream<const FAST: bool>(bits: &mut Bits<'_>, dst: &mut [u8], scratch: &mut S
             }
             END if combined != stored && !cfg!(fuzzing) => return differs(),
             END => break,
-            _ => return Err(Error::needing(Kind::Invalid, What::Bzip2Block, at, mark >> 16)),
+            _ => return Err(Error::needing(Kind::Invalid, What::BZIP2_BLOCK, at, mark >> 16)),
         }
     }
     let (rest, at) = bits.rest();
     if !rest.is_empty() {
-        return Err(Error::needing(Kind::Trailing, What::Bzip2Block, at, rest.len() as u64));
+        return Err(Error::needing(Kind::Trailing, What::BZIP2_BLOCK, at, rest.len() as u64));
     }
     Ok(out.at)
 }
@@ -196,17 +196,17 @@ impl Symbols<'_> {
     fn too_long(&self, at: u64) -> Error {
         match self.room {
             Some(room) => no_room(room, 1),
-            None => Error::needing(Kind::Invalid, What::Bzip2Block, at, self.longest as u64),
+            None => Error::needing(Kind::Invalid, What::BZIP2_BLOCK, at, self.longest as u64),
         }
     }
 }
 
 /// A block behind its mark and checksum, which is at `at`.
 fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at: u64) -> Result<()> {
-    if bits.take(1, What::Bzip2Block) != 0 {
-        return Err(Error::needing(Kind::Unsupported, What::Bzip2Block, at, 1));
+    if bits.take(1, What::BZIP2_BLOCK) != 0 {
+        return Err(Error::needing(Kind::Unsupported, What::BZIP2_BLOCK, at, 1));
     }
-    let origin = bits.take(24, What::Bzip2Origin);
+    let origin = bits.take(24, What::BZIP2_ORIGIN);
     let mut places = [0; 256];
     let used = used_bytes(bits, &mut places)?;
     let codes = codes(bits, memory, used.wrapping_add(2))?;
@@ -214,7 +214,7 @@ fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at:
     let Symbols { len, words, counts, .. } = &mut memory.symbols;
     let words = words.get_mut(..*len).unwrap_or_default();
     if origin as usize >= words.len() {
-        return Err(Error::needing(Kind::Invalid, What::Bzip2Origin, at, origin.into()));
+        return Err(Error::needing(Kind::Invalid, What::BZIP2_ORIGIN, at, origin.into()));
     }
     link(words, counts);
     undo_runs(words, origin as usize, out)
@@ -224,12 +224,12 @@ fn block(bits: &mut Bits<'_>, memory: &mut Memory<'_>, out: &mut Output<'_>, at:
 fn used_bytes(bits: &mut Bits<'_>, places: &mut [u8; 256]) -> Result<usize> {
     let at = bits.at();
     let mut used = 0usize;
-    let rows = bits.take(16, What::Bzip2Block);
+    let rows = bits.take(16, What::BZIP2_BLOCK);
     for row in 0..16u8 {
         if rows << row & 0x8000 == 0 {
             continue;
         }
-        let columns = bits.take(16, What::Bzip2Block);
+        let columns = bits.take(16, What::BZIP2_BLOCK);
         for column in 0..16u8 {
             if columns << column & 0x8000 != 0 {
                 if let Some(place) = places.get_mut(used) {
@@ -239,25 +239,25 @@ fn used_bytes(bits: &mut Bits<'_>, places: &mut [u8; 256]) -> Result<usize> {
             }
         }
     }
-    if used == 0 { Err(Error::new(Kind::Invalid, What::Bzip2Block, at)) } else { Ok(used) }
+    if used == 0 { Err(Error::new(Kind::Invalid, What::BZIP2_BLOCK, at)) } else { Ok(used) }
 }
 
 /// Which code serves which group, and the codes; gives back how many there are.
 fn codes(bits: &mut Bits<'_>, memory: &mut Memory<'_>, symbols: usize) -> Result<usize> {
     let at = bits.at();
-    let codes = bits.take(3, What::Bzip2Selector) as usize;
-    let groups = bits.take(15, What::Bzip2Selector) as usize;
+    let codes = bits.take(3, What::BZIP2_SELECTOR) as usize;
+    let groups = bits.take(15, What::BZIP2_SELECTOR) as usize;
     if !(2..=CODES).contains(&codes) || groups == 0 {
         let need = if groups == 0 { 0 } else { codes as u64 };
-        return Err(Error::needing(Kind::Invalid, What::Bzip2Selector, at, need));
+        return Err(Error::needing(Kind::Invalid, What::BZIP2_SELECTOR, at, need));
     }
     let mut recent = [0u8, 1, 2, 3, 4, 5];
     for group in 0..groups {
         let mut place = 0usize;
-        while bits.take(1, What::Bzip2Selector) == 1 {
+        while bits.take(1, What::BZIP2_SELECTOR) == 1 {
             place = place.wrapping_add(1);
             if place >= codes {
-                return Err(Error::needing(Kind::Invalid, What::Bzip2Selector, bits.at(), place as u64));
+                return Err(Error::needing(Kind::Invalid, What::BZIP2_SELECTOR, bits.at(), place as u64));
             }
         }
         let code = to_front(&mut recent, place);
@@ -324,7 +324,7 @@ fn unsorted(
         }
     }
     // More symbols than groups.
-    Err(Error::needing(Kind::Invalid, What::Bzip2Selector, bits.at(), selectors.len() as u64))
+    Err(Error::needing(Kind::Invalid, What::BZIP2_SELECTOR, bits.at(), selectors.len() as u64))
 }
 
 /// Inverts the sorting: above each byte the place of the one that follows it.

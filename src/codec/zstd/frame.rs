@@ -1,12 +1,12 @@
 //! Frames and their blocks (RFC 8878 section 3.1).
 
-use super::bits::{low32, size};
+use super::bits::size;
 use super::dictionary::{self, Start};
 use super::fse::{Codes, Table};
 use super::huffman::{self, Code};
 use super::literals::{Literals, plain};
 use super::sequences::{self, Output, Tables};
-use crate::bytes::{LittleEndian, Reader, Scratch, little, saturated};
+use crate::bytes::{LittleEndian, Reader, Scratch, little, low32, saturated};
 use crate::codec::lz::{SLACK, no_room};
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::xxh64;
@@ -60,19 +60,19 @@ struct Header {
 /// Takes a header behind its magic number.
 fn header(r: &mut Reader<'_, LittleEndian>) -> Result<Header> {
     let at = r.at();
-    let descriptor = r.u8(What::ZstdFrame)?;
+    let descriptor = r.u8(What::ZSTD_FRAME)?;
     if descriptor & 8 != 0 {
-        return Err(Error::needing(Kind::Unsupported, What::ZstdFrame, at, descriptor.into()));
+        return Err(Error::needing(Kind::Unsupported, What::ZSTD_FRAME, at, descriptor.into()));
     }
     let single = descriptor & 0x20 != 0;
     let window = match single {
         true => None,
         false => {
-            let byte = u64::from(r.u8(What::ZstdFrame)?);
+            let byte = u64::from(r.u8(What::ZSTD_FRAME)?);
             Some(8u64.wrapping_add(byte & 7) << (byte >> 3).wrapping_add(7))
         }
     };
-    let mut number = |bytes: usize| r.take(bytes, What::ZstdFrame).map(little);
+    let mut number = |bytes: usize| r.take(bytes, What::ZSTD_FRAME).map(little);
     let dictionary = low32(number(1usize << (descriptor & 3) >> 1)?);
     let len = match descriptor >> 6 {
         0 => usize::from(single),
@@ -107,13 +107,13 @@ pub(super) fn all<const FAST: bool>(
     let mut len = 0;
     while !r.rest().is_empty() {
         let at = r.at();
-        match r.u32(What::ZstdFrame)? {
+        match r.u32(What::ZSTD_FRAME)? {
             MAGIC => len = frame::<FAST>(src, &mut r, dst, len, dictionary, &mut memory)?,
             magic if magic & !15 == SKIP => {
-                let len = r.u32(What::ZstdFrame)?;
-                r.take(saturated(len.into()), What::ZstdFrame)?;
+                let len = r.u32(What::ZSTD_FRAME)?;
+                r.take(saturated(len.into()), What::ZSTD_FRAME)?;
             }
-            magic => return Err(Error::needing(Kind::Invalid, What::ZstdFrame, at, magic.into())),
+            magic => return Err(Error::needing(Kind::Invalid, What::ZSTD_FRAME, at, magic.into())),
         }
     }
     Ok(len)
@@ -136,19 +136,19 @@ fn frame<const FAST: bool>(
     }
     let Start { id, history, mut repeats } = dictionary::start(dictionary, memory)?;
     if header.dictionary != 0 && header.dictionary != id {
-        return Err(Error::needing(Kind::Unsupported, What::ZstdDictionary, at, header.dictionary.into()));
+        return Err(Error::needing(Kind::Unsupported, What::ZSTD_DICTIONARY, at, header.dictionary.into()));
     }
     let mut out = Output { bytes: dst, history, frame: start, at: start, literals: 0, literals_end: 0, limit: 0 };
     loop {
         let at = r.at();
-        let [a, b, c] = *r.array(What::ZstdBlock)?;
+        let [a, b, c] = *r.array(What::ZSTD_BLOCK)?;
         let head = u32::from_le_bytes([a, b, c, 0]);
         let (kind, size) = (head >> 1 & 3, (head >> 3) as usize);
         if kind == 3 || size > header.block {
-            return Err(Error::needing(Kind::Invalid, What::ZstdBlock, at, head.into()));
+            return Err(Error::needing(Kind::Invalid, What::ZSTD_BLOCK, at, head.into()));
         }
         let stored = if kind == 1 { 1 } else { size };
-        let stored = r.split(stored, What::ZstdBlock)?;
+        let stored = r.split(stored, What::ZSTD_BLOCK)?;
         if kind == 2 {
             block::<FAST>(src, stored, header.block, memory, &mut repeats, &mut out)?;
         } else {
@@ -162,15 +162,15 @@ fn frame<const FAST: bool>(
     let (bytes, end) = (out.bytes, out.at);
     if header.content.is_some_and(|content| content != end.wrapping_sub(start) as u64) {
         let claimed = header.content.unwrap_or(0);
-        return Err(Error::needing(Kind::Invalid, What::ZstdFrame, at, claimed));
+        return Err(Error::needing(Kind::Invalid, What::ZSTD_FRAME, at, claimed));
     }
     if header.checksum {
         let at = r.at();
-        let stored = r.u32(What::ZstdChecksum)?;
+        let stored = r.u32(What::ZSTD_CHECKSUM)?;
         let hash = xxh64(0, bytes.get(start..end).unwrap_or_default());
         // A fuzzer would never get past it.
         if low32(hash) != stored && !cfg!(fuzzing) {
-            return Err(Error::needing(Kind::Checksum, What::ZstdChecksum, at, stored.into()));
+            return Err(Error::needing(Kind::Checksum, What::ZSTD_CHECKSUM, at, stored.into()));
         }
     }
     Ok(end)
@@ -188,7 +188,7 @@ fn block<const FAST: bool>(
     let at = r.at();
     let literals = Literals::read(&mut r)?;
     if literals.len > most {
-        return Err(Error::needing(Kind::Invalid, What::ZstdLiterals, at, literals.len as u64));
+        return Err(Error::needing(Kind::Invalid, What::ZSTD_LITERALS, at, literals.len as u64));
     }
     out.room(literals.len)?;
     out.limit = out.at.saturating_add(most).min(out.bytes.len());
@@ -205,7 +205,7 @@ fn block<const FAST: bool>(
     literals.decode(src, &mut memory.huffman, to)?;
     if count == 0 {
         out.at = end;
-        return r.end(What::ZstdSequences);
+        return r.end(What::ZSTD_SEQUENCES);
     }
     sequences::decode::<FAST>(src, &mut r, count, &mut memory.tables, repeats, out)
 }

@@ -1,7 +1,9 @@
 //! Tables of finite state entropy codes (RFC 8878 section 4.1), and what their symbols stand for.
 
-use super::bits::{low32, size};
-use crate::bytes::{BitReader, LittleEndian, Reader};
+// See `sequences` for what the inline attributes bring.
+
+use super::bits::size;
+use crate::bytes::{BitReader, LittleEndian, Reader, low32};
 use crate::error::{Error, Kind, Result, What};
 
 /// What the symbols of a table stand for.
@@ -217,7 +219,7 @@ impl<'w> Table<'w> {
     /// The table that the mode (section 3.1.1.3.2.1) stands for, from what follows in the block.
     pub(super) fn set(&mut self, mode: u8, r: &mut Reader<'_, LittleEndian>) -> Result<()> {
         let at = r.at();
-        let wrong = |need: u8| Error::needing(Kind::Invalid, What::ZstdTable, at, need.into());
+        let wrong = |need: u8| Error::needing(Kind::Invalid, What::ZSTD_TABLE, at, need.into());
         match mode {
             0 if self.holds == Holds::Predefined => {}
             0 => {
@@ -226,7 +228,7 @@ impl<'w> Table<'w> {
                 self.holds = Holds::Predefined;
             }
             1 => {
-                let symbol = r.u8(What::ZstdTable)?;
+                let symbol = r.u8(What::ZSTD_TABLE)?;
                 let values = self.codes.values();
                 let value = values.get(..self.codes.symbols()).and_then(|values| values.get(usize::from(symbol)));
                 let value = value.ok_or_else(|| wrong(symbol))?;
@@ -299,10 +301,10 @@ impl<'w> Table<'w> {
 /// Section 4.1.1: how often each symbol appears; gives back the logarithm of the sum.
 fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Counts) -> Result<u32> {
     let at = r.at();
-    let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZstdTable, at, need);
+    let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZSTD_TABLE, at, need);
     let mut bits = BitReader::new(r.rest());
     let mut take = |n: u32| {
-        let cut = |e: Error| e.turned(Kind::Truncated, What::ZstdTable, at);
+        let cut = |e: Error| e.turned(Kind::Truncated, What::ZSTD_TABLE, at);
         bits.take(n).map_err(cut)
     };
     let log = take(4)?.wrapping_add(5);
@@ -336,6 +338,6 @@ fn read_counts(codes: Codes, r: &mut Reader<'_, LittleEndian>, counts: &mut Coun
         }
     }
     let used = r.rest().len().wrapping_sub(bits.rest().len());
-    r.take(used, What::ZstdTable)?;
+    r.take(used, What::ZSTD_TABLE)?;
     Ok(low32(log))
 }

@@ -1,8 +1,10 @@
 //! Huffman codes of literals (RFC 8878 section 4.2).
 
-use super::bits::{Bits, Marked, READY, low8, size};
+// See `sequences` for what the inline attributes bring.
+
+use super::bits::{Bits, Marked, READY, size};
 use super::fse::{Codes, Table as Fse};
-use crate::bytes::{FAST, LittleEndian, Reader, saturated};
+use crate::bytes::{FAST, LittleEndian, Reader, low8, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// The longest code.
@@ -41,7 +43,7 @@ impl<'w> Code<'w> {
         let at = r.at();
         let mut weights = [0; SYMBOLS];
         let count = read_weights(src, r, &mut weights)?;
-        let wrong = |need: u32| Error::needing(Kind::Invalid, What::ZstdHuffman, at, need.into());
+        let wrong = |need: u32| Error::needing(Kind::Invalid, What::ZSTD_HUFFMAN, at, need.into());
         // How many symbols have this weight.
         let mut counts = [0u32; LONGEST as usize + 1];
         for weight in weights.iter().take(count) {
@@ -62,7 +64,7 @@ impl<'w> Code<'w> {
         }
         let last = left.ilog2().wrapping_add(1);
         if let (Some(weight), Some(count)) = (weights.get_mut(count), counts.get_mut(last as usize)) {
-            *weight = low8(last);
+            *weight = low8(last as usize);
             *count = count.wrapping_add(1);
         }
         // Some code has the full length, as the original wants it.
@@ -90,7 +92,7 @@ impl<'w> Code<'w> {
             let Some(start) = starts.get_mut(weight as usize).filter(|_| weight > 0) else { continue };
             let end = start.wrapping_add(width(weight));
             if let Some(entries) = self.entries.get_mut(*start..end) {
-                entries.fill(symbol << 8 | u16::from(low8(log.wrapping_add(1).wrapping_sub(weight))));
+                entries.fill(symbol << 8 | u16::from(low8(log.wrapping_add(1).wrapping_sub(weight) as usize)));
             }
             *start = end;
         }
@@ -105,7 +107,7 @@ impl<'w> Code<'w> {
     /// that lies at `start..end` of `src`.
     pub(super) fn decode(&self, src: &[u8], start: usize, end: usize, four: bool, dst: &mut [u8]) -> Result<()> {
         let mut r = Reader::<LittleEndian>::new_at(src.get(start..end).unwrap_or_default(), start as u64);
-        let (lengths, count) = if four { (r.take(6, What::ZstdLiterals)?, 4) } else { (&[][..], 1usize) };
+        let (lengths, count) = if four { (r.take(6, What::ZSTD_LITERALS)?, 4) } else { (&[][..], 1usize) };
         let behind = start.saturating_add(lengths.len());
         let (lengths, mut from) = (lengths.as_chunks::<2>().0, behind);
         let mut streams = [Bits::default(); 4];
@@ -114,11 +116,11 @@ impl<'w> Code<'w> {
             let to = match lengths.get(k) {
                 Some(len) => from.saturating_add(u16::from_le_bytes(*len).into()),
                 None if from > end => {
-                    return Err(Error::needing(Kind::Truncated, What::ZstdLiterals, behind as u64, from as u64));
+                    return Err(Error::needing(Kind::Truncated, What::ZSTD_LITERALS, behind as u64, from as u64));
                 }
                 None => end,
             };
-            stream.begin(src, from, to, What::ZstdLiterals)?;
+            stream.begin(src, from, to, What::ZSTD_LITERALS)?;
             from = to;
         }
         let part = dst.len().div_ceil(count).max(1);
@@ -128,7 +130,7 @@ impl<'w> Code<'w> {
         for bits in streams {
             let part = parts.next().unwrap_or_default();
             symbols(self.table(), bits, part.get_mut(done..).unwrap_or_default());
-            bits.finish(What::ZstdLiterals)?;
+            bits.finish(What::ZSTD_LITERALS)?;
         }
         Ok(())
     }
@@ -191,35 +193,35 @@ fn look(table: &[u16; ENTRIES], index: u64) -> u16 {
 
 /// Section 4.2.1.1: the weights of all symbols but the last; gives back how many.
 fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8; SYMBOLS]) -> Result<usize> {
-    let head = usize::from(r.u8(What::ZstdHuffman)?);
+    let head = usize::from(r.u8(What::ZSTD_HUFFMAN)?);
     if head >= 128 {
         let count = head.wrapping_sub(127);
-        let bytes = r.take(count.div_ceil(2), What::ZstdHuffman)?;
+        let bytes = r.take(count.div_ceil(2), What::ZSTD_HUFFMAN)?;
         for (k, weight) in weights.iter_mut().take(count).enumerate() {
             let pair = bytes.get(k / 2).copied().unwrap_or_default();
             *weight = if k % 2 == 0 { pair >> 4 } else { pair & 15 };
         }
         return Ok(count);
     }
-    let mut r = r.split(head, What::ZstdHuffman)?;
+    let mut r = r.split(head, What::ZSTD_HUFFMAN)?;
     let mut entries = [0; 1 << Codes::Weights.most_log()];
     let mut table = Fse::new(Codes::Weights, &mut entries);
     table.read(&mut r)?;
     let at = r.at();
     let start = saturated(at);
     let mut bits = Bits::default();
-    bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZstdHuffman)?;
+    bits.begin(src, start, start.saturating_add(r.rest().len()), What::ZSTD_HUFFMAN)?;
     // Two states take turns, until one has not enough bits to go on.
     bits.refill();
     let (mut state, mut other) = (bits.take(table.log()), bits.take(table.log()));
     if bits.left() < 0 {
-        return Err(Error::needing(Kind::Truncated, What::ZstdHuffman, at, 2));
+        return Err(Error::needing(Kind::Truncated, What::ZSTD_HUFFMAN, at, 2));
     }
     let entries = table.entries::<{ 1 << Codes::Weights.most_log() }>();
     let mut last = false;
     for (k, weight) in weights.iter_mut().take(SYMBOLS.wrapping_sub(1)).enumerate() {
         let entry = Fse::at(entries, state);
-        *weight = low8(entry.base());
+        *weight = low8(entry.base() as usize);
         if last {
             return Ok(k.wrapping_add(1));
         }
@@ -227,5 +229,5 @@ fn read_weights(src: &[u8], r: &mut Reader<'_, LittleEndian>, weights: &mut [u8;
         last = bits.left() < entry.bits().into();
         (state, other) = (other, entry.next().wrapping_add(bits.take(entry.bits())));
     }
-    Err(Error::needing(Kind::Invalid, What::ZstdHuffman, at, SYMBOLS as u64))
+    Err(Error::needing(Kind::Invalid, What::ZSTD_HUFFMAN, at, SYMBOLS as u64))
 }

@@ -38,7 +38,7 @@ impl Literals {
             (_, 2) => (4, 4, 14),
             (_, _) => (5, 4, 18),
         };
-        let word = little(r.take(bytes, What::ZstdLiterals)?);
+        let word = little(r.take(bytes, What::ZSTD_LITERALS)?);
         let mask = (1u64 << width).wrapping_sub(1);
         let len = size(word >> skip & mask);
         let (form, stored) = match kind {
@@ -50,7 +50,7 @@ impl Literals {
             }
         };
         let start = saturated(r.at());
-        r.take(stored, What::ZstdLiterals)?;
+        r.take(stored, What::ZSTD_LITERALS)?;
         Ok(Literals { form, len, start, end: start.saturating_add(stored) })
     }
 
@@ -64,7 +64,7 @@ impl Literals {
             }
             Form::Huffman { four, described } => {
                 let mut r = Reader::new_at(stored, self.start as u64);
-                let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZstdLiterals, self.start as u64, need);
+                let wrong = |need: u64| Error::needing(Kind::Invalid, What::ZSTD_LITERALS, self.start as u64, need);
                 if described {
                     code.read(src, &mut r)?;
                 } else if !code.holds() {

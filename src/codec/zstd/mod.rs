@@ -5,7 +5,7 @@
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
-//! use pilaster::codec::zstd;
+//! use pilaster::unstable::codec::zstd;
 //!
 //! // Header, one raw block of five bytes, the low half of their XXH64.
 //! let stream = b"\x28\xb5\x2f\xfd\x04\x48\x29\0\0hello\xa3\x6d\x9f\x88";
@@ -60,7 +60,7 @@ pub fn decode(src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<u
 /// any bytes, which then are what lies before each frame.
 ///
 /// # Errors
-/// Those of [`decode`]; [`What::ZstdDictionary`](crate::error::What::ZstdDictionary) with an offset in the
+/// Those of [`decode`]; [`What::ZSTD_DICTIONARY`](crate::error::What::ZSTD_DICTIONARY) with an offset in the
 /// dictionary where that is wrong.
 pub fn decode_with(src: &[u8], dst: &mut [u8], dictionary: &[u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     decode_by::<FAST>(src, dst, dictionary, scratch)

@@ -63,9 +63,9 @@ fn frames_in_a_row_and_frames_to_skip() {
     both(&stream, b"onetwo");
     assert_eq!(fast(&[], &mut []), Ok(0));
     let e = fast(&skip[..10], &mut []).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::ZstdFrame, 8, 3));
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Truncated, What::ZSTD_FRAME, 8, 3));
     let e = fast(b"\x28\xb5\x2f\xfc", &mut []).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Invalid, What::ZstdFrame, 0, 0xfc2f_b528));
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Invalid, What::ZSTD_FRAME, 0, 0xfc2f_b528));
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn a_frame_of_the_original_with_its_checksum() {
     both(&stream, b"hello");
     stream[9] ^= 1;
     let e = fast(&stream, &mut [0; 9]).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Checksum, What::ZstdChecksum, 0x889f_6da3));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Checksum, What::ZSTD_CHECKSUM, 0x889f_6da3));
 }
 
 #[test]
@@ -90,26 +90,26 @@ fn headers_of_every_size() {
             if let Some(at) = stream.len().checked_sub(6 + content.len() + 1).filter(|_| len > 0) {
                 other[at] = 9;
                 let e = fast(&other, &mut [0; 3]).unwrap_err();
-                assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::ZstdDictionary));
+                assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::ZSTD_DICTIONARY));
                 assert_eq!(e.need(), 9 << (8 * (len - 1)));
             }
             other = stream;
             let claim = other.len() - 7 - (content.len() - 1);
             other[claim] = 2;
             let e = fast(&other, &mut [0; 9]).unwrap_err();
-            assert!(matches!((e.kind(), e.what()), (Kind::Invalid, What::ZstdFrame | What::ZstdBlock)), "{e}");
+            assert!(matches!((e.kind(), e.what()), (Kind::Invalid, What::ZSTD_FRAME | What::ZSTD_BLOCK)), "{e}");
         }
     }
     // The reserved bit.
     let e = fast(b"\x28\xb5\x2f\xfd\x08\x50\x01\0\0", &mut []).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Unsupported, What::ZstdFrame, 4));
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Unsupported, What::ZSTD_FRAME, 4));
 }
 
 #[test]
 fn raw_and_repeated_blocks() {
     both(&frame(&[b"\0abc", b"\x01\x05x", b"\0", b"\x01\x00y", b"\0de"]), b"abcxxxxxde");
     let e = fast(&frame(&[b"\x03abc"]), &mut [0; 9]).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Invalid, What::ZstdBlock, 6));
+    assert_eq!((e.kind(), e.what(), e.at()), (Kind::Invalid, What::ZSTD_BLOCK, 6));
 }
 
 #[test]
@@ -134,11 +134,11 @@ fn literals_alone() {
     // A second block by the same codes.
     both(&frame(&[&huffman(2, 5, &described), &huffman(3, 5, &bits)]), b"abbababbab");
     let e = fast(&frame(&[&huffman(3, 5, &bits)]), &mut [0; 9]).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZstdLiterals));
+    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZSTD_LITERALS));
     // A bit more or less than there is.
     for len in [4, 6] {
         let e = fast(&frame(&[&huffman(2, len, &described)]), &mut [0; 9]).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZstdLiterals));
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::ZSTD_LITERALS));
     }
 }
 
@@ -151,11 +151,11 @@ fn sequences_by_hand() {
     let again = [b"\x02\x20efgh\x01\xfc".to_vec(), stream("01")].concat();
     both(&frame(&[&body, &again]), b"abababacdcdcdcefefefegh");
     let e = fast(&frame(&[&again]), &mut [0; 99]).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdTable, 3));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZSTD_TABLE, 3));
     // A distance beyond the frame.
     let far = [b"\x02\x20abcd\x01\x54\x02\x02\x02".to_vec(), stream("11")].concat();
     let e = fast(&frame(&[&far]), &mut [0; 99]).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdOffset, 4));
+    assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZSTD_OFFSET, 4));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn a_dictionary_is_what_lies_before() {
         assert_eq!(form(&stream, &mut dst, b"0123456xy", &mut Scratch::new(&mut memory)), Ok(6));
         assert_eq!(dst, *b"axyaxy");
         let e = form(&stream, &mut dst, b"y", &mut Scratch::new(&mut memory)).unwrap_err();
-        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZstdOffset, 3));
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::ZSTD_OFFSET, 3));
     }
 }
 
@@ -179,7 +179,7 @@ fn too_little_scratch_says_how_much() {
     let mut memory = vec![0; WORKSPACE_LEN];
     for room in (0..WORKSPACE_LEN - 8).step_by(97) {
         let e = decode(&stream, &mut [0; 9], &mut Scratch::new(&mut memory[..room])).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::Scratch));
+        assert_eq!((e.kind(), e.what()), (Kind::NoRoom, What::SCRATCH));
     }
     assert_eq!(decode(&stream, &mut [0; 9], &mut Scratch::new(&mut memory)), Ok(5));
 }

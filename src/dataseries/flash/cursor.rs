@@ -59,7 +59,7 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
                     Front::Whole(at) => cursor.at = at,
                     Front::Others => {
                         cursor.pass(false);
-                        return Err(Error::new(Kind::Misuse, What::DsType, start.into()).into());
+                        return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, start.into()).into());
                     }
                     Front::Erased => cursor.pass(false),
                     Front::Torn => cursor.pass(true),
@@ -71,7 +71,7 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
                     let len = header.span().len;
                     let memory = usize::try_from(len).ok().and_then(|len| memory.get_mut(..len));
                     let Some(memory) = memory else {
-                        return Err(Error::needing(Kind::NoRoom, What::Destination, cursor.at.into(), len).into());
+                        return Err(Error::needing(Kind::NoRoom, What::DESTINATION, cursor.at.into(), len).into());
                     };
                     flash.read(cursor.at, memory).map_err(WriteError::Sink)?;
                     let extent = Extent::of(memory, cursor.at.into())?;

@@ -5,7 +5,7 @@ use embedded_storage_03::nor_flash::NorFlash;
 use super::ring::{Ring, front, header, number};
 use super::scan::{self, Found, Front};
 use crate::bytes::{Endian, FlashSink, Sink as _, WriteError};
-use crate::dataseries::write::{Compress, Descriptions, Extent, Of, Record, Schema, Writer};
+use crate::dataseries::write::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Writer};
 use crate::error::{Error, Kind, What};
 
 /// A log in a ring of segments; the [page](super) says what it holds to.
@@ -109,12 +109,6 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         self.file.sink().go_to(at..self.ring.end(self.newest));
     }
 
-    /// The ring.
-    #[must_use]
-    pub const fn ring(&self) -> Ring {
-        self.ring
-    }
-
     /// Segments that hold the log.
     #[must_use]
     pub const fn segments(&self) -> u32 {
@@ -141,11 +135,11 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     /// Adds a row to `extent`, which is flushed first if the row does not fit.
     ///
     /// # Errors
-    /// Those of [`Extent::push`], for a row that does not fit into an empty extent either; those of
+    /// Those of [`ExtentBuffer::push`], for a row that does not fit into an empty extent either; those of
     /// [`flush`](Self::flush), after which the row is not in the extent.
     pub fn push<R: Record>(
         &mut self,
-        extent: &mut Extent<'_, E, Of<R::Static>>,
+        extent: &mut ExtentBuffer<'_, E, Of<R::Static>>,
         row: &R,
     ) -> Result<(), WriteError<F::Error>>
     where
@@ -169,7 +163,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     /// was [given up](Self::give_up). [`Kind::Limit`] for an extent that no segment has room for;
     /// [`Kind::Misuse`] for a type that was not named when the log was mounted. Those of the flash; then the
     /// log must be mounted anew.
-    pub fn flush<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<F::Error>> {
+    pub fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<F::Error>> {
         if extent.is_empty() {
             return Ok(());
         }
@@ -180,7 +174,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
             match self.put(extent) {
                 Err(WriteError::Format(e)) if e.kind() == Kind::NoRoom => {
                     if self.file.extents() == 0 {
-                        return Err(e.turned(Kind::Limit, What::FlashSegment, 0).into());
+                        return Err(e.turned(Kind::Limit, What::FLASH_SEGMENT, 0).into());
                     }
                     self.state = State::Closed;
                     self.next()?;
@@ -190,8 +184,7 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         }
     }
 
-    #[inline(never)]
-    fn put<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<F::Error>> {
+    fn put<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<F::Error>> {
         let done = self.file.begin();
         self.synced(done)?;
         let done = self.file.flush(extent);
@@ -212,15 +205,14 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
     }
 
     /// Begins the next segment, or the newest once more.
-    #[inline(never)]
     fn next(&mut self) -> Result<(), WriteError<F::Error>> {
         let (next, number, live) = match self.state {
-            State::Failed => return Err(Error::new(Kind::Misuse, What::FlashRegion, 0).into()),
+            State::Failed => return Err(Error::new(Kind::Misuse, What::FLASH_REGION, 0).into()),
             State::Again => (self.newest, self.number, self.live),
             State::Open | State::Closed => {
                 if self.live == self.ring.segments {
                     let need = self.ring.segments.saturating_add(1);
-                    return Err(Error::needing(Kind::NoRoom, What::FlashRegion, 0, need.into()).into());
+                    return Err(Error::needing(Kind::NoRoom, What::FLASH_REGION, 0, need.into()).into());
                 }
                 (self.ring.after(self.newest), self.number.saturating_add(1), self.live.saturating_add(1))
             }

@@ -31,7 +31,7 @@
 //! use pilaster::bytes::{LittleEndian, WriteError};
 //! use pilaster::dataseries::flash::{Log, Ring};
 //! use pilaster::dataseries::record;
-//! use pilaster::dataseries::write::{Descriptions, Extent, Memory, Stored};
+//! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, Memory, Stored};
 //! use pilaster::error::Kind;
 //!
 //! record! {
@@ -47,7 +47,7 @@
 //!     let ring = Ring { start: 0, segment: 16 << 10, segments: 8 };
 //!     let types = Descriptions::of::<Reading>();
 //!     let mut log = Log::<LittleEndian, _, _>::mount(flash, ring, types, Stored, &mut page)?;
-//!     let mut extent = Extent::of::<Reading>(Memory::rows(&mut memory))?;
+//!     let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(&mut memory))?;
 //!     for reading in sensor {
 //!         match log.push(&mut extent, &reading) {
 //!             // Full: the oldest rows go.

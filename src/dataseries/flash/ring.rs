@@ -2,8 +2,7 @@
 
 use embedded_storage_03::nor_flash::{NorFlash, ReadNorFlash};
 
-use crate::bytes::WriteError;
-use crate::dataseries::raw::small;
+use crate::bytes::{WriteError, len32};
 use crate::error::{Error, Kind, Result, What};
 
 /// The first four bytes of a segment.
@@ -33,7 +32,7 @@ impl Ring {
         // What is read and written is cut at multiples of 4 and at words.
         let words = 4usize.checked_rem(F::READ_SIZE) == Some(0) && F::ERASE_SIZE.checked_rem(F::WRITE_SIZE) == Some(0);
         if segments < 2 || segment <= front::<F>() || !whole(start) || !whole(segment) || !fits || !words {
-            return Err(Error::new(Kind::Misuse, What::FlashRegion, start.into()));
+            return Err(Error::new(Kind::Misuse, What::FLASH_REGION, start.into()));
         }
         Ok(())
     }
@@ -68,7 +67,7 @@ pub(super) const fn front<F: NorFlash>() -> u32 {
 /// The next whole word.
 pub(super) const fn align<F: NorFlash>(at: u32) -> u32 {
     // Extents are multiples of 4 bytes.
-    let word = if F::WRITE_SIZE > 4 { small(F::WRITE_SIZE) } else { 4 };
+    let word = if F::WRITE_SIZE > 4 { len32(F::WRITE_SIZE) } else { 4 };
     at.next_multiple_of(word)
 }
 

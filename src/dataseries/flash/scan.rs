@@ -4,8 +4,8 @@ use embedded_storage_03::nor_flash::NorFlash;
 use zerocopy::IntoBytes;
 
 use super::ring::align;
-use crate::bytes::{Endian, WriteError};
-use crate::dataseries::raw::{ADLER_AT, EXTENT_HEADER_LEN, FileHeader, HEADER_LEN, small};
+use crate::bytes::{Endian, WriteError, len32};
+use crate::dataseries::raw::{ADLER_AT, EXTENT_HEADER_LEN, FileHeader, HEADER_LEN};
 use crate::dataseries::write::{Descriptions, List};
 use crate::dataseries::{Header, Next};
 use crate::hash::Adler32;
@@ -46,7 +46,7 @@ fn read<F: NorFlash>(
 ) -> Result<(), WriteError<F::Error>> {
     let mut bytes = [0; STEP];
     while at < end {
-        let len = end.wrapping_sub(at).min(small(STEP));
+        let len = end.wrapping_sub(at).min(len32(STEP));
         let bytes = bytes.get_mut(..len as usize).unwrap_or_default();
         flash.read(at, bytes).map_err(WriteError::Sink)?;
         see(bytes);
@@ -63,10 +63,9 @@ fn erased<F: NorFlash>(flash: &mut F, at: u32, end: u32) -> Result<bool, WriteEr
 }
 
 /// What begins at `at` in a segment that ends at `end`. Offsets in headers are those of the flash.
-#[inline(never)]
 pub(super) fn extent<E: Endian, F: NorFlash>(flash: &mut F, at: u32, end: u32) -> Result<Found, WriteError<F::Error>> {
     let left = end.saturating_sub(at);
-    if left < small(EXTENT_HEADER_LEN) {
+    if left < len32(EXTENT_HEADER_LEN) {
         return Ok(if erased(flash, at, end)? { Found::Erased } else { Found::Torn });
     }
     let mut head = [0; EXTENT_HEADER_LEN];
@@ -79,7 +78,7 @@ pub(super) fn extent<E: Endian, F: NorFlash>(flash: &mut F, at: u32, end: u32) -
             let mut sum = Adler32::new();
             sum.update(head.get(..ADLER_AT).unwrap_or_default());
             sum.update(head.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
-            let body = at.wrapping_add(small(EXTENT_HEADER_LEN));
+            let body = at.wrapping_add(len32(EXTENT_HEADER_LEN));
             read(flash, body, at.wrapping_add(len), &mut |bytes| sum.update(bytes))?;
             Ok(if sum.value() == header.adler { Found::Extent(header) } else { Found::Torn })
         }
@@ -96,7 +95,6 @@ pub(super) fn after<F: NorFlash>(header: &Header) -> u32 {
 }
 
 /// Looks at the file that begins at `at`.
-#[inline(never)]
 pub(super) fn front<E: Endian, F: NorFlash>(
     flash: &mut F,
     at: u32,
@@ -108,7 +106,7 @@ pub(super) fn front<E: Endian, F: NorFlash>(
     if head.as_slice() != FileHeader::<E>::STANDARD.as_bytes() {
         return Ok(if erased(flash, at, end)? { Front::Erased } else { Front::Torn });
     }
-    match extent::<E, F>(flash, at.wrapping_add(small(HEADER_LEN)), end)? {
+    match extent::<E, F>(flash, at.wrapping_add(len32(HEADER_LEN)), end)? {
         Found::Extent(header) if header.hash == List::types(types.list()).hash::<E>().0 => {
             Ok(Front::Whole(after::<F>(&header)))
         }

@@ -145,6 +145,10 @@ impl<'a> column::Table for AnyTable<'a> {
     fn restart(&mut self) -> Result<()> {
         both!(self, AnyTable, table => table.restart())
     }
+
+    fn lists(&self, name: &str) -> bool {
+        both!(self, AnyTable, table => table.lists(name))
+    }
 }
 
 /// What lies at an offset of a file of this order: for whoever fetches a file range by range.
@@ -193,7 +197,7 @@ impl Order {
 /// ```
 /// use pilaster::bytes::Scratch;
 /// use pilaster::column::Part as _;
-/// use pilaster::dataseries::raw::HEADER_LEN;
+/// use pilaster::unstable::dataseries::raw::HEADER_LEN;
 /// use pilaster::dataseries::{Order, ReadOptions};
 ///
 /// # let bytes = std::fs::read("tests/golden/dataseries/large_zlib.ds").unwrap();

@@ -187,7 +187,7 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
     let kept = distinct(entries, &|a, b| {
         let document = |entry: &Entry| of(part.pool_bytes(), entry.document);
         match name(a) == name(b) {
-            true if document(a) != document(b) => Err(Error::new(Kind::Invalid, What::DsType, 0)),
+            true if document(a) != document(b) => Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, 0)),
             named => Ok(named),
         }
     })?;
@@ -195,7 +195,6 @@ fn sort<'a>(entries: &'a mut [Entry], decoded: &[u8], part: &Part<'_>) -> Result
 }
 
 /// In the order of their names, and of one name as their documents lie.
-#[inline(never)]
 fn order(entries: &mut [Entry], decoded: &[u8]) {
     let key = |entry: &Entry| (entry.name(decoded), entry.document.at);
     sort_by(entries, |a, b| key(a) < key(b));
@@ -225,7 +224,7 @@ fn of(bytes: &[u8], span: Span) -> &[u8] {
 }
 
 fn number(n: usize) -> Result<u32> {
-    u32::try_from(n).map_err(|_| Error::needing(Kind::Overflow, What::DsType, 0, n as u64))
+    u32::try_from(n).map_err(|_| Error::needing(Kind::Overflow, What::DATASERIES_TYPE, 0, n as u64))
 }
 
 fn bits(options: Options) -> u32 {

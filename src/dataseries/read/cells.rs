@@ -5,28 +5,24 @@ use crate::dataseries::layout::Bit;
 use crate::error::Result;
 
 /// Whether a bit of a record is set.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn is_set(bit: Bit, record: &[u8]) -> bool {
     record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0)
 }
 
 /// Records of `size` bytes.
-#[cfg(target_pointer_width = "64")]
-#[inline(always)]
+#[cfg(not(pilaster_small))]
 fn each_of(records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     records.chunks_exact(size.max(1))
 }
 
 /// The same of records that change.
-#[cfg(target_pointer_width = "64")]
-#[inline(always)]
+#[cfg(not(pilaster_small))]
 pub(super) fn each_mut(records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
     records.chunks_exact_mut(size.max(1))
 }
 
 /// Records of `size` bytes, without the division that `chunks_exact` begins with.
-#[cfg(not(target_pointer_width = "64"))]
-#[inline(always)]
+#[cfg(pilaster_small)]
 fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
     core::iter::from_fn(move || {
         let (record, rest) = records.split_at_checked(size.max(1))?;
@@ -36,8 +32,7 @@ fn each_of(mut records: &[u8], size: usize) -> impl Iterator<Item = &[u8]> {
 }
 
 /// The same of records that change.
-#[cfg(not(target_pointer_width = "64"))]
-#[inline(always)]
+#[cfg(pilaster_small)]
 pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Item = &mut [u8]> {
     core::iter::from_fn(move || {
         let (record, rest) = core::mem::take(&mut records).split_at_mut_checked(size.max(1))?;
@@ -47,13 +42,11 @@ pub(super) fn each_mut(mut records: &mut [u8], size: usize) -> impl Iterator<Ite
 }
 
 /// Cells of `N` bytes at `at` in records of `size` bytes.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn cells<const N: usize>(records: &[u8], size: usize, at: usize) -> impl Iterator<Item = &[u8; N]> {
     each_of(records, size).map_while(move |record| record.get(at..)?.first_chunk())
 }
 
 /// Turns the bytes of each cell of `width` bytes around.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
     for record in each_mut(records, size) {
         if let Some(cell) = record.get_mut(at..).and_then(|cell| cell.get_mut(..width)) {
@@ -63,7 +56,6 @@ pub(super) fn swap(records: &mut [u8], size: usize, at: usize, width: usize) {
 }
 
 /// Puts the cells of `N` bytes side by side.
-#[inline(never)]
 pub(super) fn gather<const N: usize>(records: &[u8], size: usize, at: usize, to: &mut [u8]) {
     let (to, _) = to.as_chunks_mut::<N>();
     for (to, cell) in to.iter_mut().zip(cells::<N>(records, size, at)) {
@@ -83,7 +75,6 @@ pub(super) fn gather_bytes(records: &[u8], size: usize, at: usize, width: usize,
 }
 
 /// Puts one bit of each record into a bitmap, turned over if `not`; `ones` becomes how many of them are 1.
-#[inline(never)]
 pub(super) fn gather_bits<'s>(
     records: &[u8],
     size: usize,
@@ -128,7 +119,6 @@ pub(super) struct Rounded {
 }
 
 impl Number {
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn load(self, bytes: &[u8]) -> Option<u64> {
         match self {
             Number::Int32 => bytes.first_chunk().map(|cell| u32::from_ne_bytes(*cell).into()),
@@ -137,7 +127,6 @@ impl Number {
     }
 
     #[allow(clippy::cast_possible_truncation, reason = "the cell has no more bits")]
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn store(self, value: u64, bytes: &mut [u8]) {
         match self {
             Number::Int32 => {
@@ -153,7 +142,6 @@ impl Number {
         }
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn plus(self, cell: u64, base: u64) -> u64 {
         match self {
             Number::Int32 | Number::Int64 => cell.wrapping_add(base),
@@ -163,7 +151,6 @@ impl Number {
 }
 
 /// Changes every number at `at`, except in records whose `skip` bit is set.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn each(
     records: &mut [u8],
     size: usize,
@@ -227,7 +214,6 @@ pub(super) fn undo(
     }
 }
 
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn differences(
     records: &mut [u8],
     size: usize,
@@ -249,13 +235,11 @@ fn differences(
 }
 
 /// Scaled doubles become values (section 8.4). Every cell, also that of a missing value.
-#[inline(never)]
 pub(super) fn undo_scale(records: &mut [u8], size: usize, at: usize, scale: f64) {
     each(records, size, at, None, Number::Double, |_, cell| (f64::from_bits(cell) * scale).to_bits());
 }
 
 /// The nearest integer, halves away from zero; NaN, infinities and signs of zero stay.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 fn round(x: f64) -> f64 {
     /// To which a number of up to 51 bits is added with its fraction rounded away, halves to even.
     const SHIFT: f64 = 6_755_399_441_055_744.0;
@@ -270,7 +254,6 @@ fn round(x: f64) -> f64 {
 }
 
 #[cold]
-#[inline(never)]
 #[allow(clippy::cast_possible_truncation, reason = "below 2^52 nothing but the fraction is lost")]
 fn round_slowly(x: f64) -> f64 {
     // From 2^52 on every number is an integer.

@@ -1,12 +1,12 @@
 //! Extent types from their XML descriptions (section 5.1).
 
-use crate::bytes::{Scratch, sort_by, words};
+use crate::bytes::{Scratch, sort_by, word_list};
 use crate::dataseries::layout::{Counts, FieldType, Layout, Options, Ordering, Pad};
 use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{DECODED, ExtentType, FieldRecord, NameAt, SCALED, UNIQUE};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Limits;
-use crate::meta::xml::{Attribute, Piece, Tag, Text, Xml};
+use crate::meta::xml::{Attribute, Tag, Text, Token, Xml};
 
 use super::number;
 
@@ -50,7 +50,6 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Walks the document: its root, then its fields. What may stand inside the root is fields and white space; what is
     /// inside a field, nobody asks. Where there is room for all fields, they are whole afterwards.
-    #[inline(never)]
     pub(super) fn read(&mut self, limits: &Limits, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut reader = Xml::new(self.xml);
         let mut root = None;
@@ -58,22 +57,22 @@ impl<'a, 'r> Description<'a, 'r> {
             let at = reader.at();
             let Some(piece) = reader.advance()? else { break };
             match (reader.depth(), piece) {
-                (1, Piece::Open) => root = Some(self.root(reader.tag())?),
-                (2, Piece::Open) if reader.tag().is("field") => {
+                (1, Token::Open) => root = Some(self.root(reader.tag())?),
+                (2, Token::Open) if reader.tag().is("field") => {
                     self.field(reader.tag())?;
                     if self.count as u64 > limits.max_columns.into() {
                         let (at, limit) = (reader.tag().name().at(), limits.max_columns.into());
-                        return Err(Error::needing(Kind::Limit, What::MaxColumns, at, limit));
+                        return Err(Error::needing(Kind::Limit, What::MAX_COLUMNS, at, limit));
                     }
                 }
-                (2, Piece::Open)
-                | (1, Piece::Text { blank: false } | Piece::Cdata | Piece::Comment | Piece::Instruction) => {
-                    return Err(Error::new(Kind::Invalid, What::DsType, at));
+                (2, Token::Open)
+                | (1, Token::Text { blank: false } | Token::Cdata | Token::Comment | Token::Instruction) => {
+                    return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, at));
                 }
                 _ => {}
             }
         }
-        let root = root.ok_or_else(|| Error::new(Kind::Truncated, What::DsType, 0))?;
+        let root = root.ok_or_else(|| Error::new(Kind::Truncated, What::DATASERIES_TYPE, 0))?;
         if let Some(fields) = core::mem::take(&mut self.fields).get_mut(..self.count) {
             self.fields = fields;
             self.place(root.at())?;
@@ -86,12 +85,12 @@ impl<'a, 'r> Description<'a, 'r> {
     fn root(&mut self, tag: &Tag<'a>) -> Result<Text<'a>> {
         let at = tag.name().at();
         if !tag.is("ExtentType") {
-            return Err(Error::new(Kind::Invalid, What::DsType, at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, at));
         }
         let mut declared = Declared::NOTHING;
-        declared.read(tag, OF_ROOT, What::DsType)?;
+        declared.read(tag, OF_ROOT, What::DATASERIES_TYPE)?;
         if !declared.is_named() {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, at));
         }
         self.name = self.put(&declared.name);
         self.namespace = self.put(&declared.namespace);
@@ -103,8 +102,8 @@ impl<'a, 'r> Description<'a, 'r> {
     /// is nullable is said of its place.
     fn field(&mut self, tag: &Tag<'a>) -> Result<()> {
         let mut declared = Declared::NOTHING;
-        declared.read(tag, OF_FIELD, What::DsField)?;
-        let bad = || Error::new(Kind::Invalid, What::DsField, tag.name().at());
+        declared.read(tag, OF_FIELD, What::DATASERIES_FIELD)?;
+        let bad = || Error::new(Kind::Invalid, What::DATASERIES_FIELD, tag.name().at());
         let ty = match (declared.ty.ok_or_else(bad)?, declared.size) {
             (FieldType::FixedWidth(_), 0) => return Err(bad()),
             (FieldType::FixedWidth(_), size) => FieldType::FixedWidth(size),
@@ -152,10 +151,11 @@ impl<'a, 'r> Description<'a, 'r> {
 
     /// Where each field lies in a record: only all of them tell. `at` is where the type has its name.
     fn place(&mut self, at: u64) -> Result<()> {
-        self.layout = self.counts.layout(self.options).ok_or_else(|| Error::new(Kind::Overflow, What::DsType, 0))?;
+        self.layout =
+            self.counts.layout(self.options).ok_or_else(|| Error::new(Kind::Overflow, What::DATASERIES_TYPE, 0))?;
         if self.options.compact && self.layout.compact_prefix() == 0 {
             // Compaction is said by bools; there must be one.
-            return Err(Error::new(Kind::Invalid, What::DsType, at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE, at));
         }
         let mut places = self.layout.places();
         for field in self.fields.iter_mut() {
@@ -177,7 +177,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 && self.name_of(*a) == self.name_of(*b)
                 && let Some(field) = self.fields.get(*b as usize)
             {
-                return Err(Error::new(Kind::Invalid, What::DsField, field.name_at.into()));
+                return Err(Error::new(Kind::Invalid, What::DATASERIES_FIELD, field.name_at.into()));
             }
         }
         for k in 0..self.count {
@@ -194,7 +194,7 @@ impl<'a, 'r> Description<'a, 'r> {
                 let drifts = *base == k && field.ty() == FieldType::Double && field.flags & SCALED == 0;
                 *base <= k && same && !drifts
             };
-            let base = base.filter(fits).ok_or_else(|| Error::new(Kind::Invalid, What::DsField, name.at()))?;
+            let base = base.filter(fits).ok_or_else(|| Error::new(Kind::Invalid, What::DATASERIES_FIELD, name.at()))?;
             let relative = small(base.wrapping_add(1) as u64, &name)?;
             if let Some(field) = self.fields.get_mut(k) {
                 field.relative = relative;
@@ -323,7 +323,7 @@ impl<'a> Declared<'a> {
         while attributes.read(&mut attribute) {
             let Attribute { name, value } = &attribute;
             let text = name.as_str().unwrap_or_default();
-            match words::place(names, text.as_bytes()).and_then(|place| keys.get(place)) {
+            match word_list::place(names, text.as_bytes()).and_then(|place| keys.get(place)) {
                 Some(key) => {
                     self.set(*key, value).ok_or_else(|| Error::new(Kind::Invalid, what, value.at()))?;
                 }
@@ -397,7 +397,7 @@ fn bytes<'b>(text: &Text<'b>, buffer: &'b mut [u8]) -> Option<&'b [u8]> {
 
 /// A number of a field record; only documents that no file can hold have larger ones.
 fn small(n: u64, text: &Text<'_>) -> Result<u32> {
-    u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DsField, text.at()))
+    u32::try_from(n).map_err(|_| Error::new(Kind::Overflow, What::DATASERIES_FIELD, text.at()))
 }
 
 /// The type of a name; a fixedwidth field learns its size elsewhere.
@@ -411,5 +411,5 @@ const YES: &str = "no yes";
 
 /// Which of two values it is: whether the second.
 fn choice(text: &[u8], names: &str) -> Option<bool> {
-    words::place(names, text).map(|place| place > 0)
+    word_list::place(names, text).map(|place| place > 0)
 }

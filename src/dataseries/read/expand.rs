@@ -64,7 +64,7 @@ pub(super) fn expand(
         Some(0) => Ok(()),
         left => {
             let left = left.unwrap_or_default() as u64;
-            Err(Error::needing(Kind::Trailing, What::DsFixed, from.at as u64, left))
+            Err(Error::needing(Kind::Trailing, What::DATASERIES_FIXED, from.at as u64, left))
         }
     }
 }
@@ -80,7 +80,6 @@ impl Step {
 
 /// Behind a branch this must be a call, or the compiler makes a call of both arms.
 #[cold]
-#[inline(never)]
 fn copy(to: &mut [u8], from: &[u8]) {
     for (to, from) in to.iter_mut().zip(from) {
         *to = *from;
@@ -95,7 +94,6 @@ struct Stream<'c> {
 impl Stream<'_> {
     /// The records up to those near the end of the stream; gives back how many. Which cells are null nobody
     /// can foresee, and a branch on it would be wrong half of the time: here is none.
-    #[inline(never)]
     fn records(&mut self, records: &mut [u8], size: usize, prefix: usize, steps: &[Step], ends: [usize; 4]) -> usize {
         let [small, _, fours, _] = ends;
         let (rest, eights) = steps.split_at_checked(fours).unwrap_or_default();
@@ -121,7 +119,6 @@ impl Stream<'_> {
         done
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn cells<const N: usize>(&self, mut at: usize, steps: &[Step], record: &mut [u8]) -> Option<usize> {
         for step in steps {
             // 1 or 0, of which the compiler knows nothing: it would make a branch of it.
@@ -161,6 +158,6 @@ impl Stream<'_> {
 
     #[cold]
     fn ends(&self, n: usize) -> Error {
-        Error::needing(Kind::Truncated, What::DsFixed, self.at as u64, n as u64)
+        Error::needing(Kind::Truncated, What::DATASERIES_FIXED, self.at as u64, n as u64)
     }
 }

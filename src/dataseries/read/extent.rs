@@ -7,7 +7,7 @@ use zerocopy::byteorder::I32;
 
 use super::Trailer;
 use super::header::word;
-use crate::bytes::{Endian, NativeEndian, Reader, Span};
+use crate::bytes::{Endian, FileRange, NativeEndian, Reader};
 use crate::dataseries::raw::{
     self, ADLER_AT, ALIGN, EXTENT_HEADER_LEN, MAX_STORED, Mode, POOL_START, TRAILER_LEN, align,
 };
@@ -58,22 +58,22 @@ impl Header {
 
     /// `native`: whether the extent has the byte order of this machine.
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Header> {
-        let header =
-            Reader::<NativeEndian>::new_at(bytes, at).view::<raw::ExtentHeader<NativeEndian>>(What::DsExtent)?;
+        let header = Reader::<NativeEndian>::new_at(bytes, at)
+            .view::<raw::ExtentHeader<NativeEndian>>(What::DATASERIES_EXTENT)?;
         // A negative number is not below any of the limits.
         let number = |value: I32<NativeEndian>| word(value.get().cast_unsigned(), native);
         let (fixed, variable) = (number(header.fixed), number(header.variable));
         let (rows, pool) = (number(header.rows), number(header.pool));
         let (what, field, value) = if header.name_len == 0 {
-            (What::DsTypeName, 26, 0)
+            (What::DATASERIES_TYPE_NAME, 26, 0)
         } else if fixed >= SIZES.1 {
-            (What::DsSize, 0, fixed)
+            (What::DATASERIES_SIZE, 0, fixed)
         } else if variable >= SIZES.1 {
-            (What::DsSize, 4, variable)
+            (What::DATASERIES_SIZE, 4, variable)
         } else if rows >= SIGN {
-            (What::DsRows, 8, rows)
+            (What::DATASERIES_ROWS, 8, rows)
         } else if !(SIZES.0..SIGN).contains(&pool) {
-            (What::DsPool, 12, pool)
+            (What::DATASERIES_POOL, 12, pool)
         } else {
             return Ok(Header {
                 at,
@@ -101,35 +101,35 @@ impl Header {
     #[cold]
     #[must_use]
     pub fn unknown_type(&self) -> Error {
-        self.wrong(Kind::Invalid, What::DsTypeName, EXTENT_HEADER_LEN, 0)
+        self.wrong(Kind::Invalid, What::DATASERIES_TYPE_NAME, EXTENT_HEADER_LEN, 0)
     }
 
     /// Where the type name lies.
     #[must_use]
-    pub const fn name_span(&self) -> Span {
-        Span { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
+    pub const fn name_span(&self) -> FileRange {
+        FileRange { at: self.at.saturating_add(EXTENT_HEADER_LEN as u64), len: self.name_len as u64 }
     }
 
     /// Where the extent lies, with its padding.
     #[must_use]
-    pub const fn span(&self) -> Span {
+    pub const fn span(&self) -> FileRange {
         let variable = self.variable_span();
         let end = variable.at.saturating_add(align(variable.len, ALIGN as u64));
-        Span { at: self.at, len: end.saturating_sub(self.at) }
+        FileRange { at: self.at, len: end.saturating_sub(self.at) }
     }
 
     /// Where the stored fixed part lies.
     #[must_use]
-    pub const fn fixed_span(&self) -> Span {
+    pub const fn fixed_span(&self) -> FileRange {
         let from = align((EXTENT_HEADER_LEN as u64).saturating_add(self.name_len as u64), ALIGN as u64);
-        Span { at: self.at.saturating_add(from), len: self.fixed as u64 }
+        FileRange { at: self.at.saturating_add(from), len: self.fixed as u64 }
     }
 
     /// Where the stored variable part lies.
     #[must_use]
-    pub const fn variable_span(&self) -> Span {
+    pub const fn variable_span(&self) -> FileRange {
         let fixed = self.fixed_span();
-        Span { at: fixed.at.saturating_add(align(fixed.len, ALIGN as u64)), len: self.variable as u64 }
+        FileRange { at: fixed.at.saturating_add(align(fixed.len, ALIGN as u64)), len: self.variable as u64 }
     }
 }
 
@@ -180,9 +180,9 @@ impl Next {
     /// The range to fetch of a file of `file_len` bytes to know what begins at offset `at`: 28 bytes, or
     /// what is left.
     #[must_use]
-    pub const fn span(at: u64, file_len: u64) -> Span {
+    pub const fn span(at: u64, file_len: u64) -> FileRange {
         let left = file_len.saturating_sub(at);
-        Span { at, len: if left < TRAILER_LEN as u64 { left } else { TRAILER_LEN as u64 } }
+        FileRange { at, len: if left < TRAILER_LEN as u64 { left } else { TRAILER_LEN as u64 } }
     }
 
     /// Says what begins at offset `at`. `bytes` are those of [`span`](Self::span) or more.
@@ -252,18 +252,6 @@ impl<'a, E: Endian> Extent<'a, E> {
         self.stored.type_name()
     }
 
-    /// The fixed part, as it is stored.
-    #[must_use]
-    pub fn fixed(&self) -> &'a [u8] {
-        self.stored.fixed()
-    }
-
-    /// The variable part, as it is stored.
-    #[must_use]
-    pub fn variable(&self) -> &'a [u8] {
-        self.stored.variable()
-    }
-
     /// The check of the stored bytes: Adler-32 of everything but itself (section 3.3).
     ///
     /// # Errors
@@ -274,11 +262,10 @@ impl<'a, E: Endian> Extent<'a, E> {
 }
 
 impl<'a> Stored<'a> {
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
         let header = Header::read(bytes, at, native)?;
-        let Span { len, .. } = header.span();
-        let bytes = Span { at: 0, len }.of(bytes, What::DsExtent).map_err(|e| e.moved(at))?;
+        let FileRange { len, .. } = header.span();
+        let bytes = FileRange { at: 0, len }.of(bytes, What::DATASERIES_EXTENT).map_err(|e| e.moved(at))?;
         Ok(Stored { header, bytes })
     }
 
@@ -295,9 +282,9 @@ impl<'a> Stored<'a> {
     }
 
     /// The length was checked when the extent was made.
-    fn part(&self, span: Span) -> &'a [u8] {
+    fn part(&self, span: FileRange) -> &'a [u8] {
         let at = span.at.saturating_sub(self.header.at);
-        Span { at, ..span }.of(self.bytes, What::DsExtent).unwrap_or_default()
+        FileRange { at, ..span }.of(self.bytes, What::DATASERIES_EXTENT).unwrap_or_default()
     }
 
     pub fn check(&self) -> Result<()> {
@@ -305,7 +292,7 @@ impl<'a> Stored<'a> {
         sum.update(self.bytes.get(..ADLER_AT).unwrap_or_default());
         sum.update(self.bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
-            return Err(self.header.wrong(Kind::Checksum, What::DsAdler, ADLER_AT, self.header.adler));
+            return Err(self.header.wrong(Kind::Checksum, What::DATASERIES_ADLER, ADLER_AT, self.header.adler));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 use core::marker::PhantomData;
 
 use super::{End, Extent, Index, Next, Part, ReadOptions, Trailer, Types, header};
-use crate::bytes::{Endian, FAST, Scratch, Span};
+use crate::bytes::{Endian, FAST, FileRange, Scratch};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
@@ -38,9 +38,9 @@ impl<'a, E: Endian> File<'a, E> {
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         header::check(bytes, E::IS_NATIVE)?;
         let span = Trailer::span(bytes.len() as u64)?;
-        let trailer = Trailer::of::<E>(span.of(bytes, What::DsTrailer)?, span.at)?.located(span.at)?;
+        let trailer = Trailer::of::<E>(span.of(bytes, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
         let types = Self::types_of(bytes, options, scratch)?;
-        let extent = Extent::<E>::of(trailer.index.of(bytes, What::DsIndex)?, trailer.index.at)?;
+        let extent = Extent::<E>::of(trailer.index.of(bytes, What::DATASERIES_INDEX)?, trailer.index.at)?;
         let index = Index::open(&extent, &trailer, options, scratch)?;
         Ok(File { bytes, types, index: Some((index, trailer)), options: *options, order: PhantomData })
     }
@@ -77,7 +77,7 @@ impl<'a, E: Endian> File<'a, E> {
     ///
     /// let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 64]);
     /// let mut log = Writer::<LittleEndian, _>::new(Vec::new(), TYPES, &mut slots);
-    /// let mut extent = write::Extent::of::<Tick>(Memory::rows(&mut rows))?;
+    /// let mut extent = write::ExtentBuffer::of::<Tick>(Memory::rows(&mut rows))?;
     /// extent.push(&Tick { time: 1000, n: Some(7) })?;
     /// extent.push(&Tick { time: 1010, n: None })?;
     /// log.flush(&mut extent).unwrap();
@@ -109,7 +109,7 @@ impl<'a, E: Endian> File<'a, E> {
             return Err(first.header().unknown_type());
         }
         if List::types(types.list()).hash::<E>().0 != first.header().hash {
-            return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, HEADER_LEN as u64));
         }
         Ok(File { bytes, types: Types::NONE, index: None, options: *options, order: PhantomData })
     }
@@ -150,7 +150,8 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// [`Kind::Invalid`] if the file has no such type.
     pub fn table(&self, name: &str) -> Result<Table<'a, E>> {
-        let ty = self.types.find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Invalid, What::DsTypeName, 0))?;
+        let ty =
+            self.types.find(name.as_bytes()).ok_or_else(|| Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, 0))?;
         Ok(Table { extents: self.extents(), ty })
     }
 
@@ -180,7 +181,7 @@ impl<'a, E: Endian> File<'a, E> {
                 extent.unpack(&ty, &options, &mut scratch)?;
             }
         }
-        extents.end().ok_or_else(|| Error::new(Kind::Truncated, What::DsExtent, extents.at))
+        extents.end().ok_or_else(|| Error::new(Kind::Truncated, What::DATASERIES_EXTENT, extents.at))
     }
 
     /// The most scratch that unpacking any one extent takes; no extent is unpacked for that.
@@ -232,18 +233,18 @@ impl<'a, E: Endian> Extents<'a, E> {
             }
             Some((index, _)) => {
                 let row = index.get(self.row)?;
-                let extent = Extent::<E>::of(row.span.of(bytes, What::DsExtent)?, row.span.at)?;
+                let extent = Extent::<E>::of(row.span.of(bytes, What::DATASERIES_EXTENT)?, row.span.at)?;
                 // What the index says of an extent, the extent must say, too.
                 if extent.header().span() != row.span || extent.type_name() != row.type_name {
-                    return Err(Error::needing(Kind::Invalid, What::DsIndex, self.row, row.span.at));
+                    return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, self.row, row.span.at));
                 }
                 return Ok(Some(extent));
             }
             None => Next::span(self.at, bytes.len() as u64),
         };
-        match Next::of::<E>(span.of(bytes, What::DsExtent)?, self.at)? {
+        match Next::of::<E>(span.of(bytes, What::DATASERIES_EXTENT)?, self.at)? {
             Next::Extent(header) => {
-                let Span { at, .. } = header.span();
+                let FileRange { at, .. } = header.span();
                 let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
                 let extent = Extent::<E>::of(rest, at)?;
                 if self.row > 0 && extent.type_name() == XML_TYPE.as_bytes() {
@@ -287,12 +288,6 @@ pub struct Table<'a, E> {
 }
 
 impl<'a, E: Endian> Table<'a, E> {
-    /// The type of the rows.
-    #[must_use]
-    pub const fn extent_type(&self) -> &ExtentType<'a> {
-        &self.ty
-    }
-
     /// The next extent of the type, as it is stored.
     fn next_extent(&mut self) -> Result<Option<Extent<'a, E>>> {
         let file = self.extents.file;
@@ -348,5 +343,10 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
     fn restart(&mut self) -> Result<()> {
         self.extents = self.extents.file.extents();
         Ok(())
+    }
+
+    /// Of a type without extents, too.
+    fn lists(&self, name: &str) -> bool {
+        self.ty.find(name).is_some()
     }
 }

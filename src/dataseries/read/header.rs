@@ -1,6 +1,6 @@
 //! The two ends of a file: header (section 2) and trailer (section 10).
 
-use crate::bytes::{Endian, LittleEndian, NativeEndian, Reader, Span};
+use crate::bytes::{Endian, FileRange, LittleEndian, NativeEndian, Reader};
 use crate::dataseries::raw::{
     self, CHECK_I32, CHECK_I64, CHECK_INF, CHECK_PI, HEADER_LEN, MAGIC, TRAILER_LEN, TRAILER_SEED,
 };
@@ -19,7 +19,7 @@ pub enum Order {
 
 impl Order {
     /// Where the header lies: the first range to fetch of a file.
-    pub const SPAN: Span = Span { at: 0, len: HEADER_LEN as u64 };
+    pub const SPAN: FileRange = FileRange { at: 0, len: HEADER_LEN as u64 };
 
     /// Checks a file header and says which byte order it has. Bytes 4 to 8 decide; all other check
     /// values must then be right.
@@ -28,14 +28,14 @@ impl Order {
     /// [`Kind::Truncated`], or [`Kind::Invalid`] with the check that fails.
     pub fn of(header: &[u8]) -> Result<Order> {
         let mut r = Reader::<LittleEndian>::new(header);
-        let magic = *r.array::<4>(What::Magic)?;
+        let magic = *r.array::<4>(What::MAGIC)?;
         if magic != MAGIC {
-            return Err(Error::needing(Kind::Invalid, What::Magic, 0, u32::from_le_bytes(magic).into()));
+            return Err(Error::needing(Kind::Invalid, What::MAGIC, 0, u32::from_le_bytes(magic).into()));
         }
-        let order = match r.i32(What::DsHeader)? {
+        let order = match r.i32(What::DATASERIES_HEADER)? {
             CHECK_I32 => Order::Little,
             word if word.swap_bytes() == CHECK_I32 => Order::Big,
-            word => return Err(Error::needing(Kind::Invalid, What::DsHeader, 4, word.cast_unsigned().into())),
+            word => return Err(Error::needing(Kind::Invalid, What::DATASERIES_HEADER, 4, word.cast_unsigned().into())),
         };
         check_longs(view(header)?, (order == Order::Little) == LittleEndian::IS_NATIVE)?;
         Ok(order)
@@ -55,16 +55,16 @@ impl Order {
 pub(super) fn check(header: &[u8], native: bool) -> Result<()> {
     let header = view(header)?;
     if header.magic != MAGIC {
-        return Err(Error::new(Kind::Invalid, What::Magic, 0));
+        return Err(Error::new(Kind::Invalid, What::MAGIC, 0));
     }
     if word(header.check32.get().cast_unsigned(), native) != CHECK_I32.cast_unsigned() {
-        return Err(Error::new(Kind::Invalid, What::DsHeader, 4));
+        return Err(Error::new(Kind::Invalid, What::DATASERIES_HEADER, 4));
     }
     check_longs(header, native)
 }
 
 fn view(header: &[u8]) -> Result<&raw::FileHeader<NativeEndian>> {
-    Reader::<NativeEndian>::new(header).view(What::DsHeader)
+    Reader::<NativeEndian>::new(header).view(What::DATASERIES_HEADER)
 }
 
 /// The check values behind the one that says the byte order.
@@ -80,17 +80,15 @@ fn check_longs(header: &raw::FileHeader<NativeEndian>, native: bool) -> Result<(
     } else {
         return Ok(());
     };
-    Err(Error::new(Kind::Invalid, What::DsHeader, wrong))
+    Err(Error::new(Kind::Invalid, What::DATASERIES_HEADER, wrong))
 }
 
 /// A word of a file; `native`: whether it has the byte order of this machine.
-#[cfg_attr(target_family = "wasm", inline(never))]
 pub(super) const fn word(stored: u32, native: bool) -> u32 {
     if native { stored } else { stored.swap_bytes() }
 }
 
 /// The same of a long word.
-#[cfg_attr(target_family = "wasm", inline(never))]
 const fn long(stored: u64, native: bool) -> u64 {
     if native { stored } else { stored.swap_bytes() }
 }
@@ -100,7 +98,7 @@ const fn long(stored: u64, native: bool) -> u64 {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Trailer {
     /// Where the index extent lies, as the trailer has it.
-    pub index: Span,
+    pub index: FileRange,
     /// The chain of all check values; anything in files of older writers, so nobody checks it.
     pub chain: u32,
     /// The hash of the trailer itself.
@@ -112,11 +110,11 @@ impl Trailer {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if the file is too short to have one.
-    pub fn span(file_len: u64) -> Result<Span> {
+    pub fn span(file_len: u64) -> Result<FileRange> {
         let len = TRAILER_LEN as u64;
         match file_len.checked_sub(len) {
-            Some(at) if at >= HEADER_LEN as u64 => Ok(Span { at, len }),
-            _ => Err(Error::needing(Kind::Truncated, What::DsTrailer, file_len, len)),
+            Some(at) if at >= HEADER_LEN as u64 => Ok(FileRange { at, len }),
+            _ => Err(Error::needing(Kind::Truncated, What::DATASERIES_TRAILER, file_len, len)),
         }
     }
 
@@ -131,31 +129,32 @@ impl Trailer {
 
     /// `native`: whether the trailer has the byte order of this machine.
     pub(super) fn read(bytes: &[u8], at: u64, native: bool) -> Result<Trailer> {
-        let trailer = Reader::<NativeEndian>::new_at(bytes, at).view::<raw::Trailer<NativeEndian>>(What::DsTrailer)?;
+        let trailer =
+            Reader::<NativeEndian>::new_at(bytes, at).view::<raw::Trailer<NativeEndian>>(What::DATASERIES_TRAILER)?;
         if trailer.marker.get() != -1 {
-            return Err(Error::new(Kind::Invalid, What::DsTrailer, at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TRAILER, at));
         }
         let size = word(trailer.index_size.get().cast_unsigned(), native);
         let not = word(trailer.not_index_size.get().cast_unsigned(), native);
         let (chain, stored) = (word(trailer.chain.get(), native), word(trailer.hash.get(), native));
         let index_at = long(trailer.index_at.get().cast_unsigned(), native);
         let at_size = at.saturating_add(4);
-        let wrong = || Err(Error::needing(Kind::Invalid, What::DsTrailer, at_size, size.into()));
+        let wrong = || Err(Error::needing(Kind::Invalid, What::DATASERIES_TRAILER, at_size, size.into()));
         if size != !not {
             return wrong();
         }
         let Some(body) = bytes.get(..TRAILER_LEN.saturating_sub(4)) else {
-            return Err(Error::new(Kind::Truncated, What::DsTrailer, at));
+            return Err(Error::new(Kind::Truncated, What::DATASERIES_TRAILER, at));
         };
         if lookup2(TRAILER_SEED, body) != stored && !cfg!(fuzzing) {
             let at = at.saturating_add(body.len() as u64);
-            return Err(Error::needing(Kind::Checksum, What::DsTrailer, at, stored.into()));
+            return Err(Error::needing(Kind::Checksum, What::DATASERIES_TRAILER, at, stored.into()));
         }
         // Both are signed.
         if size.cast_signed() < 0 || index_at.cast_signed() < 0 {
             return wrong();
         }
-        Ok(Trailer { index: Span { at: index_at, len: size.into() }, chain, hash: stored })
+        Ok(Trailer { index: FileRange { at: index_at, len: size.into() }, chain, hash: stored })
     }
 
     /// Checks that the index extent ends at offset `at`, that of the trailer.
@@ -165,7 +164,7 @@ impl Trailer {
     pub fn located(self, at: u64) -> Result<Trailer> {
         if self.index.end() != Some(at) || self.index.at < HEADER_LEN as u64 {
             let field = at.saturating_add(16);
-            return Err(Error::needing(Kind::Invalid, What::DsTrailer, field, self.index.at));
+            return Err(Error::needing(Kind::Invalid, What::DATASERIES_TRAILER, field, self.index.at));
         }
         Ok(self)
     }

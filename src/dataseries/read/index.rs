@@ -2,7 +2,7 @@
 
 use super::extent::Stored;
 use super::{Extent, Part, ReadOptions, Trailer};
-use crate::bytes::{Endian, Scratch, Span};
+use crate::bytes::{Endian, FileRange, Scratch};
 use crate::column::Part as _;
 use crate::dataseries::raw::{ALIGN, HEADER_LEN, INDEX_RECORD, INDEX_TYPE, XML_TYPE};
 use crate::dataseries::types::ExtentType;
@@ -13,14 +13,14 @@ use crate::error::{Error, Kind, Result, What};
 pub struct Index<'a> {
     part: Part<'a>,
     /// Where the index extent itself lies.
-    own: Span,
+    own: FileRange,
 }
 
 /// A row of the index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct IndexRow<'a> {
     /// Where the extent lies. The index has its offset; it ends where the next begins.
-    pub span: Span,
+    pub span: FileRange,
     /// The name of its type.
     pub type_name: &'a [u8],
 }
@@ -49,8 +49,8 @@ impl<'a> Index<'a> {
     ) -> Result<Self> {
         let own = extent.header.span();
         if own != trailer.index {
-            let Span { at, len } = trailer.index;
-            return Err(Error::needing(Kind::Invalid, What::DsTrailer, at, len));
+            let FileRange { at, len } = trailer.index;
+            return Err(Error::needing(Kind::Invalid, What::DATASERIES_TRAILER, at, len));
         }
         if extent.type_name() != INDEX_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
@@ -64,7 +64,7 @@ impl<'a> Index<'a> {
     fn check(&self) -> Result<()> {
         let (mut before, mut name) = (0, &[][..]);
         for k in 0..self.len() {
-            let bad = |at| Err(Error::needing(Kind::Invalid, What::DsIndex, k, at));
+            let bad = |at| Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, at));
             let Some(at) = self.offset(k) else { return bad(0) };
             name = self.name(k)?;
             let (first, last) = (k == 0, k.saturating_add(1) == self.len());
@@ -77,7 +77,7 @@ impl<'a> Index<'a> {
         }
         match self.len() {
             2.. if name == INDEX_TYPE.as_bytes() => Ok(()),
-            len => Err(Error::new(Kind::Invalid, What::DsIndex, len)),
+            len => Err(Error::new(Kind::Invalid, What::DATASERIES_INDEX, len)),
         }
     }
 
@@ -98,13 +98,13 @@ impl<'a> Index<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row.
     pub fn get(&self, k: u64) -> Result<IndexRow<'a>> {
-        let none = || Error::needing(Kind::OutOfRange, What::DsIndex, k, self.len());
+        let none = || Error::needing(Kind::OutOfRange, What::DATASERIES_INDEX, k, self.len());
         let at = self.offset(k).ok_or_else(none)?;
         let end = match self.offset(k.saturating_add(1)) {
             Some(end) => end,
             None => self.own.end().unwrap_or(at),
         };
-        Ok(IndexRow { span: Span { at, len: end.saturating_sub(at) }, type_name: self.name(k)? })
+        Ok(IndexRow { span: FileRange { at, len: end.saturating_sub(at) }, type_name: self.name(k)? })
     }
 
     fn record(&self, k: u64) -> Option<&'a [u8; INDEX_RECORD]> {

@@ -4,12 +4,11 @@ use core::ops::Range;
 
 use super::cells;
 use super::pool::Pool;
-use crate::bytes::Scratch;
-use crate::column::{self, Batch, Prim, Span, Spans, Type, Validity, Values, VarBytes};
+use crate::bytes::{Scratch, low32};
+use crate::column::{self, Batch, Fact, Prim, Span, Spans, Type, Validity, Values, VarBytes, Zone};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::Cell;
-use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// The rows of one extent, unpacked: native cells, all differences undone.
@@ -44,8 +43,8 @@ impl<'s> Part<'s> {
     }
 
     pub(super) fn slice(&self, span: Span) -> Result<&'s [u8]> {
-        let span = crate::bytes::Span { at: span.at.into(), len: span.len.into() };
-        span.of(self.pool.bytes(), What::DsCell)
+        let span = crate::bytes::FileRange { at: span.at.into(), len: span.len.into() };
+        span.of(self.pool.bytes(), What::DATASERIES_CELL)
     }
 
     pub(super) const fn pool_bytes(&self) -> &'s [u8] {
@@ -92,7 +91,7 @@ impl<'s> column::Part for Part<'s> {
 impl Part<'_> {
     #[cold]
     fn no_column(&self, k: usize) -> Error {
-        Error::needing(Kind::OutOfRange, What::Column, k as u64, self.ty.records().len() as u64)
+        Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.ty.records().len() as u64)
     }
 }
 
@@ -134,8 +133,8 @@ impl<'c> Column<'c> {
             FieldType::Double => Cell::Double(f64::from_ne_bytes(eight())),
             FieldType::Variable32 => {
                 let span = self.pool.span(u32::from_ne_bytes(four()))?;
-                let span = crate::bytes::Span { at: span.at.into(), len: span.len.into() };
-                Cell::Bytes(span.of(self.pool.bytes(), What::DsCell)?)
+                let span = crate::bytes::FileRange { at: span.at.into(), len: span.len.into() };
+                Cell::Bytes(span.of(self.pool.bytes(), What::DATASERIES_CELL)?)
             }
             FieldType::FixedWidth(width) => Cell::Bytes(cell.get(..width as usize).unwrap_or_default()),
         }))
@@ -154,7 +153,7 @@ impl<'c> Column<'c> {
 
     #[cold]
     fn no_rows(&self, rows: &Range<u64>) -> Error {
-        Error::needing(Kind::OutOfRange, What::Row, rows.end, self.rows.into())
+        Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.rows.into())
     }
 
     /// Cells as a slice: the records themselves if they are nothing else and lie aligned, else gathered.
@@ -198,7 +197,7 @@ impl<'c> Column<'c> {
             return Ok(VarBytes { data: records, spans });
         }
         let bytes = (width as usize).checked_mul(len);
-        let bytes = bytes.ok_or_else(|| Error::needing(Kind::Overflow, What::Scratch, 0, width.into()))?;
+        let bytes = bytes.ok_or_else(|| Error::needing(Kind::Overflow, What::SCRATCH, 0, width.into()))?;
         let data = scratch.take::<u8>(bytes)?;
         cells::gather_bytes(records, self.size as usize, self.slot.at as usize, width as usize, data);
         Ok(VarBytes { data, spans })
@@ -273,5 +272,15 @@ impl<'c> column::Column for Column<'c> {
         };
         let validity = self.validity(records, len, scratch)?;
         Ok(Batch { first: rows.start, len, values, validity, of: *self })
+    }
+
+    /// The extent.
+    fn zone_around<'s>(&self, row: u64, _: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
+    where
+        Self: 's,
+    {
+        let rows = 0..self.rows.into();
+        let nulls = if self.slot.null.is_none() { Fact::Exact(0) } else { Fact::Unknown };
+        Ok(rows.contains(&row).then_some(Zone { rows, min: Fact::Unknown, max: Fact::Unknown, nulls }))
     }
 }

@@ -30,7 +30,6 @@ impl<'s> Pool<'s> {
         (self.tail.len() as u64).saturating_add(POOL_START as u64)
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn length(&self, word: [u8; 4]) -> Option<u32> {
         let stored = u32::from_ne_bytes(word);
         let len = if self.swapped { header::word(stored, false) } else { stored };
@@ -70,7 +69,6 @@ impl<'s> Pool<'s> {
         })
     }
 
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn entries(&self, mut hash: Option<&mut ExtentHash>) -> Result<()> {
         let mut rest = self.tail;
         while let Some(word) = rest.first_chunk::<4>() {
@@ -126,12 +124,12 @@ impl<'s> Pool<'s> {
     fn bad_entry(&self, rest: &[u8]) -> Error {
         let at = self.len().saturating_sub(rest.len() as u64);
         let word = rest.first_chunk().map_or(0, |word| u32::from_ne_bytes(*word));
-        Error::needing(Kind::Invalid, What::DsPool, at, word.into())
+        Error::needing(Kind::Invalid, What::DATASERIES_POOL, at, word.into())
     }
 }
 
 /// `at` is the offset that the cell has: where it lies among the records, only the caller knows.
 #[cold]
 fn bad_cell(cell: u32) -> Error {
-    Error::needing(Kind::Invalid, What::DsCell, cell.into(), cell.into())
+    Error::needing(Kind::Invalid, What::DATASERIES_CELL, cell.into(), cell.into())
 }

@@ -117,7 +117,6 @@ impl<'a, E: Endian> Extent<'a, E> {
 
 /// `native`: whether the extent has the byte order of this machine.
 impl<'a> Stored<'a> {
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub fn unpack<'s, S: Schema>(
         &self,
         ty: &ExtentType<'s>,
@@ -144,7 +143,7 @@ impl<'a> Stored<'a> {
         'a: 's,
     {
         if self.type_name() != ty.name().as_bytes() {
-            return Err(self.header.wrong(Kind::Misuse, What::DsTypeName, EXTENT_HEADER_LEN, 0));
+            return Err(self.header.wrong(Kind::Misuse, What::DATASERIES_TYPE_NAME, EXTENT_HEADER_LEN, 0));
         }
         if options.verify {
             self.check()?;
@@ -166,7 +165,7 @@ impl<'a> Stored<'a> {
         if options.verify {
             let hash = hash.unwrap_or_else(|| pool.hash(records.bytes()))?;
             if hash != header.hash && !cfg!(fuzzing) {
-                return Err(header.wrong(Kind::Checksum, What::DsHash, 20, header.hash));
+                return Err(header.wrong(Kind::Checksum, What::DATASERIES_HASH, 20, header.hash));
             }
         } else {
             pool.walk()?;
@@ -223,7 +222,7 @@ impl<'a> Stored<'a> {
     fn records_len(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<usize> {
         let header = &self.header;
         let len = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
-        let wrong = || Err(header.wrong(Kind::Invalid, What::DsRows, 8, header.rows));
+        let wrong = || Err(header.wrong(Kind::Invalid, What::DATASERIES_ROWS, 8, header.rows));
         if header.rows > 0 && len == 0 {
             // A type without fields cannot hold rows.
             return wrong();
@@ -244,7 +243,7 @@ impl<'a> Stored<'a> {
         let header = &self.header;
         let len = u64::from(header.pool).saturating_sub(POOL_START as u64);
         if len > most(header.variable_mode, header.variable) {
-            return Err(header.wrong(Kind::Invalid, What::DsPool, 12, header.pool));
+            return Err(header.wrong(Kind::Invalid, What::DATASERIES_POOL, 12, header.pool));
         }
         within(len, options)
     }
@@ -263,21 +262,21 @@ impl<'a> Stored<'a> {
         let (stored, mode) = (self.fixed(), self.header.fixed_mode);
         let at = self.header.fixed_span().at;
         if len == 0 {
-            return nothing(stored, What::DsFixed, at).map(|()| Records::Stored(&[]));
+            return nothing(stored, What::DATASERIES_FIXED, at).map(|()| Records::Stored(&[]));
         }
         if self.stays(ty, native) {
-            return exactly(stored, len, What::DsFixed, at).map(Records::Stored);
+            return exactly(stored, len, What::DATASERIES_FIXED, at).map(Records::Stored);
         }
         let words = scratch.take::<u64>(len.div_ceil(8))?;
         let records = bytemuck::must_cast_slice_mut::<u64, u8>(words).get_mut(..len).unwrap_or_default();
         if !S::USES.compact || !ty.options().compact {
-            restore(mode, stored, records, &mut scratch.scope(), What::DsFixed, at)?;
+            restore(mode, stored, records, &mut scratch.scope(), What::DATASERIES_FIXED, at)?;
         } else if mode == Mode::None {
             expand::expand(stored, ty, records, &mut scratch.scope()).map_err(|e| e.moved(at))?;
         } else {
             let mut inner = scratch.scope();
             let room = inner.take::<u8>(len)?;
-            let n = decode(mode, stored, room, &mut inner, What::DsFixed, at)?;
+            let n = decode(mode, stored, room, &mut inner, What::DATASERIES_FIXED, at)?;
             let compacted = room.get(..n).unwrap_or_default();
             expand::expand(compacted, ty, records, &mut inner).map_err(|e| e.moved(at))?;
         }
@@ -292,13 +291,13 @@ impl<'a> Stored<'a> {
         let (stored, mode) = (self.variable(), self.header.variable_mode);
         let at = self.header.variable_span().at;
         if len == 0 {
-            return nothing(stored, What::DsVariable, at).map(|()| &[][..]);
+            return nothing(stored, What::DATASERIES_VARIABLE, at).map(|()| &[][..]);
         }
         if mode == Mode::None {
-            return exactly(stored, len, What::DsVariable, at);
+            return exactly(stored, len, What::DATASERIES_VARIABLE, at);
         }
         let tail = scratch.take::<u8>(len)?;
-        restore(mode, stored, tail, &mut scratch.scope(), What::DsVariable, at)?;
+        restore(mode, stored, tail, &mut scratch.scope(), What::DATASERIES_VARIABLE, at)?;
         Ok(tail)
     }
 }
@@ -309,7 +308,7 @@ fn within(len: u64, options: &ReadOptions) -> Result<usize> {
     usize::try_from(len)
         .ok()
         .filter(|_| len <= max)
-        .ok_or_else(|| Error::needing(Kind::Limit, What::MaxDecoded, 0, max))
+        .ok_or_else(|| Error::needing(Kind::Limit, What::MAX_DECODED, 0, max))
 }
 
 /// Nothing is stored of a part without bytes; its mode means nothing (section 4).
@@ -340,11 +339,11 @@ fn restore(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, 
 /// Decompresses a part; gives back how many bytes it has, at most those of `to`.
 fn decode(mode: Mode, stored: &[u8], to: &mut [u8], scratch: &mut Scratch<'_>, what: What, at: u64) -> Result<usize> {
     let Some(codec) = mode.codec() else {
-        return Err(Error::needing(Kind::Unsupported, What::DsMode, at, mode.id().into()));
+        return Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, at, mode.id().into()));
     };
     codec.decode(stored, to, scratch).map_err(|e| match e.kind() {
         // The room is what the header says: more is not for the caller to lend.
-        Kind::NoRoom if e.what() != What::Scratch => e.turned(Kind::Trailing, what, at),
+        Kind::NoRoom if e.what() != What::SCRATCH => e.turned(Kind::Trailing, what, at),
         Kind::NoRoom => e,
         _ => e.moved(at),
     })

@@ -5,7 +5,7 @@ use zerocopy::IntoBytes;
 
 use super::list::{IndexSlot, List};
 use super::output::{Finished, Output, Put, Stopped, trailer};
-use super::{Compress, Descriptions, Extent, Of, Record, Schema, Stored, WriteError, Writer};
+use super::{Compress, Descriptions, ExtentBuffer, Of, Record, Schema, Stored, WriteError, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::dataseries::raw::FileHeader;
 use crate::error::{Kind, What};
@@ -23,7 +23,7 @@ use crate::error::{Kind, What};
 /// ```
 /// use pilaster::bytes::LittleEndian;
 /// use pilaster::dataseries::record;
-/// use pilaster::dataseries::write::{AsyncWriter, Descriptions, Extent, IndexSlot, Memory, WriteError};
+/// use pilaster::dataseries::write::{AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Memory, WriteError};
 ///
 /// record! {
 ///     /// What the sensor says.
@@ -37,7 +37,7 @@ use crate::error::{Kind, What};
 ///     let (mut slots, mut window, mut memory) = ([IndexSlot::EMPTY; 8], [0; 64], [0; 512]);
 ///     let types = Descriptions::of::<Reading>();
 ///     let mut log = AsyncWriter::<LittleEndian, _>::new(uart, types, &mut slots, &mut window);
-///     let mut extent = Extent::of::<Reading>(Memory::rows(&mut memory))?;
+///     let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(&mut memory))?;
 ///     for second in 0..100 {
 ///         log.push(&mut extent, &Reading { time: second * 1000, temp: 21.5 }).await?;
 ///     }
@@ -118,7 +118,7 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
     /// Those of [`Writer::push`].
     pub async fn push<R: Record>(
         &mut self,
-        extent: &mut Extent<'_, E, Of<R::Static>>,
+        extent: &mut ExtentBuffer<'_, E, Of<R::Static>>,
         row: &R,
     ) -> Result<(), WriteError<W::Error>>
     where
@@ -136,7 +136,7 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
     ///
     /// # Errors
     /// Those of [`Writer::flush`].
-    pub async fn flush<T: Schema>(&mut self, extent: &mut Extent<'_, E, T>) -> Result<(), WriteError<W::Error>> {
+    pub async fn flush<T: Schema>(&mut self, extent: &mut ExtentBuffer<'_, E, T>) -> Result<(), WriteError<W::Error>> {
         if extent.is_empty() {
             return Ok(());
         }
@@ -160,7 +160,7 @@ impl<'w, E: Endian, W: Write, C: Compress> AsyncWriter<'w, E, W, C> {
         let AsyncWriter { file: Writer { mut out, types, slots, extents, .. }, mut sink, window } = self;
         let (index_at, out) = (out.at(), &mut out);
         let Some(slots) = slots.get(..extents) else {
-            let _stopped = out.stop(Kind::NoRoom, What::DsIndex, extents);
+            let _stopped = out.stop(Kind::NoRoom, What::DATASERIES_INDEX, extents);
             stopped(out)?;
             return Ok(sink);
         };
@@ -189,7 +189,7 @@ async fn put_list<E: Endian, W: Write>(
     match Finished::<E>::of_list(&list) {
         Some(mut finished) => put_extent::<E, W>(out, sink, window, &mut finished).await,
         None => {
-            let _stopped: Stopped = out.stop(Kind::Limit, What::DsExtent, 0);
+            let _stopped: Stopped = out.stop(Kind::Limit, What::DATASERIES_EXTENT, 0);
             stopped(out)
         }
     }
@@ -218,7 +218,7 @@ async fn put<W: Write>(
     pieces: impl Fn(&mut dyn Put),
 ) -> Result<(), WriteError<W::Error>> {
     if window.is_empty() {
-        let _stopped = out.stop(Kind::NoRoom, What::Scratch, 1);
+        let _stopped = out.stop(Kind::NoRoom, What::SCRATCH, 1);
         return stopped(out);
     }
     if out.depart().is_err() {

@@ -1,6 +1,6 @@
 //! Tables of any format into DataSeries files.
 
-use super::{Attributes, Compress, Extent, TypeXml, WriteError, Writer};
+use super::{Attributes, Compress, ExtentBuffer, TypeXml, WriteError, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::column::{Batch, Build, Column, Feed, Part, Type, Unit};
 use crate::dataseries::FieldType;
@@ -17,7 +17,7 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
     for k in 0..part.width() {
         let column = part.column(k)?;
         let Some(ty) = FieldType::of_column(column.ty()) else {
-            return Err(Error::new(Kind::WrongType, What::Column, k as u64).into());
+            return Err(Error::new(Kind::WrongType, What::COLUMN, k as u64).into());
         };
         let field = Field { nullable: column.nullable(), ..Field::new(part.name(k)?, ty) };
         let units: &[(&str, &str)] = match column.ty() {
@@ -37,10 +37,10 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 /// ```
 /// # #[cfg(feature = "filo")] {
 /// use pilaster::bytes::{BigEndian, Scratch};
-/// use pilaster::column::{Table as _, convert};
-/// use pilaster::dataseries::write::{Builder, Description, Descriptions, Extent, IndexSlot, Writer, describe};
+/// use pilaster::column::{Once, Table as _, convert};
+/// use pilaster::dataseries::write::{Builder, Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 /// use pilaster::dataseries::ExtentType;
-/// use pilaster::filo::{Element, Table, Vector};
+/// use pilaster::filo::{Element, Vector};
 ///
 /// // 32-bit ints of a Filo vector.
 /// let chunk = [6, 8, 0, 0, 32, 0, 1, 0, 3, 0, 0, 0, 1, 0, 0, 0];
@@ -52,8 +52,8 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 /// let (types, mut slots) = ([Description::from(&ty)], [IndexSlot::EMPTY; 1]);
 /// let writer = Writer::<BigEndian, _>::new(Vec::new(), Descriptions::new(&types)?, &mut slots);
 ///
-/// let mut builder = Builder::new(writer, Extent::growing(ty)?, 1000);
-/// convert(&mut Table::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// let mut builder = Builder::new(writer, ExtentBuffer::growing(ty)?, 1000);
+/// convert(&mut Once::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
 /// let file = builder.finish().unwrap();
 /// assert!(file.starts_with(b"DSv1\x12\x34\x56\x78"));
 /// # }
@@ -62,7 +62,7 @@ pub fn describe<P: Part, S: Sink>(name: &str, part: &P, sink: S) -> Result<S, Wr
 #[derive(Debug)]
 pub struct Builder<'w, 'm, 't, E, S: Sink, C> {
     writer: Writer<'w, E, S, C>,
-    extent: Extent<'m, E, ExtentType<'t>>,
+    extent: ExtentBuffer<'m, E, ExtentType<'t>>,
     rows: u64,
     /// Of the group that is open.
     open: u64,
@@ -70,7 +70,7 @@ pub struct Builder<'w, 'm, 't, E, S: Sink, C> {
 
 impl<'w, 'm, 't, E: Endian, S: Sink, C: Compress> Builder<'w, 'm, 't, E, S, C> {
     /// Writes extents of up to `rows` rows of the type of `extent` into `writer`; fewer if fewer fit.
-    pub fn new(writer: Writer<'w, E, S, C>, extent: Extent<'m, E, ExtentType<'t>>, rows: u64) -> Self {
+    pub fn new(writer: Writer<'w, E, S, C>, extent: ExtentBuffer<'m, E, ExtentType<'t>>, rows: u64) -> Self {
         Builder { writer, extent, rows, open: 0 }
     }
 

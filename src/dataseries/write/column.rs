@@ -1,7 +1,7 @@
 //! Columns of any format into records: strided stores, no buffer in between.
 
 use super::extent::{no_field, order};
-use super::{Extent, Schema};
+use super::{ExtentBuffer, Schema};
 use crate::bytes::{Bits, Endian, saturated};
 use crate::column::{Batch, Prim, Type, Unit, Validity, Values};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
@@ -30,7 +30,7 @@ impl FieldType {
     }
 }
 
-impl<E: Endian, T: Schema> Extent<'_, E, T> {
+impl<E: Endian, T: Schema> ExtentBuffer<'_, E, T> {
     /// Stores rows of column `k`; row 0 of the batch is row `at` of the group that is open.
     pub(super) fn put_column<C: Copy>(&mut self, k: usize, at: u64, batch: &Batch<'_, C>) -> Result<()> {
         let (schema, mut records, pool) = self.group();
@@ -44,7 +44,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         records = records
             .get_mut(start..)
             .and_then(|rest| rest.get_mut(..len))
-            .ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, at, batch.len as u64))?;
+            .ok_or_else(|| Error::needing(Kind::OutOfRange, What::ROW, at, batch.len as u64))?;
         let mut to = Cells { records, record_len, slot, validity: batch.validity };
         to.nulls(at)?;
         match (field.ty(), batch.values) {
@@ -58,7 +58,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
             (FieldType::Int64, Values::I64(v)) => to.longs::<E>(v),
             (FieldType::Int64, Values::U64(v)) => {
                 if let Some(row) = (0..v.len()).find(|i| to.validity.get(*i) && v.get(*i) > Some(&(i64::MAX as u64))) {
-                    return Err(Error::new(Kind::Lossy, What::Column, at.saturating_add(row as u64)));
+                    return Err(Error::new(Kind::Lossy, What::COLUMN, at.saturating_add(row as u64)));
                 }
                 to.put(v.iter().map(|v| order::<E, 8>(v.to_le_bytes())));
             }
@@ -70,7 +70,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
                         let cell = record.get_mut(slot.at as usize..).and_then(|rest| rest.get_mut(..size as usize));
                         match (cell, v.get(i)?) {
                             (Some(cell), bytes) if bytes.len() == cell.len() => cell.copy_from_slice(bytes),
-                            _ => return Err(Error::new(Kind::WrongType, What::DsField, k as u64)),
+                            _ => return Err(Error::new(Kind::WrongType, What::DATASERIES_FIELD, k as u64)),
                         }
                     }
                 }
@@ -85,7 +85,7 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
                     }
                 }
             }
-            _ => return Err(Error::new(Kind::WrongType, What::DsField, k as u64)),
+            _ => return Err(Error::new(Kind::WrongType, What::DATASERIES_FIELD, k as u64)),
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ impl Cells<'_, '_> {
             if !self.validity.get(i) {
                 match self.slot.null {
                     Some(bit) => set(record, bit),
-                    None => return Err(Error::new(Kind::Lossy, What::Row, at.saturating_add(i as u64))),
+                    None => return Err(Error::new(Kind::Lossy, What::ROW, at.saturating_add(i as u64))),
                 }
             }
         }

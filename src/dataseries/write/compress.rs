@@ -2,7 +2,7 @@
 
 #[cfg(feature = "alloc")]
 use crate::codec::Codec;
-use crate::codec::{Table, lz4, lzf, snappy};
+use crate::codec::{HashTable, lz4, lzf, snappy};
 use crate::dataseries::raw::Mode;
 use crate::error::Result;
 #[cfg(feature = "alloc")]
@@ -72,14 +72,14 @@ macro_rules! heapless {
         /// Half of the bytes of an extent do for data that is worth compressing.
         #[derive(Debug)]
         pub struct $name<'m, const N: usize> {
-            table: &'m mut Table<N>,
+            table: &'m mut HashTable<N>,
             out: &'m mut [u8],
         }
 
         impl<'m, const N: usize> $name<'m, N> {
             /// With this table and this room.
             #[must_use]
-            pub const fn new(table: &'m mut Table<N>, out: &'m mut [u8]) -> Self {
+            pub const fn new(table: &'m mut HashTable<N>, out: &'m mut [u8]) -> Self {
                 $name { table, out }
             }
         }
@@ -126,7 +126,7 @@ impl Smallest {
             let supported = *mode == Mode::None || mode.codec().is_some_and(Codec::supported);
             match wanted.get_mut(usize::from(mode.id())) {
                 Some(wanted) if supported => *wanted = true,
-                _ => return Err(Error::needing(Kind::Unsupported, What::DsMode, 0, mode.id().into())),
+                _ => return Err(Error::needing(Kind::Unsupported, What::DATASERIES_MODE, 0, mode.id().into())),
             }
         }
         Ok(Smallest { modes: wanted, level, out: Default::default(), trial: alloc::vec::Vec::new() })

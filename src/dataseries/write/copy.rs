@@ -1,13 +1,13 @@
 //! Rows of an extent that was read into one that is written: between byte orders, packings, layouts.
 
-use super::{Cell, Extent, Schema};
+use super::{Cell, ExtentBuffer, Schema};
 use crate::bytes::Endian;
 use crate::column::Part as _;
 use crate::dataseries::Part;
 use crate::dataseries::layout::{Bit, FieldType};
 use crate::error::{Error, Kind, Result, What};
 
-impl<E: Endian, T: Schema> Extent<'_, E, T> {
+impl<E: Endian, T: Schema> ExtentBuffer<'_, E, T> {
     /// Adds record `row` of an unpacked extent, whose type has the same fields: names and options may
     /// differ. What lies under a null is kept, unless nulls are compacted.
     ///
@@ -19,10 +19,10 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
         let start = usize::try_from(row).ok().and_then(|row| row.checked_mul(ty.record_len()));
         let record = start.and_then(|start| part.records().get(start..)?.get(..ty.record_len()));
         let Some(record) = record.filter(|_| row < part.rows()) else {
-            return Err(Error::needing(Kind::OutOfRange, What::Row, row, part.rows()));
+            return Err(Error::needing(Kind::OutOfRange, What::ROW, row, part.rows()));
         };
         if ty.records().len() != self.schema().fields().len() {
-            return Err(Error::new(Kind::Misuse, What::DsType, row));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, row));
         }
         let is_set = |bit: Bit| record.get(bit.at as usize).is_some_and(|byte| byte & bit.mask != 0);
         let mut to = self.row()?;
@@ -55,5 +55,5 @@ impl<E: Endian, T: Schema> Extent<'_, E, T> {
 
 #[cold]
 fn lossy(row: u64, k: usize) -> Error {
-    Error::needing(Kind::Lossy, What::DsField, row, k as u64)
+    Error::needing(Kind::Lossy, What::DATASERIES_FIELD, row, k as u64)
 }

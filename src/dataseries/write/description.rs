@@ -44,7 +44,6 @@ impl<'t> From<&ExtentType<'t>> for Description<'t> {
 /// }
 ///
 /// const TYPES: Descriptions<'static> = Descriptions::of::<(Alarm, Reading)>(); // the other way round: no
-/// assert_eq!(TYPES.list()[1].name, "Reading");
 ///
 /// let wrong = [Description::of::<Reading>(), Description::of::<Alarm>()];
 /// assert_eq!(Descriptions::new(&wrong).unwrap_err().at(), 1);
@@ -71,17 +70,17 @@ impl<'t> Descriptions<'t> {
     /// than 65,536 types.
     pub fn new(types: &'t [Description<'t>]) -> Result<Self> {
         if types.len() > 1 << 16 {
-            return Err(Error::needing(Kind::Limit, What::DsTypeName, 1 << 16, 1 << 16));
+            return Err(Error::needing(Kind::Limit, What::DATASERIES_TYPE_NAME, 1 << 16, 1 << 16));
         }
         match wrong(types) {
-            Some(k) => Err(Error::new(Kind::Misuse, What::DsTypeName, k)),
+            Some(k) => Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE_NAME, k)),
             None => Ok(Descriptions(types)),
         }
     }
 
     /// The types.
     #[must_use]
-    pub const fn list(&self) -> &'t [Description<'t>] {
+    pub(crate) const fn list(&self) -> &'t [Description<'t>] {
         self.0
     }
 }

@@ -9,7 +9,7 @@ use crate::bytes::{Endian, saturated};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::layout::{Bit, FieldType};
 use crate::dataseries::raw::MAX_STORED;
-use crate::error::{Error, Kind, Result, Said, What};
+use crate::error::{Error, Kind, Result, What};
 
 /// The memory of an extent. An extent holds as many rows as fit; a type without strings needs no pool.
 #[derive(Debug, Default)]
@@ -58,7 +58,7 @@ pub enum Cell<'a> {
 /// ```
 /// use pilaster::bytes::LittleEndian;
 /// use pilaster::dataseries::record;
-/// use pilaster::dataseries::write::{Extent, Memory};
+/// use pilaster::dataseries::write::{ExtentBuffer, Memory};
 ///
 /// record! {
 ///     /// What the sensor says.
@@ -69,17 +69,17 @@ pub enum Cell<'a> {
 /// }
 ///
 /// let mut memory = [0; 40];
-/// let mut extent = Extent::<LittleEndian, _>::of::<Reading>(Memory::rows(&mut memory))?;
+/// let mut extent = ExtentBuffer::<LittleEndian, _>::of::<Reading>(Memory::rows(&mut memory))?;
 /// assert_eq!((extent.record_len(), extent.room()), (16, 2));
 /// extent.push(&Reading { time: 1000, temp: 21.5 })?;
 /// extent.push(&Reading { time: 1010, temp: 21.75 })?;
-/// assert!(!extent.fits(0), "known before the store");
+/// assert_eq!(extent.room(), 0, "known before the store");
 /// assert_eq!(extent.push(&Reading { time: 1020, temp: 22.0 }).unwrap_err().need(), 48);
 /// assert_eq!(extent.len(), 2);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Debug)]
-pub struct Extent<'m, E, T> {
+pub struct ExtentBuffer<'m, E, T> {
     schema: T,
     rows: Room<'m, u8>,
     /// Bytes and number of the complete rows.
@@ -109,13 +109,13 @@ pub(super) struct Parts<'p> {
     pub(super) variable: &'p [u8],
 }
 
-impl<'m, E: Endian, R: Record> Extent<'m, E, Of<R>> {
+impl<'m, E: Endian, R: Record> ExtentBuffer<'m, E, Of<R>> {
     /// An empty extent of rows of type `S`.
     ///
     /// # Errors
-    /// Those of [`Schema::check`].
+    /// Those of [`new`](Self::new).
     pub fn of<S: Record<Static = R>>(memory: Memory<'m>) -> Result<Self> {
-        Extent::new(Of::new(), memory)
+        ExtentBuffer::new(Of::new(), memory)
     }
 
     /// Adds a row.
@@ -135,38 +135,40 @@ impl<'m, E: Endian, R: Record> Extent<'m, E, Of<R>> {
     }
 }
 
-impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
+impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
     /// An empty extent.
     ///
     /// # Errors
-    /// Those of [`Schema::check`].
+    /// [`Kind::Misuse`] for a type without fields, or with null compaction and no bool;
+    /// [`Kind::Unsupported`] for the two kinds of compaction that the original writes so that it cannot
+    /// read them back (section 8.6): bools at the end of the record, and fixedwidth cells.
     pub fn new(schema: T, memory: Memory<'m>) -> Result<Self> {
         schema.check()?;
         let Memory { rows, pool, unique } = memory;
         // Stored parts are smaller than `MAX_STORED`; held to that here, no flush can fail for it.
         let most = rows.len().min(MOST_ROWS);
         let rows = rows.get_mut(..most).unwrap_or_default();
-        Ok(Extent::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
+        Ok(ExtentBuffer::over(schema, Room::Lent(rows), Pool::new(pool, unique)))
     }
 
     /// An empty extent that takes from the heap what it needs, up to the 512 MiB that a part can have.
     /// How large extents become is then for the caller to say, by flushing: see [`used`](Self::used).
     ///
     /// # Errors
-    /// Those of [`Schema::check`].
+    /// Those of [`new`](Self::new).
     #[cfg(feature = "alloc")]
     pub fn growing(schema: T) -> Result<Self> {
         schema.check()?;
-        Ok(Extent::over(schema, Room::Owned(alloc::vec::Vec::new()), Pool::growing()))
+        Ok(ExtentBuffer::over(schema, Room::Owned(alloc::vec::Vec::new()), Pool::growing()))
     }
 
     fn over(schema: T, rows: Room<'m, u8>, pool: Pool<'m>) -> Self {
-        Extent { schema, rows, len: 0, count: 0, pool, packed: None, order: PhantomData }
+        ExtentBuffer { schema, rows, len: 0, count: 0, pool, packed: None, order: PhantomData }
     }
 
     /// The type of the rows.
     #[must_use]
-    pub const fn schema(&self) -> &T {
+    pub(crate) const fn schema(&self) -> &T {
         &self.schema
     }
 
@@ -183,8 +185,8 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     }
 
     /// Whether a flush has failed that packed the rows: they wait for another, and no row can be added.
-    #[must_use]
-    pub const fn is_packed(&self) -> bool {
+    #[cfg(feature = "embedded-storage-03")]
+    pub(crate) const fn is_packed(&self) -> bool {
         self.packed.is_some()
     }
 
@@ -209,13 +211,6 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
             Room::Owned(_) => saturated(MAX_STORED),
         };
         most.saturating_sub(self.len).checked_div(self.record_len()).unwrap_or(0)
-    }
-
-    /// Whether one more row fits whose strings take `strings` bytes, by
-    /// [`entry_len`](crate::dataseries::raw::entry_len) of each.
-    #[must_use]
-    pub fn fits(&self, strings: usize) -> bool {
-        self.room() > 0 && self.pool.fits(strings)
     }
 
     /// Begins a row, all cells zero, false and empty.
@@ -268,7 +263,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     /// Where the next record lies.
     fn open_row(&mut self) -> Result<core::ops::Range<usize>> {
         if self.packed.is_some() {
-            return Err(Error::new(Kind::Misuse, What::Row, self.count.into()));
+            return Err(Error::new(Kind::Misuse, What::ROW, self.count.into()));
         }
         let start = self.len;
         // Both are less than 2^31.
@@ -298,7 +293,7 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
     #[cold]
     fn full(&self) -> Error {
         let need = self.len.saturating_add(self.record_len());
-        Error::needing(Kind::NoRoom, What::DsFixed, self.count.into(), need as u64)
+        Error::needing(Kind::NoRoom, What::DATASERIES_FIXED, self.count.into(), need as u64)
     }
 
     /// Packs the rows, once, and gives both parts.
@@ -341,11 +336,11 @@ impl<'m, E: Endian, T: Schema> Extent<'m, E, T> {
 #[derive(Debug)]
 #[must_use = "a row that is not ended does not count"]
 pub struct Row<'x, 'm, E, T> {
-    extent: &'x mut Extent<'m, E, T>,
+    extent: &'x mut ExtentBuffer<'m, E, T>,
     at: usize,
     /// Bytes of the pool before it.
     strings: usize,
-    failed: Option<Said>,
+    failed: Option<Error>,
     ended: bool,
 }
 
@@ -377,7 +372,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     pub fn null(&mut self, k: usize) -> Result<&mut Self> {
         let done = match self.extent.schema.fields().get(k).map(|field| field.null()) {
             None => Err(no_field(k, self.extent.schema.fields().len())),
-            Some(None) => Err(Error::new(Kind::Misuse, What::DsField, k as u64)),
+            Some(None) => Err(Error::new(Kind::Misuse, What::DATASERIES_FIELD, k as u64)),
             Some(Some(bit)) => {
                 self.set_bit(bit, true);
                 Ok(())
@@ -392,7 +387,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
     /// The first error of the row.
     pub fn end(mut self) -> Result<()> {
         match self.failed {
-            Some(said) => Err(said.into()),
+            Some(e) => Err(e),
             None => {
                 self.extent.close_row();
                 self.ended = true;
@@ -405,14 +400,14 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
         match done {
             Ok(()) => Ok(self),
             Err(e) => {
-                self.failed.get_or_insert(e.said());
+                self.failed.get_or_insert(e);
                 Err(e)
             }
         }
     }
 
     fn try_set(&mut self, k: usize, value: Cell<'_>) -> Result<()> {
-        let Extent { schema, rows, pool, .. } = &mut *self.extent;
+        let ExtentBuffer { schema, rows, pool, .. } = &mut *self.extent;
         let fields = schema.fields();
         let Some(field) = fields.get(k) else { return Err(no_field(k, fields.len())) };
         let record = self.at..self.at.saturating_add(schema.layout().record_len() as usize);
@@ -445,7 +440,7 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
                 let offset = pool.add::<E>(bytes, field.unique())?;
                 cell(&order::<E, 4>(offset.to_le_bytes()))
             }
-            _ => Err(Error::new(Kind::WrongType, What::DsField, k as u64)),
+            _ => Err(Error::new(Kind::WrongType, What::DATASERIES_FIELD, k as u64)),
         }
     }
 
@@ -458,7 +453,6 @@ impl<E: Endian, T: Schema> Row<'_, '_, E, T> {
 }
 
 /// Little-endian bytes of a number in the order `E`.
-#[inline(always)]
 pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
     if E::IS_NATIVE != cfg!(target_endian = "little") {
         little.reverse();
@@ -468,5 +462,5 @@ pub(super) fn order<E: Endian, const N: usize>(mut little: [u8; N]) -> [u8; N] {
 
 #[cold]
 pub(super) fn no_field(k: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::DsField, k as u64, count as u64)
+    Error::needing(Kind::OutOfRange, What::DATASERIES_FIELD, k as u64, count as u64)
 }

@@ -7,11 +7,10 @@ use zerocopy::byteorder::{U32, U64};
 
 use super::Description;
 use super::output::{Put, zeros};
-use crate::bytes::Endian;
+use crate::bytes::{Endian, len32, low32};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
-    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, ListRecord, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad, low32,
-    small,
+    HEADER_LEN, INDEX_RECORD, INDEX_TYPE, ListRecord, POOL_START, XML_RECORD, XML_TYPE, entry_len, entry_pad,
 };
 
 /// An extent in the index: where it begins, and which type it has. It may lie at any address.
@@ -50,13 +49,13 @@ impl IndexSlot {
 
     /// Offset in the file.
     #[must_use]
-    pub const fn at(self) -> u64 {
+    pub(crate) const fn at(self) -> u64 {
         u64::from_ne_bytes(self.0) >> IndexSlot::TYPE_BITS
     }
 
     /// The number of the type among those of the writer.
     #[must_use]
-    pub const fn ty(self) -> usize {
+    pub(crate) const fn ty(self) -> usize {
         (u64::from_ne_bytes(self.0) & ((1 << IndexSlot::TYPE_BITS) - 1)) as usize
     }
 }
@@ -72,7 +71,7 @@ pub(in crate::dataseries) struct List<'w> {
 
 /// What an extent has of each row.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(super) enum Section {
     /// The record: the string's cell, padding, then the number if there is one.
     Record,
     /// The entry in the pool.
@@ -96,7 +95,6 @@ impl<'w> List<'w> {
         List { types, slots, index_at: at }
     }
 
-    #[inline(always)]
     pub(super) const fn shape(&self) -> Shape {
         match self.slots {
             None => (XML_TYPE, XML_RECORD, self.types.len()),
@@ -106,17 +104,17 @@ impl<'w> List<'w> {
 
     /// Puts one piece of every row; gives back the bytes of the whole pool, saturated. No string is empty,
     /// that is seen to before.
-    pub(super) fn put<E: Endian>(&self, piece: Piece, to: &mut dyn Put) -> u32 {
+    pub(super) fn put<E: Endian>(&self, piece: Section, to: &mut dyn Put) -> u32 {
         let (_, record_len, rows) = self.shape();
-        let mut cell = small(POOL_START);
+        let mut cell = len32(POOL_START);
         for (text, number) in (0..rows).filter_map(|k| self.row(k)) {
-            let len = small(text.len());
-            if piece == Piece::Record {
+            let len = len32(text.len());
+            if piece == Section::Record {
                 let record = ListRecord::<E> { cell: U32::new(cell), padding: [0; 4], number: U64::new(number) };
                 to.put(record.as_bytes().get(..record_len).unwrap_or_default());
             } else {
                 to.put(&U32::<E>::new(len).to_bytes());
-                if piece == Piece::Entry {
+                if piece == Section::Entry {
                     to.put(text);
                     to.put(zeros(entry_pad(len.into())));
                 }
@@ -128,7 +126,6 @@ impl<'w> List<'w> {
     }
 
     /// Row `k`: its string, and its number.
-    #[inline(always)]
     fn row(&self, k: usize) -> Option<(&'w [u8], u64)> {
         let Some(slots) = self.slots else { return Some((self.types.get(k)?.xml, 0)) };
         let Some(before) = k.checked_sub(1) else { return Some((XML_TYPE.as_bytes(), HEADER_LEN as u64)) };
@@ -141,12 +138,12 @@ impl<'w> List<'w> {
     /// The hash of the extent, and the bytes of its pool.
     pub(in crate::dataseries) fn hash<E: Endian>(&self) -> (u32, u32) {
         let mut hash = ExtentHash::of_pieces();
-        let pool = self.put::<E>(Piece::Record, &mut hash);
+        let pool = self.put::<E>(Section::Record, &mut hash);
         hash.end_fixed();
-        self.put::<E>(Piece::Entry, &mut hash);
+        self.put::<E>(Section::Entry, &mut hash);
         hash.end_part();
         hash.begin_words();
-        self.put::<E>(Piece::Word, &mut hash);
+        self.put::<E>(Section::Word, &mut hash);
         (hash.value(), pool)
     }
 }

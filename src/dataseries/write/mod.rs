@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`record!`](crate::dataseries::record) | a row type whose layout is computed by the compiler |
 //! | [`Descriptions`] | the types of the file |
-//! | [`Extent`] | rows that are not yet written, in memory of the caller |
+//! | [`ExtentBuffer`] | rows that are not yet written, in memory of the caller |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | `AsyncWriter` | the same where the sink is awaited, an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
 //! | [`Compress`] | how parts are compressed; [`Stored`] leaves them as they are |
@@ -38,14 +38,13 @@ pub use build::{Builder, describe};
 pub use compress::Smallest;
 pub use compress::{Compress, Compressed, Lz4, Lzf, Snappy, Stored};
 pub use description::{Description, Descriptions, Records};
-pub use extent::{Cell, Extent, Memory, Row};
+pub use extent::{Cell, ExtentBuffer, Memory, Row};
 pub use list::IndexSlot;
 pub(super) use list::List;
-pub use pool::Pool;
 pub use resume::{Rest, Resume};
 #[cfg(feature = "alloc")]
 pub use rewrite::{Repack, rewrite};
-pub use schema::{Of, Record, Schema, Uses};
+pub use schema::{Of, Record, Schema};
 pub use writer::Writer;
 pub use xml::{Attributes, TypeXml};
 
@@ -54,12 +53,13 @@ pub use crate::bytes::WriteError;
 /// What the expansion of [`record!`](crate::dataseries::record) names.
 #[doc(hidden)]
 pub mod __record {
-    pub use super::pack::{Before, compact_grouped, each, grouped};
+    pub use super::pack::{Before, Cells, compact_grouped, each, grouped};
+    pub use super::pool::Pool;
     pub use super::record::{Store, put};
+    pub use super::schema::{Record, Uses};
     pub use super::spec::{Spec, base, cells, check_texts, field, fields, is_own, layout, options, version};
-    pub use super::{Pool, Record, Uses};
     pub use crate::bytes::Endian;
-    pub use crate::dataseries::layout::{FieldType, Layout, Options};
-    pub use crate::dataseries::types::FieldRecord;
+    pub use crate::dataseries::layout::{Bit, FieldType, Layout, Options, Places, Slot};
+    pub use crate::dataseries::types::{FieldRecord, NameAt};
     pub use crate::error::Result;
 }

@@ -1,18 +1,20 @@
 //! Extents on their way into the sink: header, gaps, checks, chain (sections 3 and 10).
 
+// Without the inline attributes of this file the image `dataseries_resume` takes 6,816 B instead of 6,432.
+
 use core::fmt;
 
 use zerocopy::IntoBytes;
 use zerocopy::byteorder::{I32, I64, U32};
 
 use super::extent::Parts;
-use super::list::{IndexSlot, List, Piece};
+use super::list::{IndexSlot, List, Section};
 use super::{Compress, Compressed, Description, WriteError};
-use crate::bytes::{Endian, Sink, saturated};
+use crate::bytes::{Endian, Sink, len32, low8, low32, saturated};
 use crate::dataseries::check::ExtentHash;
 use crate::dataseries::raw::{
     ADLER_AT, ALIGN, EXTENT_HEADER_LEN, EXTENT_SEED, ExtentHeader, MAX_STORED, Mode, POOL_START, TRAILER_LEN,
-    TRAILER_SEED, Trailer, align, low32, small,
+    TRAILER_SEED, Trailer, align,
 };
 use crate::error::{Error, Kind, Result, What};
 use crate::hash::{Adler32, lookup2, mix3};
@@ -102,7 +104,7 @@ impl<'p, E: Endian> Finished<'p, E> {
         }
         let header = ExtentHeader {
             fixed: size(rows.wrapping_mul(record_len)),
-            variable: I32::new(pool.wrapping_sub(small(POOL_START)).cast_signed()),
+            variable: I32::new(pool.wrapping_sub(len32(POOL_START)).cast_signed()),
             rows: size(rows),
             pool: I32::new(pool.cast_signed()),
             adler: U32::new(0),
@@ -133,7 +135,7 @@ impl<'p, E: Endian> Finished<'p, E> {
     pub(super) fn len(&self) -> u64 {
         let padded = |len: u32| align(len.into(), ALIGN as u64);
         let (fixed, variable) = (self.header.fixed.get().cast_unsigned(), self.header.variable.get().cast_unsigned());
-        let front = padded(small(EXTENT_HEADER_LEN.wrapping_add(self.name.len())));
+        let front = padded(len32(EXTENT_HEADER_LEN.wrapping_add(self.name.len())));
         front.wrapping_add(padded(fixed)).wrapping_add(padded(variable))
     }
 
@@ -160,8 +162,8 @@ impl<'p, E: Endian> Finished<'p, E> {
             }
             // Without gaps: records and entries are multiples of the alignment.
             Source::List(list) => {
-                list.put::<E>(Piece::Record, to);
-                list.put::<E>(Piece::Entry, to);
+                list.put::<E>(Section::Record, to);
+                list.put::<E>(Section::Entry, to);
             }
         }
     }
@@ -187,12 +189,7 @@ pub(super) fn trailer<E: Endian>(at: u64, index_at: u64, chain: u32) -> Trailer<
 
 /// A length as a header has it.
 fn size<E: Endian>(len: usize) -> I32<E> {
-    I32::new(small(len).cast_signed())
-}
-
-#[allow(clippy::cast_possible_truncation, reason = "names of more than 255 bytes were refused before")]
-const fn low8(len: usize) -> u8 {
-    len as u8
+    I32::new(len32(len).cast_signed())
 }
 
 /// A sink, and what is known of the bytes that went into it.
@@ -268,7 +265,7 @@ impl<S: Sink> Output<S> {
     #[inline(never)]
     pub(super) fn put(&mut self, bytes: &[u8]) -> Result<(), Stopped> {
         if self.broken {
-            return Err(self.stop(Kind::Misuse, What::Destination, 0));
+            return Err(self.stop(Kind::Misuse, What::DESTINATION, 0));
         }
         self.at = self.at.wrapping_add(bytes.len() as u64);
         match self.sink.put(bytes) {
@@ -288,7 +285,7 @@ impl<S: Sink> Output<S> {
         let room = self.sink.room();
         if room != u64::MAX && extent.len() > room {
             let len = extent.len();
-            return Err(self.stop(Kind::NoRoom, What::Destination, saturated(len)));
+            return Err(self.stop(Kind::NoRoom, What::DESTINATION, saturated(len)));
         }
         let adler = extent.seal();
         self.put(extent.header.as_bytes())?;
@@ -308,7 +305,7 @@ impl<S: Sink> Output<S> {
     #[cfg(feature = "embedded-io-async-07")]
     pub(super) fn depart(&mut self) -> Result<(), Stopped> {
         if self.broken {
-            return Err(self.stop(Kind::Misuse, What::Destination, 0));
+            return Err(self.stop(Kind::Misuse, What::DESTINATION, 0));
         }
         self.broken = true;
         Ok(())
@@ -351,13 +348,13 @@ impl<S: Sink> Output<S> {
     ) -> Result<(), Stopped> {
         let list = List::new(types, slots, self.at);
         let Some(mut finished) = Finished::<E>::of_list(&list) else {
-            return Err(self.stop(Kind::Limit, What::DsExtent, 0));
+            return Err(self.stop(Kind::Limit, What::DATASERIES_EXTENT, 0));
         };
         #[cfg(feature = "alloc")]
         if C::LISTS {
             let (mut fixed, mut variable) = (alloc::vec::Vec::new(), alloc::vec::Vec::new());
-            list.put::<E>(Piece::Record, &mut fixed);
-            list.put::<E>(Piece::Entry, &mut variable);
+            list.put::<E>(Section::Record, &mut fixed);
+            list.put::<E>(Section::Entry, &mut variable);
             let (rows, hash) = (finished.header.rows.get().cast_unsigned(), finished.header.hash.get());
             let parts = Parts { name: finished.name, rows, hash, fixed: &fixed, variable: &variable };
             let stored = compress.compress(&fixed, &variable);

@@ -4,6 +4,8 @@
 //! long as all that is relative to another field is packed before anything else, the last field first: bases are
 //! then still plain.
 
+// Without the inline attributes of this file the image `dataseries_write` takes 5,796 B instead of 4,064.
+
 use zerocopy::byteorder::{F64, I32, I64};
 
 use crate::bytes::{Endian, STRICT};
@@ -109,9 +111,9 @@ pub struct Before {
     double: f64,
 }
 
-/// Whether it pays to ask [`is_same`]: sensors repeat themselves, and where doubles are not in hardware, the
-/// arithmetic takes a hundred instructions.
-const SOFT: bool = cfg!(not(any(target_pointer_width = "64", target_family = "wasm")));
+/// Whether it pays to ask [`is_same`]: sensors repeat themselves, and where doubles are not in hardware, as on
+/// most targets of small code, the arithmetic takes a hundred instructions.
+const SOFT: bool = cfg!(pilaster_small);
 
 /// Whether the difference of two values times `by` is seen to be 0 without arithmetic.
 #[inline(always)]

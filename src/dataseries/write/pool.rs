@@ -62,16 +62,6 @@ impl<'m> Pool<'m> {
         self.len == 0
     }
 
-    /// Whether entries of so many bytes fit.
-    pub(super) fn fits(&self, entries: usize) -> bool {
-        let end = self.len.saturating_add(entries);
-        match &self.bytes {
-            Room::Lent(bytes) => end <= bytes.len(),
-            #[cfg(feature = "alloc")]
-            Room::Owned(_) => (end as u64) < MAX_STORED,
-        }
-    }
-
     /// Forgets the entries from `len` on, also in the table: a stale offset could hit a string by chance.
     pub(super) fn truncate(&mut self, len: usize) {
         if len >= self.len {
@@ -164,7 +154,7 @@ impl<'m> Pool<'m> {
     }
 
     fn append<E: Endian>(&mut self, text: &[u8]) -> Result<u32> {
-        let no_room = |end: u64| Err(Error::needing(Kind::NoRoom, What::DsPool, self.len as u64, end));
+        let no_room = |end: u64| Err(Error::needing(Kind::NoRoom, What::DATASERIES_POOL, self.len as u64, end));
         let end = entry_len(text.len() as u64).saturating_add(self.len as u64);
         let cell = u32::try_from(self.len.saturating_add(POOL_START));
         let (true, Ok(to), Ok(cell), Ok(len)) =

@@ -51,7 +51,6 @@ use crate::error::Result;
 /// }
 ///
 /// let reading = Reading { time: 1000, sent: 1003, temp: 21.5, place: b"attic", note: None };
-/// assert_eq!(Reading::LAYOUT.record_len(), 40);
 /// assert!(Reading::XML.contains(r#"<field type="int64" name="sent" pack_relative="time" />"#));
 /// ```
 #[doc(hidden)]
@@ -231,7 +230,6 @@ macro_rules! __dataseries_field {
 }
 
 /// Puts the cells into the record.
-#[inline(always)]
 pub fn put<const N: usize, const W: usize>(record: &mut [u8], cells: [u8; N]) {
     let Some(record) = record.first_chunk_mut::<N>() else { return };
     match (bytemuck::try_cast_mut::<_, [u32; W]>(record), bytemuck::try_cast(cells)) {
@@ -256,7 +254,6 @@ pub trait Store {
 macro_rules! stores {
     ($($number:ty),*) => {$(
         impl Store for $number {
-            #[inline(always)]
             fn store<E: Endian>(&self, slot: Slot, unique: bool, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()> {
                 super::extent::order::<E, { size_of::<$number>() }>(self.to_le_bytes()).store::<E>(slot, unique, record, pool)
             }
@@ -267,7 +264,6 @@ macro_rules! stores {
 stores!(u8, i32, i64, f64);
 
 impl<const N: usize> Store for [u8; N] {
-    #[inline(always)]
     fn store<E: Endian>(&self, slot: Slot, _: bool, record: &mut [u8], _: &mut Pool<'_>) -> Result<()> {
         if let Some(cell) = record.get_mut(slot.at as usize..).and_then(|cells| cells.first_chunk_mut()) {
             *cell = *self;
@@ -277,7 +273,6 @@ impl<const N: usize> Store for [u8; N] {
 }
 
 impl Store for bool {
-    #[inline(always)]
     fn store<E: Endian>(&self, slot: Slot, _: bool, record: &mut [u8], _: &mut Pool<'_>) -> Result<()> {
         let (at, mask) = (slot.at as usize, if *self { slot.mask } else { 0 });
         let (words, rest) = record.as_chunks_mut::<4>();
@@ -293,7 +288,6 @@ impl Store for bool {
 }
 
 impl Store for &[u8] {
-    #[inline(always)]
     fn store<E: Endian>(&self, slot: Slot, unique: bool, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()> {
         let cell = pool.add::<E>(self, unique)?;
         cell.cast_signed().store::<E>(slot, unique, record, pool)
@@ -301,7 +295,6 @@ impl Store for &[u8] {
 }
 
 impl<T: Store> Store for Option<T> {
-    #[inline(always)]
     fn store<E: Endian>(&self, slot: Slot, unique: bool, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()> {
         match (self, slot.null) {
             (Some(value), _) => value.store::<E>(slot, unique, record, pool),

@@ -51,15 +51,15 @@ impl Resume {
         let order = if E::IS_NATIVE == cfg!(target_endian = "little") { Order::Little } else { Order::Big };
         let types = types.list();
         if Order::of(bytes)? != order {
-            return Err(Error::new(Kind::Misuse, What::DsHeader, 4));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_HEADER, 4));
         }
         let first = whole::<E>(bytes, HEADER_LEN as u64)?;
         if first.type_name() != XML_TYPE.as_bytes() {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, first.header().name_span().at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, first.header().name_span().at));
         }
         // The rows to come must be of the types that the file describes.
         if List::types(types).hash::<E>().0 != first.header().hash {
-            return Err(Error::new(Kind::Misuse, What::DsType, HEADER_LEN as u64));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, HEADER_LEN as u64));
         }
         let mut found = Resume { at: HEADER_LEN as u64, chain: 0, extents: 0, rows: 0, rest: Rest::Nothing };
         found.pass(first.header());
@@ -71,9 +71,11 @@ impl Resume {
                     found.rest = match rest.iter().position(|byte| *byte != 0xff) {
                         None if rest.is_empty() => Rest::Nothing,
                         None => Rest::Erased,
-                        Some(at) => {
-                            Rest::Damage(Error::new(Kind::Trailing, What::DsExtent, found.at.saturating_add(at as u64)))
-                        }
+                        Some(at) => Rest::Damage(Error::new(
+                            Kind::Trailing,
+                            What::DATASERIES_EXTENT,
+                            found.at.saturating_add(at as u64),
+                        )),
                     };
                     return Ok(found);
                 }
@@ -88,9 +90,10 @@ impl Resume {
             }
             let at = found.at;
             let ty = types.iter().position(|ty| ty.name.as_bytes() == extent.type_name());
-            let ty = ty.ok_or_else(|| Error::new(Kind::Misuse, What::DsTypeName, extent.header().name_span().at))?;
+            let ty =
+                ty.ok_or_else(|| Error::new(Kind::Misuse, What::DATASERIES_TYPE_NAME, extent.header().name_span().at))?;
             if let Some(slot) = slots.get_mut(found.extents) {
-                *slot = IndexSlot::new(at, ty).ok_or_else(|| Error::new(Kind::Limit, What::DsIndex, at))?;
+                *slot = IndexSlot::new(at, ty).ok_or_else(|| Error::new(Kind::Limit, What::DATASERIES_INDEX, at))?;
             }
             found.extents = found.extents.saturating_add(1);
             found.rows = found.rows.saturating_add(extent.header().rows.into());
@@ -139,11 +142,11 @@ fn whole<E: Endian>(bytes: &[u8], at: u64) -> Result<Extent<'_, E>> {
 /// The extent at offset `at`; `None` where the log ends without damage.
 fn next<E: Endian>(bytes: &[u8], at: u64) -> Result<Option<Extent<'_, E>>> {
     let span = Next::span(at, bytes.len() as u64);
-    match Next::of::<E>(span.of(bytes, What::DsExtent)?, at)? {
+    match Next::of::<E>(span.of(bytes, What::DATASERIES_EXTENT)?, at)? {
         Next::Extent(_) => whole(bytes, at).map(Some),
         Next::End(End::File { .. } | End::Erased { .. }) => Ok(None),
         // A trailer follows an index, behind which nobody looks here.
-        Next::End(End::Trailer { .. }) => Err(Error::new(Kind::Invalid, What::DsTrailer, at)),
+        Next::End(End::Trailer { .. }) => Err(Error::new(Kind::Invalid, What::DATASERIES_TRAILER, at)),
     }
 }
 

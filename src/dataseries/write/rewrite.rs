@@ -4,7 +4,7 @@ use alloc::vec;
 use alloc::vec::Vec;
 
 use super::xml::put_escaped;
-use super::{Compress, Description, Descriptions, Extent, IndexSlot, WriteError, Writer};
+use super::{Compress, Description, Descriptions, ExtentBuffer, IndexSlot, WriteError, Writer};
 use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink};
 use crate::column::Part as _;
 use crate::dataseries::layout::{FieldType, Ordering, Pad};
@@ -17,6 +17,7 @@ use crate::meta::xml::{Event, Tag, Xml};
 /// What to change about the packing of every type. What is `None` stays; if all is, descriptions are
 /// kept byte for byte.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Repack {
     /// Drops `pack_relative`, `pack_scale` and `pack_unique` of all fields: cells are the values. Scaled
     /// doubles stay what reading makes of them.
@@ -40,7 +41,7 @@ impl Repack {
 ///
 /// # Errors
 /// What is wrong with the file; [`Kind::Unsupported`] for a packing that the original cannot read back
-/// (see [`Schema::check`](super::Schema::check)); those of the sink.
+/// (see [`ExtentBuffer::new`]); those of the sink.
 pub fn rewrite<S: Sink, C: Compress>(
     file: &AnyFile<'_>,
     order: Order,
@@ -81,12 +82,12 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     }
     let descriptions: Vec<Description<'_>> = after.iter().map(Description::from).collect();
     let mut slots = vec![IndexSlot::EMPTY; file.extents().count()];
-    let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::Scratch, 0))?;
+    let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::SCRATCH, 0))?;
     let mut memory = vec![0; need];
     let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
     let mut open = Vec::new();
     for ty in &after {
-        open.push(Extent::<F, _>::growing(*ty)?);
+        open.push(ExtentBuffer::<F, _>::growing(*ty)?);
     }
     for extent in file.extents() {
         let extent = extent?;

@@ -31,7 +31,6 @@ impl<T: Copy + Default> Room<'_, T> {
 impl<T> Deref for Room<'_, T> {
     type Target = [T];
 
-    #[inline(always)]
     fn deref(&self) -> &[T] {
         match self {
             Room::Lent(lent) => lent,
@@ -42,7 +41,6 @@ impl<T> Deref for Room<'_, T> {
 }
 
 impl<T> DerefMut for Room<'_, T> {
-    #[inline(always)]
     fn deref_mut(&mut self) -> &mut [T] {
         match self {
             Room::Lent(lent) => lent,

@@ -76,8 +76,13 @@ impl Uses {
     }
 }
 
-/// The type of an extent's records, for a writer.
-pub trait Schema {
+/// The type of an extent's records, for a writer: [`Of`] a record, or an [`ExtentType`]. Nothing else implements it.
+pub trait Schema: Steps {}
+
+impl<T: Steps> Schema for T {}
+
+/// What a writer does with a schema.
+pub trait Steps {
     /// What it may need.
     const USES: Uses;
 
@@ -96,36 +101,30 @@ pub trait Schema {
     fn compact(&self, records: &mut [u8]) -> usize;
 
     /// Whether nulls are left out.
-    #[inline(always)]
     fn compacts(&self) -> bool {
         Self::USES.compact && self.options().compact
     }
 
-    /// Whether extents of the type can be written.
-    ///
-    /// # Errors
-    /// [`Kind::Misuse`] for a type without fields, or with null compaction and no bool;
-    /// [`Kind::Unsupported`] for the two kinds of compaction that the original writes so that it cannot
-    /// read them back (section 8.6): bools at the end of the record, and fixedwidth cells.
+    /// Whether extents of the type can be written; [`ExtentBuffer::new`](super::ExtentBuffer::new) says which cannot.
     fn check(&self) -> Result<()> {
         if self.layout().record_len() == 0 {
-            return Err(Error::new(Kind::Misuse, What::DsType, 0));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, 0));
         }
         if !self.compacts() {
             return Ok(());
         }
         if self.layout().compact_prefix() == 0 {
-            return Err(Error::new(Kind::Misuse, What::DsType, 0));
+            return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, 0));
         }
         let wide = self.fields().iter().any(|field| matches!(field.ty(), FieldType::FixedWidth(size) if size > 1));
         if wide || self.options().ordering == Ordering::BigToSmall {
-            return Err(Error::new(Kind::Unsupported, What::DsType, 0));
+            return Err(Error::new(Kind::Unsupported, What::DATASERIES_TYPE, 0));
         }
         Ok(())
     }
 }
 
-impl Schema for ExtentType<'_> {
+impl Steps for ExtentType<'_> {
     const USES: Uses = Uses::ALL;
 
     fn name(&self) -> &str {
@@ -167,27 +166,35 @@ pub trait Record {
     /// Its description.
     const XML: &'static str;
     /// The names of its fields, one behind the other.
+    #[doc(hidden)]
     const FIELD_NAMES: &'static str;
     /// Its options.
+    #[doc(hidden)]
     const OPTIONS: Options;
     /// Where the groups of a record lie.
+    #[doc(hidden)]
     const LAYOUT: Layout;
     /// Its fields; their names are spans of [`FIELD_NAMES`](Self::FIELD_NAMES).
+    #[doc(hidden)]
     const FIELDS: &'static [FieldRecord];
     /// What it needs.
+    #[doc(hidden)]
     const USES: Uses;
 
     /// Stores the row into a record, whatever that holds.
     ///
     /// # Errors
     /// [`Kind::NoRoom`] if the pool is full.
+    #[doc(hidden)]
     fn store<E: Endian>(&self, record: &mut [u8], pool: &mut Pool<'_>) -> Result<()>;
 
     /// Packs whole records, except for null compaction (sections 8.1 to 8.4).
+    #[doc(hidden)]
     fn pack<E: Endian>(records: &mut [u8]);
 
     /// Leaves out the null cells of packed records, in place; gives back the bytes that are left, at the
     /// front.
+    #[doc(hidden)]
     fn compact(records: &mut [u8]) -> usize;
 }
 
@@ -198,7 +205,7 @@ pub struct Of<R>(PhantomData<fn() -> R>);
 impl<R> Of<R> {
     /// It holds nothing: all is in the type.
     #[must_use]
-    pub const fn new() -> Self {
+    pub(crate) const fn new() -> Self {
         Of(PhantomData)
     }
 }
@@ -209,7 +216,7 @@ impl<R> Default for Of<R> {
     }
 }
 
-impl<R: Record> Schema for Of<R> {
+impl<R: Record> Steps for Of<R> {
     const USES: Uses = R::USES;
 
     fn name(&self) -> &str {

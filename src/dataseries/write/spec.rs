@@ -1,8 +1,9 @@
 //! What the compiler works out of a declared row type.
 
 use super::pack::Cells;
+use crate::bytes::len32;
 use crate::dataseries::layout::{Counts, FieldType, Layout, Options};
-use crate::dataseries::raw::{MAX_NAME, small};
+use crate::dataseries::raw::MAX_NAME;
 use crate::dataseries::types::{Field, FieldRecord, NameAt, Relative};
 
 /// What the declaration says of a field.
@@ -122,7 +123,7 @@ pub const fn fields<const N: usize>(specs: &[Spec; N], layout: Layout) -> [Field
         if !base_name.is_empty() {
             field.relative = relative(specs, k, base_name);
         }
-        let len = small(name.len());
+        let len = len32(name.len());
         fields[k as usize] = FieldRecord::new(&field, k, NameAt { at: name_at, len, decoded: true });
         name_at = name_at.saturating_add(len);
         k = k.saturating_add(1);

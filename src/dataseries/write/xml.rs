@@ -153,7 +153,7 @@ pub(super) fn put_escaped<S: Sink>(sink: &mut S, text: &str) -> Result<(), Write
             '\n' => "&#10;",
             '\r' => "&#13;",
             '\0'..='\x1f' | '\u{fffe}' | '\u{ffff}' => {
-                return Err(Error::needing(Kind::Misuse, What::XmlText, at as u64, u32::from(c).into()).into());
+                return Err(Error::needing(Kind::Misuse, What::XML_TEXT, at as u64, u32::from(c).into()).into());
             }
             c => c.encode_utf8(&mut plain),
         };

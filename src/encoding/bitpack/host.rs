@@ -1,7 +1,10 @@
 //! Unpacking on hosts: fast, and larger than a small machine has room for.
 
+// Masked ints of 2 bits unpack at 0.76 of the speed without the inline attributes of this file (bench `filo`).
+
 use super::Packing;
-use crate::encoding::{Out, low32};
+use crate::bytes::low32;
+use crate::encoding::Out;
 
 /// Values from value `first` on until `out` is full; `src` holds that many.
 pub(super) fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) {

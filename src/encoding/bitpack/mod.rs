@@ -1,19 +1,20 @@
 //! Plain bit packing: values of 2 to 64 bits side by side, little-endian, the first in the lowest bits.
 //!
 //! ```
-//! use pilaster::encoding::bitpack::{self, Packing};
+//! use pilaster::unstable::encoding::bitpack::{self, Packing};
 //!
 //! assert_eq!(bitpack::get(Packing::U4, &[0xf0, 0xcd], 3), Some(12));
 //! assert_eq!(bitpack::get(Packing::I16, &[0xfe, 0xff], 0), Some(-2i64 as u64));
 //! assert_eq!(bitpack::get(Packing::I16, &[0xfe, 0xff], 1), None);
 //! ```
 
-#[cfg(any(target_pointer_width = "64", test))]
+#[cfg(any(not(pilaster_small), test))]
 mod host;
+pub mod pack;
 
 use super::Out;
-#[cfg(any(not(target_pointer_width = "64"), test))]
-use super::low32;
+#[cfg(any(pilaster_small, test))]
+use crate::bytes::low32;
 use crate::bytes::{FAST, little};
 use crate::error::{Error, Kind, Result, What};
 
@@ -76,7 +77,7 @@ impl Packing {
 
     /// Bytes of `n` values, the last one filled up.
     #[must_use]
-    pub const fn bytes(self, n: usize) -> usize {
+    pub(crate) const fn bytes(self, n: usize) -> usize {
         match self {
             Packing::U2 => n.div_ceil(4),
             Packing::U4 => n.div_ceil(2),
@@ -120,17 +121,17 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
 pub fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) -> Result<()> {
     let end = first.saturating_add(out.len());
     if packing.bytes(end) > src.len() {
-        return Err(Error::needing(Kind::Truncated, What::Bits, 0, packing.bytes(end) as u64));
+        return Err(Error::needing(Kind::Truncated, What::BITS, 0, packing.bytes(end) as u64));
     }
-    #[cfg(target_pointer_width = "64")]
+    #[cfg(not(pilaster_small))]
     host::unpack(packing, src, first, out);
-    #[cfg(not(target_pointer_width = "64"))]
+    #[cfg(pilaster_small)]
     small(packing, src, first, out);
     Ok(())
 }
 
 /// Unpacking on small machines: a value at a time, and one loop for all widths.
-#[cfg(any(not(target_pointer_width = "64"), test))]
+#[cfg(any(pilaster_small, test))]
 fn small(packing: Packing, src: &[u8], first: usize, out: Out<'_>) {
     let value = |i: usize| get(packing, src, first.saturating_add(i)).unwrap_or(0);
     match out {

@@ -60,7 +60,6 @@ macro_rules! cells {
         impl Cell for $word {
             const SIZE: usize = size_of::<$word>();
 
-            #[inline(always)]
             fn from_le(bytes: &[u8]) -> Option<Self> {
                 bytes.first_chunk().map(|bytes| <$word>::from_le_bytes(*bytes))
             }
@@ -73,7 +72,6 @@ cells! { u8 u16 u32 u64 u128 }
 impl Cell for [u64; 4] {
     const SIZE: usize = 32;
 
-    #[inline(always)]
     fn from_le(bytes: &[u8]) -> Option<Self> {
         let (words, _) = bytes.first_chunk::<32>()?.as_chunks::<8>();
         let [a, b, c, d] = words else { return None };
@@ -195,7 +193,7 @@ impl<'o> Cells<'o> {
             return Ok(());
         }
         let need = (self.len() as u64).saturating_mul(self.width() as u64);
-        Err(Error::needing(Kind::Truncated, What::Input, 0, need))
+        Err(Error::needing(Kind::Truncated, What::INPUT, 0, need))
     }
 
     /// Cell `i` becomes value `codes[i]`; the place of the first code without a value, if there is one.
@@ -349,7 +347,6 @@ impl<'o> Cells<'o> {
 
 /// Fills as many cells at once as most runs have, or more; the next run overwrites what is too much. A loop as
 /// long as the run would end at a place that no processor foresees.
-#[inline(never)]
 fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
     // About twice the mean, as runs that are longer take another step; but wide cells in few.
     match words.len().checked_div(ends.len()).unwrap_or(0) {
@@ -360,7 +357,6 @@ fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result:
     }
 }
 
-#[inline(always)]
 fn steps<T: Cell, const STEP: usize>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
     let len = words.len();
     let mut start = 0;

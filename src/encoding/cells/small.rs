@@ -13,7 +13,6 @@ fn cell(bytes: &[u8], size: usize, i: usize) -> Option<&[u8]> {
 }
 
 /// Cell `k` of others becomes cell `i`; whether there are both.
-#[inline(never)]
 fn put(cells: &mut [u8], i: usize, others: &[u8], k: usize, size: usize) -> bool {
     let to = i.checked_mul(size).and_then(|at| cells.get_mut(at..)?.get_mut(..size));
     match (to, cell(others, size, k)) {

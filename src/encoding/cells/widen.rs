@@ -1,7 +1,7 @@
 //! Narrow numbers that become words where they lie.
 
 use super::small;
-use crate::bytes::FAST;
+use crate::bytes::{FAST, low32};
 
 /// Numbers that are widened at once, through a copy: the compiler makes vectors of such loops.
 const STAGE: usize = 64;
@@ -61,7 +61,7 @@ pub fn widen8(words: &mut [u64], size: usize, signed: bool) {
 pub fn widen4(words: &mut [u32], size: usize) {
     if !FAST {
         for i in 0..words.len() {
-            let word = crate::encoding::low32(small::narrow(bytemuck::cast_slice(words), 4, size, i));
+            let word = low32(small::narrow(bytemuck::cast_slice(words), 4, size, i));
             words.get_mut(i).into_iter().for_each(|to| *to = word);
         }
         return;

@@ -18,7 +18,6 @@ pub const fn lanes(width: usize) -> usize {
 /// column of them (section "Delta" of the notes on speed).
 macro_rules! word {
     ($name:ident, $word:ty, $bits:literal, $lanes:literal) => {
-        #[inline(never)]
         fn $name(bases: &[$word], deltas: &mut [$word], out: &mut [$word]) -> Option<()> {
             let mut sums = *bases.first_chunk::<$lanes>()?;
             let deltas = deltas.first_chunk_mut::<BLOCK>()?;
@@ -76,7 +75,7 @@ mod words {
 /// # Errors
 /// [`Kind::Truncated`] if bases, deltas or `out` are fewer than a block has, or of different widths.
 pub fn undelta(bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>) -> Result<()> {
-    let short = || Error::needing(Kind::Truncated, What::FastLanes, 0, BLOCK as u64);
+    let short = || Error::needing(Kind::Truncated, What::FASTLANES, 0, BLOCK as u64);
     let done = if FAST { words::any(bases, deltas, out) } else { small::undelta(bases, deltas, out) };
     done.ok_or_else(short)
 }
@@ -116,7 +115,7 @@ mod tests {
                 let wide = |words: &[$word]| words.iter().map(|word| u64::from(*word)).collect::<Vec<_>>();
                 let expected = naive(bits, &wide(&words), &wide(&deltas));
                 for kernel in [undelta, |bases: &mut Cells<'_>, deltas: &mut Cells<'_>, out: &mut Cells<'_>| {
-                    small::undelta(bases, deltas, out).ok_or_else(|| Error::new(Kind::Truncated, What::FastLanes, 0))
+                    small::undelta(bases, deltas, out).ok_or_else(|| Error::new(Kind::Truncated, What::FASTLANES, 0))
                 }] {
                     let (mut bases, mut deltas, mut out) = (words.clone(), deltas.clone(), std::vec![0; 1024]);
                     let mut bases = Cells::$cells(&mut bases);

@@ -6,8 +6,8 @@
 //! words `LANES` apart. So a row of the output is one run of words, shifted by one count.
 //!
 //! ```
-//! use pilaster::encoding::cells::Cells;
-//! use pilaster::encoding::fastlanes;
+//! use pilaster::unstable::encoding::cells::Cells;
+//! use pilaster::unstable::encoding::fastlanes;
 //!
 //! // 1024 values of 2 bits in words of 8 bits: 256 bytes, row r of lane 0 in the lowest bits of byte 0.
 //! let mut block = [0; 256];
@@ -52,7 +52,6 @@ pub const fn block_of(i: u64) -> (u64, usize) {
 const ORDER: [usize; 8] = [0, 4, 2, 6, 1, 5, 3, 7];
 
 /// First value of row `r`: those of its lanes follow.
-#[inline(always)]
 const fn row_start(r: usize) -> usize {
     let eight = match (r >> 3) & 7 {
         1 => 4,
@@ -94,7 +93,6 @@ macro_rules! word {
 
             /// Unpacks blocks; `packed` has `width` rows of words for each. What a row needs is made ready once
             /// for all of them.
-            #[inline(never)]
             pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
                 if width == 0 {
                     out.as_flattened_mut().fill(0);
@@ -162,11 +160,11 @@ mod words {
 pub fn unpack(packed: &[u8], width: u32, first: u64, out: Cells<'_>) -> Result<()> {
     let bits = (out.width() as u64).saturating_mul(8);
     if u64::from(width) > bits || bits > 64 {
-        return Err(Error::needing(Kind::Invalid, What::FastLanes, 0, width.into()));
+        return Err(Error::needing(Kind::Invalid, What::FASTLANES, 0, width.into()));
     }
     let end = first.saturating_add(out.len() as u64);
     let need = packed_len(end.div_ceil(BLOCK as u64), width);
-    let short = || Error::needing(Kind::Truncated, What::FastLanes, 0, need);
+    let short = || Error::needing(Kind::Truncated, What::FASTLANES, 0, need);
     if need > packed.len() as u64 {
         return Err(short());
     }
@@ -194,7 +192,6 @@ type Get<T> = fn(&[[u8; 128]], usize, usize) -> Option<T>;
 const AT_ONCE: usize = 8192;
 
 /// Whole blocks straight into the output, parts of blocks value by value.
-#[inline(always)]
 fn run<T: Copy>(
     rows: &[[u8; 128]],
     width: usize,

@@ -17,7 +17,6 @@ static POWERS: [u16; 16] = {
 };
 
 /// The high half of a product: `word` without its `shift` lowest bits, for the factor `2^(16 - shift)`.
-#[inline(always)]
 fn high_half(word: u16, factor: u16) -> u16 {
     (u32::from(word).wrapping_mul(factor.into()) >> 16) as u16
 }
@@ -28,12 +27,10 @@ pub(super) mod of_u8 {
 
     const BOTH: u16 = 0x0101;
 
-    #[inline(always)]
     fn words(row: &[u8; 128]) -> [u16; 64] {
         bytemuck::cast::<[u8; 128], [u16; 64]>(*row)
     }
 
-    #[inline(always)]
     pub fn one(to: &mut [u8; 128], row: &[u8; 128], shift: usize, mask: u8) {
         let (row, mut made) = (words(row), [0; 64]);
         let (shift, mask) = (shift & 7, u16::from(mask) * BOTH);
@@ -43,7 +40,6 @@ pub(super) mod of_u8 {
         *to = bytemuck::cast::<[u16; 64], [u8; 128]>(made);
     }
 
-    #[inline(always)]
     pub fn two(to: &mut [u8; 128], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: u8) {
         let (low, high, mut made) = (words(low), words(high), [0; 64]);
         let (down, up) = (POWERS[16usize.wrapping_sub(shift) & 15], POWERS[8usize.wrapping_sub(shift) & 7]);
@@ -61,12 +57,10 @@ pub(super) mod of_u8 {
 pub(super) mod of_u16 {
     use super::{POWERS, high_half};
 
-    #[inline(always)]
     fn words(row: &[u8; 128]) -> [u16; 64] {
         bytemuck::cast::<[u8; 128], [u16; 64]>(*row)
     }
 
-    #[inline(always)]
     pub fn one(to: &mut [u16; 64], row: &[u8; 128], shift: usize, mask: u16) {
         let row = words(row);
         for l in 0..64 {
@@ -74,7 +68,6 @@ pub(super) mod of_u16 {
         }
     }
 
-    #[inline(always)]
     pub fn two(to: &mut [u16; 64], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: u16) {
         let (low, high) = (words(low), words(high));
         let power = POWERS[16usize.wrapping_sub(shift) & 15];
@@ -88,7 +81,6 @@ pub(super) mod of_u16 {
 macro_rules! wide {
     ($module:ident, $word:ty, $lanes:literal) => {
         pub(super) mod $module {
-            #[inline(always)]
             pub fn one(to: &mut [$word; $lanes], row: &[u8; 128], shift: usize, mask: $word) {
                 let shift = shift as u32 & (<$word>::BITS - 1);
                 for (to, word) in to.iter_mut().zip(row.as_chunks().0) {
@@ -96,7 +88,6 @@ macro_rules! wide {
                 }
             }
 
-            #[inline(always)]
             pub fn two(to: &mut [$word; $lanes], low: &[u8; 128], high: &[u8; 128], shift: usize, mask: $word) {
                 let down = shift as u32 & (<$word>::BITS - 1);
                 let up = <$word>::BITS.wrapping_sub(down) & (<$word>::BITS - 1);

@@ -55,7 +55,6 @@ pub(super) fn run(packed: &[[u8; 128]], width: u32, mut first: usize, mut out: C
 }
 
 /// One block.
-#[inline(never)]
 fn unpack(packed: &[[u8; 128]], width: u32, bits: u32, mut out: Cells<'_>) -> Option<()> {
     for r in 0..bits as usize {
         let (k, shift) = start(r, width, bits);
@@ -78,7 +77,6 @@ fn unpack(packed: &[[u8; 128]], width: u32, bits: u32, mut out: Cells<'_>) -> Op
 }
 
 /// Value `i` of a block.
-#[inline(never)]
 fn get(packed: &[[u8; 128]], width: u32, bits: u32, i: usize) -> Option<u64> {
     if width == 0 {
         return Some(0);

@@ -184,7 +184,7 @@ impl<'s> Undo<'s> {
                 let place = |at: u64| saturated(at & wrap);
                 for (delta, back) in latents.iter().zip(lookbacks).take(read) {
                     if !(1..=*most).contains(back) {
-                        return Err(Error::needing(Kind::Invalid, What::PcoPage, 0, *back));
+                        return Err(Error::needing(Kind::Invalid, What::PCO_PAGE, 0, *back));
                     }
                     // Before the first there are zeros.
                     let before = known.checked_sub(*back).and_then(|at| ring.get(place(at))).copied().unwrap_or(0);

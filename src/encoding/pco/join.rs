@@ -1,7 +1,7 @@
 //! Modes: how a number is joined from a primary and a secondary latent.
 
 use super::{Class, Number, mask, middle};
-use crate::bytes::little;
+use crate::bytes::{half_to_f32, little};
 use crate::error::{Error, Kind, Result, What};
 
 /// How numbers become latents.
@@ -50,7 +50,7 @@ impl Mode<'_> {
                 for latent in primary {
                     let at = usize::try_from(*latent).ok().and_then(|index| index.checked_mul(size));
                     let value = at.and_then(|at| values.get(at..at.checked_add(size)?));
-                    let value = value.ok_or_else(|| Error::needing(Kind::Invalid, What::PcoPage, 0, *latent))?;
+                    let value = value.ok_or_else(|| Error::needing(Kind::Invalid, What::PCO_PAGE, 0, *latent))?;
                     *latent = number.of_order(little(value));
                 }
             }
@@ -72,7 +72,6 @@ const fn exponents(number: Number) -> u64 {
 
 impl Number {
     /// The bits of a number from its place in the order of numbers.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn of_order(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         match self.class {
@@ -84,14 +83,12 @@ impl Number {
     }
 
     /// The place of a float in the order of floats.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn order(self, float: u64) -> u64 {
         let sign = middle(self.bits);
         if float & sign == 0 { float ^ sign } else { !float & mask(self.bits) }
     }
 
     /// The float with the place `ordered` among those without a fraction.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn whole(self, ordered: u64) -> u64 {
         let sign = middle(self.bits);
         let (turn, sign_bit) = if ordered & sign == 0 { (mask(self.bits), sign) } else { (0, 0) };
@@ -128,7 +125,7 @@ fn product(bits: u32, a: u64, b: u64) -> u64 {
                 return u64::from(a | 0x0200);
             }
             // Of half floats the product is exact, and rounded once.
-            narrow(widen(a) * widen(b)).into()
+            narrow(half_to_f32(a) * half_to_f32(b)).into()
         }
         32 => {
             let (a, b) = (f32::from_bits(a as u32), f32::from_bits(b as u32));
@@ -139,18 +136,6 @@ fn product(bits: u32, a: u64, b: u64) -> u64 {
             if a.is_nan() { a.to_bits() | 1 << 51 } else { (a * b).to_bits() }
         }
     }
-}
-
-/// A half float as a float.
-fn widen(half: u16) -> f32 {
-    let (sign, rest) = (u32::from(half & 0x8000) << 16, u32::from(half & 0x7fff));
-    let float = match rest >> 10 {
-        // What has no exponent counts steps of two to the power of -24.
-        0 => (u16::try_from(rest).map_or(0.0, f32::from) * f32::from_bits(103 << 23)).to_bits(),
-        31 => 0xff << 23 | (rest & 0x3ff) << 13,
-        _ => (rest << 13).wrapping_add(112 << 23),
-    };
-    f32::from_bits(sign | float)
 }
 
 /// The half float that is nearest, of two the even one.
@@ -179,12 +164,12 @@ mod tests {
     fn half_floats_round_to_even() {
         for half in 0..=u16::MAX {
             if half & 0x7fff <= 0x7c00 {
-                assert_eq!(narrow(widen(half)), half);
+                assert_eq!(narrow(half_to_f32(half)), half);
             }
         }
         // Halfway between two neighbours, and a little to each side.
         for half in (0..0x7bffu16).step_by(7) {
-            let (low, high) = (widen(half), widen(half + 1));
+            let (low, high) = (half_to_f32(half), half_to_f32(half + 1));
             let between = low.midpoint(high);
             assert_eq!(narrow(between), half + (half & 1), "{half:x}");
             assert_eq!(narrow(f32::from_bits(between.to_bits() - 1)), half);

@@ -36,7 +36,7 @@ impl<'a> Chunk<'a> {
         let parsed = chunk.parse(version, bytes, &mut stream);
         if !stream.is_inside() {
             // Zeros were read instead of what is missing, whatever they led to.
-            return Err(Error::needing(Kind::Truncated, What::Pco, bytes.len() as u64, stream.bytes_begun()));
+            return Err(Error::needing(Kind::Truncated, What::PCO, bytes.len() as u64, stream.bytes_begun()));
         }
         parsed?;
         if !stream.align() || stream.bytes_begun() != bytes.len() as u64 {
@@ -52,7 +52,7 @@ impl<'a> Chunk<'a> {
         self.mode = match variant {
             0 => Mode::Classic,
             1 if version.major == 0 => {
-                return Err(Error::needing(Kind::Unsupported, What::Pco, 0, variant));
+                return Err(Error::needing(Kind::Unsupported, What::PCO, 0, variant));
             }
             1 if !float => match stream.take(number.bits) {
                 0 => return Err(wrong(stream, 0)),
@@ -75,7 +75,7 @@ impl<'a> Chunk<'a> {
                 let from = saturated(stream.bytes_begun());
                 let range = usize::try_from(len).ok().and_then(|len| bytes.get(from..from.checked_add(len)?));
                 let need = stream.bytes_begun().saturating_add(len);
-                let short = || Error::needing(Kind::Truncated, What::Pco, bytes.len() as u64, need);
+                let short = || Error::needing(Kind::Truncated, What::PCO, bytes.len() as u64, need);
                 let values = range.ok_or_else(short)?;
                 stream.skip_bytes(len);
                 Mode::Dict(values)
@@ -160,5 +160,5 @@ impl<'a> Chunk<'a> {
 
 #[cold]
 pub(super) fn wrong(stream: &Stream<'_>, need: u64) -> Error {
-    Error::needing(Kind::Invalid, What::Pco, stream.bytes_begun(), need)
+    Error::needing(Kind::Invalid, What::PCO, stream.bytes_begun(), need)
 }

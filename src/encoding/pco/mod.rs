@@ -16,7 +16,7 @@
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
-//! use pilaster::encoding::pco::{Chunk, Number, Page, Version};
+//! use pilaster::unstable::encoding::pco::{Chunk, Number, Page, Version};
 //!
 //! // Classic, no delta, one bin of weight 1 that begins at 5 and has offsets of 2 bits.
 //! let mut meta = 0u128;
@@ -80,12 +80,12 @@ impl Version {
     /// [`Kind::Unsupported`] for versions that are newer.
     pub fn new(bytes: &[u8]) -> Result<Self> {
         match bytes {
-            [] | [MAJOR] => Err(Error::needing(Kind::Truncated, What::Pco, 0, 2)),
-            [major, ..] if *major > MAJOR => Err(Error::needing(Kind::Unsupported, What::Pco, 0, *major as u64)),
+            [] | [MAJOR] => Err(Error::needing(Kind::Truncated, What::PCO, 0, 2)),
+            [major, ..] if *major > MAJOR => Err(Error::needing(Kind::Unsupported, What::PCO, 0, *major as u64)),
             // From version 4 on there is a minor one, of which nothing depends yet.
             [MAJOR, _] => Ok(Version { major: MAJOR }),
             [major] => Ok(Version { major: *major }),
-            _ => Err(Error::needing(Kind::Invalid, What::Pco, 0, bytes.len() as u64)),
+            _ => Err(Error::needing(Kind::Invalid, What::PCO, 0, bytes.len() as u64)),
         }
     }
 }
@@ -112,7 +112,7 @@ impl Number {
             2 => 16,
             4 => 32,
             8 => 64,
-            _ => return Err(Error::needing(Kind::OutOfRange, What::Pco, 0, size as u64)),
+            _ => return Err(Error::needing(Kind::OutOfRange, What::PCO, 0, size as u64)),
         };
         Ok(Number { bits, class })
     }
@@ -139,7 +139,7 @@ impl Number {
     /// [`Kind::OutOfRange`] if there are none.
     pub fn float(size: usize) -> Result<Self> {
         match size {
-            1 => Err(Error::needing(Kind::OutOfRange, What::Pco, 0, 1)),
+            1 => Err(Error::needing(Kind::OutOfRange, What::PCO, 0, 1)),
             _ => Number::of(size, Class::Float),
         }
     }

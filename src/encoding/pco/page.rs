@@ -41,7 +41,6 @@ impl Variable<'_> {
     }
 
     /// Reads the next latents, as deltas: which bins, and then the offsets into them.
-    #[inline(never)]
     fn read(&mut self, count: usize, stream: &mut Stream<'_>) {
         let mut offsets = [0u16; BATCH];
         let mask = super::mask(self.bits);
@@ -86,7 +85,7 @@ impl<'c, 's> Page<'c, 's> {
         s: &mut Scratch<'s>,
     ) -> Result<Self> {
         if numbers > MAX_NUMBERS {
-            return Err(Error::needing(Kind::Limit, What::PcoPage, 0, MAX_NUMBERS));
+            return Err(Error::needing(Kind::Limit, What::PCO_PAGE, 0, MAX_NUMBERS));
         }
         // A lookback for each latent that is read.
         let lead = chunk.delta.of(PRIMARY).state_len();
@@ -100,7 +99,7 @@ impl<'c, 's> Page<'c, 's> {
                 continue;
             }
             if bins.count == 0 && body > 0 {
-                return Err(Error::needing(Kind::Invalid, What::PcoPage, 0, body));
+                return Err(Error::needing(Kind::Invalid, What::PCO_PAGE, 0, body));
             }
             let delta = chunk.delta.of(k);
             variable.undo.start(delta, bins.bits, numbers, &mut page.stream, s)?;
@@ -159,7 +158,7 @@ impl<'c, 's> Page<'c, 's> {
 
     #[cold]
     fn short(&self) -> Error {
-        Error::needing(Kind::Truncated, What::PcoPage, self.len, self.stream.bytes_begun())
+        Error::needing(Kind::Truncated, What::PCO_PAGE, self.len, self.stream.bytes_begun())
     }
 
     /// Goes to a whole byte.
@@ -178,6 +177,6 @@ impl<'c, 's> Page<'c, 's> {
 
     #[cold]
     fn wrong(&self) -> Error {
-        Error::needing(Kind::Invalid, What::PcoPage, self.stream.bytes_begun(), self.len)
+        Error::needing(Kind::Invalid, What::PCO_PAGE, self.stream.bytes_begun(), self.len)
     }
 }

@@ -26,13 +26,11 @@ impl<'a> Stream<'a> {
     }
 
     /// At least 57 bits from here on.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(super) fn peek(&self) -> u64 {
         self.eight(0) >> (self.at & 7)
     }
 
     /// Passes over bits.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(super) const fn skip(&mut self, bits: u32) {
         self.at = self.at.wrapping_add(bits as u64);
     }
@@ -43,7 +41,6 @@ impl<'a> Stream<'a> {
     }
 
     /// Takes up to 64 bits.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     pub(super) fn take(&mut self, bits: u32) -> u64 {
         let mut word = self.peek();
         if bits > 57 {
@@ -67,7 +64,6 @@ impl<'a> Stream<'a> {
     }
 
     /// Eight bytes, the first `ahead` bytes behind the place.
-    #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn eight(&self, ahead: u64) -> u64 {
         let at = saturated((self.at >> 3).wrapping_add(ahead));
         let rest = self.bytes.get(at..).unwrap_or_default();

@@ -5,10 +5,9 @@ use super::numbers::Form;
 use super::packed::{Packed, position};
 use super::strings::{Kinds, Strings};
 use super::{Data, PAYLOAD, Vector, check_rows, rows_of};
-use crate::bytes::{LittleEndian, Reader};
+use crate::bytes::{LittleEndian, Reader, low32};
 use crate::column::Span;
-use crate::encoding::line::Line;
-use crate::encoding::low32;
+use crate::encoding::linear::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::{Header, Packing};
@@ -43,12 +42,12 @@ impl<'a> Vector<'a> {
                 self.mask = Mask::Words(words.rest());
             }
             Header::DeltaDelta => {
-                self.numbers.line = Line { base: r.i64(What::FiloBase)?, slope: r.i32(What::FiloSlope)? };
+                self.numbers.line = Line { base: r.i64(What::FILO_BASE)?, slope: r.i32(What::FILO_SLOPE)? };
             }
             Header::DictUtf8 => {
-                let layout = r.u32(What::FiloDictionary)?;
+                let layout = r.u32(What::FILO_DICTIONARY)?;
                 if layout != UTF8_LAYOUT {
-                    return Err(Error::needing(Kind::Unsupported, What::FiloDictionary, start, layout.into()));
+                    return Err(Error::needing(Kind::Unsupported, What::FILO_DICTIONARY, start, layout.into()));
                 }
                 let mut table = up_to_sub(r)?;
                 let chunk = self.strings.chunk;
@@ -81,7 +80,7 @@ impl<'a> Vector<'a> {
         let need = rows.div_ceil(64).saturating_mul(8);
         match self.mask {
             Mask::Words(words) if words.len() < need as usize => {
-                Err(Error::needing(Kind::Truncated, What::FiloMask, mask_at, need.into()))
+                Err(Error::needing(Kind::Truncated, What::FILO_MASK, mask_at, need.into()))
             }
             _ => Ok(()),
         }
@@ -90,7 +89,7 @@ impl<'a> Vector<'a> {
     /// Sections 9.3 and 10.4.
     fn open_repeated(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let at = r.at();
-        self.rows = r.u32(What::FiloRows)?;
+        self.rows = r.u32(What::FILO_ROWS)?;
         check_rows(self.rows, at)?;
         let value = r.rest();
         let at = position(r.at());
@@ -103,7 +102,7 @@ impl<'a> Vector<'a> {
                 return Ok(());
             }
             // The original would read the width of the type that it was asked for, past the end.
-            (_, len) => return Err(Error::needing(Kind::WrongType, What::FiloValue, at.into(), len as u64)),
+            (_, len) => return Err(Error::needing(Kind::WrongType, What::FILO_VALUE, at.into(), len as u64)),
         };
         (self.data, self.numbers.constant) = (Data::Numbers, true);
         self.numbers.packed = Packed { packing, at, data: value, unused: 0 };
@@ -113,9 +112,9 @@ impl<'a> Vector<'a> {
     /// Section 10.2.
     fn open_fixed_max(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let start = r.at();
-        let size = r.u8(What::FiloSlot)?;
+        let size = r.u8(What::FILO_SLOT)?;
         if size < 2 {
-            return Err(Error::needing(Kind::Invalid, What::FiloSlot, start, size.into()));
+            return Err(Error::needing(Kind::Invalid, What::FILO_SLOT, start, size.into()));
         }
         self.rows = rows_of(r.rest().len().checked_div(size.into()).unwrap_or(0))?;
         (self.data, self.strings.kind) = (Data::Strings, Kinds::Slots { at: position(r.at()), size });
@@ -127,26 +126,24 @@ impl<'a> Vector<'a> {
 const UTF8_LAYOUT: u32 = 2;
 
 /// Takes the offset of a sub-vector and what lies before that; leaves `r` at the sub-vector.
-#[inline(never)]
 fn up_to_sub<'a>(r: &mut Bytes<'a>) -> Result<Bytes<'a>> {
     let at = r.at();
-    let sub = r.u32(What::FiloSubVector)?;
+    let sub = r.u32(What::FILO_SUB_VECTOR)?;
     // Both count bytes of the payload.
     let here = low32(r.at().wrapping_sub(PAYLOAD));
     match sub.checked_sub(here) {
-        Some(len) => r.split(len as usize, What::FiloSubVector),
-        None => Err(Error::needing(Kind::Invalid, What::FiloSubVector, at, sub.into())),
+        Some(len) => r.split(len as usize, What::FILO_SUB_VECTOR),
+        None => Err(Error::needing(Kind::Invalid, What::FILO_SUB_VECTOR, at, sub.into())),
     }
 }
 
 /// The word table of section 10.1, which fills `r`: where its offsets count from, and how many rows.
-#[inline(never)]
 fn words(r: &mut Bytes<'_>, rows: &mut u32) -> Result<u32> {
     let base = position(r.at());
-    *rows = r.u32(What::FiloRows)?;
+    *rows = r.u32(What::FILO_ROWS)?;
     check_rows(*rows, base.into())?;
     if r.rest().len() >> 2 < *rows as usize {
-        return Err(Error::needing(Kind::Truncated, What::FiloWords, r.at(), u64::from(*rows) << 2));
+        return Err(Error::needing(Kind::Truncated, What::FILO_WORDS, r.at(), u64::from(*rows) << 2));
     }
     Ok(base)
 }

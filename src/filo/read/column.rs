@@ -1,4 +1,4 @@
-//! A vector as the common vocabulary sees it: a table of one part with one or two columns.
+//! A vector as the common vocabulary sees it: a part with one or two columns.
 
 use core::ops::Range;
 
@@ -6,46 +6,10 @@ use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
 use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
-use crate::encoding::{Out, flags};
+use crate::encoding::{Out, bitmap};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::Packing;
-
-/// A vector as a table of one part.
-#[derive(Clone, Debug)]
-pub struct Table<'a> {
-    vector: Vector<'a>,
-    given: bool,
-}
-
-impl<'a> Table<'a> {
-    /// The table of `vector`.
-    #[must_use]
-    pub const fn new(vector: Vector<'a>) -> Self {
-        Table { vector, given: false }
-    }
-}
-
-impl<'a> column::Table for Table<'a> {
-    type Part<'p>
-        = Vector<'a>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, _outer: &mut Scratch<'p>) -> Result<Option<Vector<'a>>>
-    where
-        Self: 'p,
-    {
-        let first = !self.given;
-        self.given = true;
-        Ok(first.then_some(self.vector))
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.given = false;
-        Ok(())
-    }
-}
 
 impl<'a> column::Part for Vector<'a> {
     type Col = Column<'a>;
@@ -107,7 +71,7 @@ impl<'a> Column<'a> {
         let inside = rows.start <= rows.end && rows.end <= count;
         match (usize::try_from(rows.start), usize::try_from(rows.end.saturating_sub(rows.start))) {
             (Ok(first), Ok(len)) if inside => Ok((first, len)),
-            _ => Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, count)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, count)),
         }
     }
 
@@ -285,11 +249,11 @@ fn all_bits<'s>(bit: bool, len: usize, scratch: &mut Scratch<'s>) -> Result<Bits
 /// Validity of codes, of which 0 is missing.
 fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>> {
     let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
-    flags::pack(codes, valid, |code| code != 0);
+    bitmap::pack(codes, valid, |code| code != 0);
     Ok(Validity::Bits(Bits::new(valid, 0, codes.len())?))
 }
 
 #[cold]
 fn no_column(k: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::Column, k as u64, count as u64)
+    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, count as u64)
 }

@@ -25,7 +25,7 @@ impl<'a> Vector<'a> {
         }
         if let Some(field) = shape.vars {
             let vars: Option<views::DdtVars> = table.0.inline(field)?;
-            let Some(vars) = vars else { return Err(table.missing(What::FiloVars)) };
+            let Some(vars) = vars else { return Err(table.missing(What::FILO_VARS)) };
             self.rows = vars.len.cast_unsigned();
             check_rows(self.rows, table.0.at())?;
             (self.numbers.line.base, self.zones.base) = (vars.base_millis, vars.base_tz);
@@ -39,7 +39,7 @@ impl<'a> Vector<'a> {
         }
         if self.header == Header::ConstString {
             let Some(string) = table.0.string(views::ConstStringVector::STR)? else {
-                return Err(table.missing(What::FiloString));
+                return Err(table.missing(What::FILO_STRING));
             };
             let span = Span { at: position(string.at()), len: rows_of(string.bytes().len())? };
             (self.data, self.strings.kind) = (Data::Strings, Kinds::One(span));
@@ -141,13 +141,12 @@ struct Fields<'a>(Table<'a>);
 
 impl<'a> Fields<'a> {
     /// A data vector (section 6) of `rows` numbers.
-    #[inline(never)]
     fn packed(&self, info: u8, data: u8, rows: u32, out: &mut Packed<'a>) -> Result<()> {
         let Some(views::DataInfo { nbits, signed }) = self.0.inline(info)? else {
-            return Err(self.missing(What::FiloInfo));
+            return Err(self.missing(What::FILO_INFO));
         };
         let Some(packing) = raw::packing_of_info(nbits, signed) else {
-            return Err(Error::needing(Kind::Invalid, What::FiloInfo, self.0.at(), nbits.into()));
+            return Err(Error::needing(Kind::Invalid, What::FILO_INFO, self.0.at(), nbits.into()));
         };
         let (at, data) = self.bytes(data)?;
         *out = Packed { packing, at, data, unused: 0 };
@@ -155,30 +154,27 @@ impl<'a> Fields<'a> {
     }
 
     /// Place and bytes of a byte vector; none if it is absent.
-    #[inline(never)]
     fn bytes(&self, field: u8) -> Result<(u32, &'a [u8])> {
         let vector: Option<Inline<'a, u8>> = self.0.vector(field)?;
         Ok((position(vector.map_or(self.0.at(), |v| v.at())), vector.map_or(&[], |v| v.bytes())))
     }
 
     /// The NA mask (section 7), which must be there.
-    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn mask(&self, field: u8) -> Result<Mask<'a>> {
-        let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FiloMask)) };
+        let Some(mask) = self.0.table::<views::NaMask<'a>>(field)? else { return Err(self.missing(What::FILO_MASK)) };
         match mask.mask_type()? {
             views::MaskType::AllZeroes => Ok(Mask::None),
             views::MaskType::SimpleBitMask => Ok(Mask::Words(mask.bit_mask()?.map_or(&[], |words| words.bytes()))),
             views::MaskType::AllOnes => Ok(Mask::All),
             views::MaskType::Unknown(id) => {
                 let id = u64::from(id.cast_unsigned());
-                Err(Error::needing(Kind::Unsupported, What::FiloMaskType, mask.at(), id))
+                Err(Error::needing(Kind::Unsupported, What::FILO_MASK_TYPE, mask.at(), id))
             }
         }
     }
 
     /// Where the offsets of a list of strings are, and how many. The frame of the list is checked here,
     /// each string when it is read.
-    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     fn strings(&self, field: u8, count: &mut u32) -> Result<u32> {
         let list: Option<Inline<'a, u32>> = self.0.vector(field)?;
         let slots = list.map_or(self.0.at(), |list| list.at());

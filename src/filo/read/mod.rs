@@ -9,7 +9,7 @@ mod packed;
 mod strings;
 mod value;
 
-pub use column::{Column, Table};
+pub use column::Column;
 pub use value::Value;
 
 use self::flat::Shape;
@@ -19,9 +19,8 @@ use self::packed::Packed;
 use self::strings::{Kinds, Strings};
 use super::raw::{HEADER_LEN, Header, Packing};
 use super::{Element, Encoding};
-use crate::bytes::{LittleEndian, Reader, saturated};
+use crate::bytes::{LittleEndian, Reader, low32, saturated};
 use crate::column::Span;
-use crate::encoding::low32;
 use crate::error::{Error, Kind, Result, What};
 
 /// A checked view of one vector: a chunk of bytes, read as one element type.
@@ -70,10 +69,10 @@ impl<'a> Vector<'a> {
     /// [`Kind::Unsupported`] for an unknown header, and what is wrong with the structure.
     pub fn open(bytes: &'a [u8], element: Element) -> Result<Vector<'a>> {
         let mut r = Reader::<LittleEndian>::new(bytes);
-        let word = r.u32(What::FiloHeader)?;
+        let word = r.u32(What::FILO_HEADER)?;
         // Offsets and row counts are signed 32-bit numbers (section 12).
         if i32::try_from(bytes.len()).is_err() {
-            return Err(Error::needing(Kind::Overflow, What::Input, 0, bytes.len() as u64));
+            return Err(Error::needing(Kind::Overflow, What::INPUT, 0, bytes.len() as u64));
         }
         let header = Header::of_word(word)?;
         // Filled in place, as it is large for a small machine.
@@ -89,7 +88,7 @@ impl<'a> Vector<'a> {
             entries: 0,
         };
         if header == Header::Empty {
-            r.end(What::Input)?;
+            r.end(What::INPUT)?;
             (vector.rows, vector.mask) = (word >> 8, Mask::All);
             return Ok(vector);
         }
@@ -104,7 +103,7 @@ impl<'a> Vector<'a> {
     /// That section 3 does not allow the header for the element type.
     #[cold]
     fn wrong_type(&self) -> Error {
-        Error::needing(Kind::WrongType, What::FiloHeader, 0, self.header.word().into())
+        Error::needing(Kind::WrongType, What::FILO_HEADER, 0, self.header.word().into())
     }
 
     /// The element type that the vector was opened as.
@@ -173,7 +172,7 @@ impl<'a> Vector<'a> {
     pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
         let i = match usize::try_from(row) {
             Ok(i) if row < self.rows() => i,
-            _ => return Err(Error::needing(Kind::OutOfRange, What::Row, row, self.rows())),
+            _ => return Err(Error::needing(Kind::OutOfRange, What::ROW, row, self.rows())),
         };
         if self.mask.is_na(i) {
             return Ok(None);
@@ -259,7 +258,7 @@ fn check_text(strings: &Strings<'_>, i: usize) -> Result<()> {
         Ok(_) => Ok(()),
         Err(e) => {
             let at = u64::from(span.at).saturating_add(e.valid_up_to() as u64);
-            Err(Error::new(Kind::Utf8, What::FiloString, at))
+            Err(Error::new(Kind::Utf8, What::FILO_STRING, at))
         }
     }
 }
@@ -348,12 +347,12 @@ const PAYLOAD: u64 = HEADER_LEN as u64;
 /// Checks a row count, which the format has as a signed number.
 fn check_rows(rows: u32, at: u64) -> Result<()> {
     if rows.cast_signed() < 0 {
-        return Err(Error::needing(Kind::Invalid, What::FiloRows, at, rows.into()));
+        return Err(Error::needing(Kind::Invalid, What::FILO_ROWS, at, rows.into()));
     }
     Ok(())
 }
 
 /// A count that came from a length, as a row count.
 fn rows_of(count: usize) -> Result<u32> {
-    u32::try_from(count).map_err(|_| Error::needing(Kind::Overflow, What::FiloRows, 0, count as u64))
+    u32::try_from(count).map_err(|_| Error::needing(Kind::Overflow, What::FILO_ROWS, 0, count as u64))
 }

@@ -1,8 +1,9 @@
 //! Numeric rows: every numeric encoding is a line and packed differences to it.
 
 use super::packed::Packed;
-use crate::encoding::line::Line;
-use crate::encoding::{Out, low32};
+use crate::bytes::low32;
+use crate::encoding::Out;
+use crate::encoding::linear::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, QUARTER_MS};
 
@@ -82,7 +83,7 @@ impl<'a> Numbers<'a> {
             Form::Double => Ok(double(word)),
             Form::Quarters => {
                 let quarters = low32(word);
-                let large = || Error::needing(Kind::Overflow, What::FiloZone, self.packed.at.into(), quarters.into());
+                let large = || Error::needing(Kind::Overflow, What::FILO_ZONE, self.packed.at.into(), quarters.into());
                 millis(quarters).map(u64::from).ok_or_else(large)
             }
         }

@@ -1,7 +1,7 @@
 //! Dense arrays of numbers: packed vectors (section 9.1) and FlatBuffer data vectors (section 6).
 
-use crate::bytes::{LittleEndian, Reader};
-use crate::encoding::{Out, bitpack, low32};
+use crate::bytes::{LittleEndian, Reader, low32};
+use crate::encoding::{Out, bitpack};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, packing_of_packed};
 
@@ -21,13 +21,12 @@ impl<'a> Packed<'a> {
     pub(super) const NONE: Self = Packed { packing: Packing::U8, at: 0, data: &[], unused: 0 };
 
     /// Opens a packed vector, which reaches to the end of `r`.
-    #[cfg_attr(not(target_family = "wasm"), inline(never))]
     pub(super) fn open(&mut self, r: &mut Reader<'a, LittleEndian>) -> Result<()> {
         let start = r.at();
-        let [low, high, signed, last] = *r.array(What::FiloPacked)?;
+        let [low, high, signed, last] = *r.array(What::FILO_PACKED)?;
         let nbits = u16::from_le_bytes([low, high]);
         let Some(packing) = packing_of_packed(nbits, signed != 0) else {
-            return Err(Error::needing(Kind::Invalid, What::FiloPacked, start, nbits.into()));
+            return Err(Error::needing(Kind::Invalid, What::FILO_PACKED, start, nbits.into()));
         };
         let data = r.rest();
         // Bits of the last byte that carry values; 0 stands for all 8. The original takes no notice of
@@ -38,7 +37,7 @@ impl<'a> Packed<'a> {
             used => 8u8.saturating_sub(used),
         };
         if data.is_empty() && unused != 0 {
-            return Err(Error::needing(Kind::Invalid, What::FiloPacked, start.wrapping_add(3), last.into()));
+            return Err(Error::needing(Kind::Invalid, What::FILO_PACKED, start.wrapping_add(3), last.into()));
         }
         *self = Packed { packing, at: position(r.at()), data, unused };
         Ok(())
@@ -49,13 +48,13 @@ impl<'a> Packed<'a> {
         // Opening has seen to it that unused bits are in a byte. Widths are powers of two.
         let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
         let rows = bits >> self.packing.bits().trailing_zeros();
-        u32::try_from(rows).map_err(|_| Error::needing(Kind::Overflow, What::FiloRows, self.at.into(), rows))
+        u32::try_from(rows).map_err(|_| Error::needing(Kind::Overflow, What::FILO_ROWS, self.at.into(), rows))
     }
 
     /// That numbers of 64 bits have no place here.
     #[cold]
     pub(super) fn too_wide(&self) -> Error {
-        Error::needing(Kind::Invalid, What::FiloPacked, self.at.into(), 64)
+        Error::needing(Kind::Invalid, What::FILO_PACKED, self.at.into(), 64)
     }
 
     /// Refuses data that hold fewer than `rows` numbers.
@@ -64,16 +63,15 @@ impl<'a> Packed<'a> {
         if need <= self.data.len() {
             return Ok(());
         }
-        Err(Error::needing(Kind::Truncated, What::FiloData, self.at.into(), need as u64))
+        Err(Error::needing(Kind::Truncated, What::FILO_DATA, self.at.into(), need as u64))
     }
 
     /// Number `i`, extended to 64 bits.
-    #[inline(never)]
     pub(super) fn get(&self, i: usize) -> Result<u64> {
         match bitpack::get(self.packing, self.data, i) {
             Some(word) => Ok(word),
             // Opening has counted, so this happens to no row.
-            None => Err(Error::new(Kind::Truncated, What::FiloData, self.at.into())),
+            None => Err(Error::new(Kind::Truncated, What::FILO_DATA, self.at.into())),
         }
     }
 

@@ -1,6 +1,9 @@
 //! One row.
 
 /// The value of one row.
+///
+/// It says more than [`column::Value`](crate::column::Value), which has one value of one column: a date-time has two
+/// columns. And it is smaller, without integers of 128 and 256 bits, which 32-bit firmware would carry around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// Of a boolean vector.

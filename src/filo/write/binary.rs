@@ -7,8 +7,8 @@ use super::out::Out;
 use super::stats::Slant;
 use super::width::packed as narrowest;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
-use crate::encoding::range::Range;
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::MinMax;
 use crate::error::{Result, What};
 use crate::filo::Encoding;
 
@@ -69,7 +69,7 @@ pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: 
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 pub fn line(values: &[i64]) -> Result<Line> {
-    Line::through(values).ok_or_else(|| lossy(What::FiloSlope, values.len().saturating_sub(1)))
+    Line::through(values).ok_or_else(|| lossy(What::FILO_SLOPE, values.len().saturating_sub(1)))
 }
 
 /// The line of a [`DeltaDelta`](Encoding::DeltaDelta) chunk: [`line`], but if the residuals to it have
@@ -83,10 +83,10 @@ pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
 }
 
 /// The smallest width for the residuals to the line, and the line for it.
-pub(super) fn delta_packing(Slant { line, distances: Range { min, max } }: Slant) -> (Packing, Line) {
+pub(super) fn delta_packing(Slant { line, distances: MinMax { min, max } }: Slant) -> (Packing, Line) {
     // The first residual is 0, so a signed width that holds the distance holds both ends as well.
     let distance = i64::from(max).saturating_sub(min.into());
-    let packing = narrowest(Range { min: 0, max: distance }).unwrap_or(Packing::I32);
+    let packing = narrowest(MinMax { min: 0, max: distance }).unwrap_or(Packing::I32);
     (packing, if packing.signed() { line } else { line.lowered(min) })
 }
 

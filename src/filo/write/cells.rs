@@ -3,12 +3,11 @@
 use super::len::mask_bytes;
 use super::mask::Mask;
 use super::stats::{equal, runs};
-use crate::bytes::Bits;
+use crate::bytes::{Bits, low32};
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
-use crate::encoding::low32;
-use crate::encoding::pack::{self, BLOCK, Word};
-use crate::encoding::range::{low_int, whole as to_int};
+use crate::encoding::bitpack::pack::{self, BLOCK, Word};
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::{low_int, whole as to_int};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::QUARTER_MS;
 
@@ -114,7 +113,7 @@ impl<'a> Cells<'a> {
             _ => None,
         };
         match other {
-            Some(row) => Err(lossy(What::FiloData, row)),
+            Some(row) => Err(lossy(What::FILO_DATA, row)),
             None => Ok(self.mask.first()),
         }
     }
@@ -151,7 +150,7 @@ fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], 
             pack::misfit(packing, &words)
         });
         if let Some(i) = misfit {
-            return Err(lossy(What::FiloData, at.saturating_add(i)));
+            return Err(lossy(What::FILO_DATA, at.saturating_add(i)));
         }
         // Rows behind the last are not stored, so it does not matter what they become.
         if missing != W::default() {
@@ -166,7 +165,6 @@ fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], 
 }
 
 /// Values from row `at` on, in the place where they are; behind the last, zeros in a copy.
-#[inline(always)]
 fn view<'v, T: Copy + Default>(values: &'v [T], at: usize, copy: &'v mut [T; BLOCK]) -> &'v [T; BLOCK] {
     match values.get(at..).and_then(<[T]>::first_chunk) {
         Some(full) => full,
@@ -178,7 +176,6 @@ fn view<'v, T: Copy + Default>(values: &'v [T], at: usize, copy: &'v mut [T; BLO
 }
 
 /// A copy of the values from row `at` on; zeros behind the last.
-#[inline(always)]
 fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
     let values = values.get(at..).unwrap_or_default();
     match values.first_chunk::<BLOCK>() {

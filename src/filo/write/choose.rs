@@ -12,8 +12,8 @@ use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
-use crate::encoding::range::Range;
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::MinMax;
 use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
 use crate::filo::{Element, Encoding};
@@ -54,7 +54,7 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
-/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::Packing;
 /// use pilaster::filo::{Encoding, write::{Plain, Rows, choose}};
 ///
 /// let times = [1_480_000_000_000, 1_480_000_001_003, 1_480_000_001_998, 1_480_000_003_000, 1_480_000_004_001];
@@ -67,7 +67,7 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 /// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour (what
 /// [`encode_auto`] answers also where the least of them is more than 32 hours from UTC),
 /// [`Kind::Misuse`] if there are not as many offsets or validity bits as values, [`Kind::Overflow`]
-/// beyond 2^31 rows, and those of [`Strings::get`](super::Strings::get).
+/// beyond 2^31 rows, and what is wrong with the spans of strings.
 pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
     Ok(plan(rows, &mut scratch.scope())?.encoding)
 }
@@ -171,7 +171,7 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             }
         }
         Present::DateTimes { millis, zones } => {
-            let zones = (!zones.is_point()).then(|| differences(Range::<i64>::from(zones).distance()));
+            let zones = (!zones.is_point()).then(|| differences(MinMax::<i64>::from(zones).distance()));
             best.offer(Encoding::DiffDateTime { millis: differences(millis.distance()), zones });
         }
         Present::Strings(lengths) => {

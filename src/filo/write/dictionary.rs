@@ -8,11 +8,10 @@ use super::rows::{Rows, Strings};
 use super::texts::Texts;
 use super::utf8::{dict_utf8_payload, put_dict_utf8};
 use super::width::{flat, packed};
-use crate::bytes::Scratch;
-use crate::bytes::short::{ends, same};
+use crate::bytes::short_strings::{ends, same};
+use crate::bytes::{Scratch, low32};
 use crate::encoding::bitpack::Packing;
-use crate::encoding::low32;
-use crate::encoding::range::Range;
+use crate::encoding::min_max::MinMax;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::HEADER_LEN;
 use crate::filo::{Element, Encoding};
@@ -22,17 +21,6 @@ use crate::filo::{Element, Encoding};
 const MAX_PROBES: usize = 1024;
 
 /// The dictionary of a column of strings, found in scratch memory.
-///
-/// ```
-/// use pilaster::bytes::Scratch;
-/// use pilaster::filo::write::{Dictionary, Plain, Rows, Strings, scratch_len};
-///
-/// let rows = Rows::all(Plain::Utf8(Strings::Slices(&[b"b", b"", b"b"])));
-/// let mut memory = [0; scratch_len(3)];
-/// let dictionary = Dictionary::of(&rows, &mut Scratch::new(&mut memory))?;
-/// assert_eq!((dictionary.len(), dictionary.codes()), (2, &[1, 2, 1][..]));
-/// # Ok::<(), pilaster::Error>(())
-/// ```
 #[derive(Clone, Copy, Debug)]
 pub struct Dictionary<'a> {
     strings: Strings<'a>,
@@ -157,12 +145,12 @@ impl<'a> Dictionary<'a> {
     /// # Errors
     /// [`Kind::WrongType`] if these are no strings, [`Kind::NoRoom`] if `scratch` is too small,
     /// [`Kind::Limit`] if strings were made to collide, and those of [`Strings::get`].
-    pub fn of(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
+    pub(crate) fn of(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
             (super::Plain::String(strings) | super::Plain::Utf8(strings), element) => {
                 let found = Self::find(strings, &mask, element, Bounds::NONE, scratch)?;
-                found.ok_or_else(|| Error::new(Kind::NoRoom, What::Scratch, 0))
+                found.ok_or_else(|| Error::new(Kind::NoRoom, What::SCRATCH, 0))
             }
             _ => Err(wrong_type(Encoding::DictUtf8(Packing::U2))),
         }
@@ -181,7 +169,7 @@ impl<'a> Dictionary<'a> {
         let wanted = slots_for(mask.rows());
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
-        let no_room = || Error::needing(Kind::NoRoom, What::Scratch, 0, scratch_len(mask.rows()) as u64);
+        let no_room = || Error::needing(Kind::NoRoom, What::SCRATCH, 0, scratch_len(mask.rows()) as u64);
 
         let first = scratch.take::<u32>((slots / 4).saturating_mul(3))?;
         let mut inner = scratch.scope();
@@ -226,7 +214,7 @@ impl<'a> Dictionary<'a> {
                 }
                 probes = usize::wrapping_add(probes, 1);
                 if probes > MAX_PROBES {
-                    return Err(Error::needing(Kind::Limit, What::FiloDictionary, row.into(), MAX_PROBES as u64));
+                    return Err(Error::needing(Kind::Limit, What::FILO_DICTIONARY, row.into(), MAX_PROBES as u64));
                 }
                 place = place.wrapping_add(1) & table.places;
             };
@@ -237,29 +225,8 @@ impl<'a> Dictionary<'a> {
 
     /// How many different strings; missing rows are none.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         self.first.len()
-    }
-
-    /// Whether all rows are missing.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.first.is_empty()
-    }
-
-    /// The code of each row: from 1 on in order of first appearance, 0 where it is missing.
-    #[must_use]
-    pub const fn codes(&self) -> &'a [u32] {
-        self.codes
-    }
-
-    /// Entry `code` of the dictionary.
-    ///
-    /// # Errors
-    /// [`Kind::OutOfRange`] if there is none.
-    pub fn entry(&self, code: u32) -> Result<&'a [u8]> {
-        let none = || Error::needing(Kind::OutOfRange, What::FiloDictionary, code.into(), self.len() as u64);
-        self.entries().get(code as usize)?.ok_or_else(none)
     }
 
     /// Writes the chunk: [`DictString`](Encoding::DictString) or [`DictUtf8`](Encoding::DictUtf8), as
@@ -267,7 +234,7 @@ impl<'a> Dictionary<'a> {
     ///
     /// # Errors
     /// As [`encode`](super::encode).
-    pub fn write(&self, packing: Packing, dst: &mut [u8]) -> Result<usize> {
+    pub(crate) fn write(&self, packing: Packing, dst: &mut [u8]) -> Result<usize> {
         let codes = Cells { source: Source::Narrow(self.codes), mask: Mask::all(self.codes.len()) };
         let encoding = self.encoding(packing);
         if !holds(encoding, self.element) {
@@ -286,14 +253,14 @@ impl<'a> Dictionary<'a> {
 
     /// The encoding that [`write`](Self::write) writes.
     #[must_use]
-    pub const fn encoding(&self, packing: Packing) -> Encoding {
+    pub(crate) const fn encoding(&self, packing: Packing) -> Encoding {
         if self.is_string() { Encoding::DictString(packing) } else { Encoding::DictUtf8(packing) }
     }
 
     /// The smallest width that holds the codes.
     #[must_use]
-    pub fn packing(&self) -> Packing {
-        let codes = Range { min: 0, max: self.len() as i64 };
+    pub(crate) fn packing(&self) -> Packing {
+        let codes = MinMax { min: 0, max: self.len() as i64 };
         let narrow = if self.is_string() { None } else { packed(codes) };
         narrow.unwrap_or_else(|| flat(codes))
     }
@@ -302,7 +269,7 @@ impl<'a> Dictionary<'a> {
     ///
     /// # Errors
     /// Those of [`Strings::get`].
-    pub fn chunk_len(&self, packing: Packing) -> Result<usize> {
+    pub(crate) fn chunk_len(&self, packing: Packing) -> Result<usize> {
         let payload = if self.is_string() { dict_string_payload } else { dict_utf8_payload };
         Ok(payload(&self.entries(), packing.bytes(self.codes.len()))?.saturating_add(HEADER_LEN))
     }
@@ -356,7 +323,7 @@ pub(super) fn check_codes(
         return Mask::all_of(codes.len());
     }
     let row = codes.iter().position(|code| *code == largest).unwrap_or(0);
-    Err(Error::needing(Kind::OutOfRange, What::FiloCodes, row as u64, entries as u64))
+    Err(Error::needing(Kind::OutOfRange, What::FILO_CODES, row as u64, entries as u64))
 }
 
 /// 16 bytes a step, multiplied and folded. Not keyed: [`MAX_PROBES`] bounds what collisions cost.
@@ -411,15 +378,16 @@ mod tests {
             let rows = Rows::all(Plain::String(Strings::Slices(&slices)));
             let mut memory = vec![0xa5; scratch_len(n)];
             let dictionary = Dictionary::of(&rows, &mut Scratch::new(&mut memory)).unwrap();
+            let entry = |code: u32| dictionary.entries().get(code as usize).unwrap_or(None);
             let mut map = HashMap::new();
             for (i, word) in slices.iter().enumerate() {
                 let next = map.len() as u32 + 1;
                 let code = *map.entry(*word).or_insert(next);
-                assert_eq!(dictionary.codes()[i], code);
-                assert_eq!(dictionary.entry(code), Ok(*word));
+                assert_eq!(dictionary.codes[i], code);
+                assert_eq!(entry(code), Some(*word));
             }
             assert_eq!(dictionary.len(), map.len());
-            assert!(dictionary.entry(0).is_err() && dictionary.entry(map.len() as u32 + 1).is_err());
+            assert!(entry(0).is_none() && entry(map.len() as u32 + 1).is_none());
         }
     }
 

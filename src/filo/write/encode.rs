@@ -89,25 +89,25 @@ pub(super) fn numbers(encoding: Encoding, cells: &Cells<'_>, own: Packing, dst: 
 /// Section 4: the row count in the header word, nothing behind it.
 fn empty(mask: &Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     if let Some(row) = mask.first() {
-        return Err(lossy(What::FiloHeader, row));
+        return Err(lossy(What::FILO_HEADER, row));
     }
     let rows = u32::try_from(mask.rows()).unwrap_or(u32::MAX);
     if rows > MAX_EMPTY_ROWS {
-        return Err(Error::needing(Kind::Overflow, What::FiloRows, 0, rows.into()));
+        return Err(Error::needing(Kind::Overflow, What::FILO_ROWS, 0, rows.into()));
     }
     Out::chunk_of_word(Header::Empty.word() | rows << 8, 0, dst)?.finish()
 }
 
 #[cold]
 pub(super) fn wrong_type(encoding: Encoding) -> Error {
-    Error::needing(Kind::WrongType, What::FiloElement, 0, encoding.header().word() as u64)
+    Error::needing(Kind::WrongType, What::FILO_ELEMENT, 0, encoding.header().word() as u64)
 }
 
 /// Whether the format has this encoding for this element type (section 3), in this width (section 6
 /// for the FlatBuffer kinds, 9.1 for the others).
 ///
 /// ```
-/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::Packing;
 /// use pilaster::filo::{Element, Encoding, write};
 ///
 /// assert!(write::holds(Encoding::Packed(Packing::U2), Element::Double));

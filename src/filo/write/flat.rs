@@ -10,7 +10,7 @@ use super::mask::Mask;
 use super::out::Out;
 use super::stats::quarters;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
+use crate::encoding::linear::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::Header;
 
@@ -121,13 +121,13 @@ pub(super) fn date_time(
     dst: &mut [u8],
 ) -> Result<usize> {
     if offsets.len() != millis.len() {
-        return Err(Error::new(Kind::Misuse, What::FiloZone, offsets.len() as u64));
+        return Err(Error::new(Kind::Misuse, What::FILO_ZONE, offsets.len() as u64));
     }
     let (packing, zones) = encoding;
     let (cells, base) = above_least(millis, mask);
     let base_zone = base_zone(offsets, &mask)?;
     let quarters = Cells { source: Source::Quarters(offsets, base_zone.into()), mask };
-    let one_zone = |e: Error| Error::new(e.kind(), What::FiloZone, e.at());
+    let one_zone = |e: Error| Error::new(e.kind(), What::FILO_ZONE, e.at());
     if zones.is_none() {
         Cells { source: Source::Narrow(bytemuck::must_cast_slice(offsets)), mask }.constant().map_err(one_zone)?;
     }
@@ -165,6 +165,6 @@ fn base_zone(offsets: &[i32], mask: &Mask<'_>) -> Result<i8> {
     let Some(least) = least(offsets, mask) else { return Ok(0) };
     quarters(least).and_then(|quarters| i8::try_from(quarters).ok()).ok_or_else(|| {
         let row = offsets.iter().enumerate().position(|(row, offset)| *offset == least && mask.get(row));
-        lossy(What::FiloZone, row.unwrap_or(0))
+        lossy(What::FILO_ZONE, row.unwrap_or(0))
     })
 }

@@ -7,7 +7,7 @@ use super::mask::Mask;
 use super::out::Out;
 use super::rows::Strings;
 use super::texts::Texts;
-use crate::bytes::short::{copy, is_ascii};
+use crate::bytes::short_strings::{copy, is_ascii};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Result, What};
 use crate::filo::raw::Header;
@@ -34,7 +34,7 @@ fn check_text(bytes: &[u8], row: impl FnOnce() -> usize) -> Result<()> {
     if is_ascii(bytes) || core::str::from_utf8(bytes).is_ok() {
         return Ok(());
     }
-    Err(lossy(What::FiloString, row()))
+    Err(lossy(What::FILO_STRING, row()))
 }
 
 impl Out<'_> {
@@ -102,7 +102,7 @@ pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8])
 /// [`encode`](super::encode): a code that is too wide for `packing` is lossy.
 ///
 /// ```
-/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::Packing;
 /// use pilaster::filo::write::{Strings, dict_string};
 ///
 /// let mut chunk = [0; 124];

@@ -6,10 +6,10 @@ use super::super::raw::{HEADER_LEN, Packing};
 /// The most bytes that a chunk of `rows` rows takes, whatever the values. `text_bytes` is the length
 /// of all strings together; numbers ignore it.
 ///
-/// Booleans are counted as numbers of 64 bits here: [`boolean_len`] is the tighter bound.
+/// Booleans are counted as numbers of 64 bits here: `boolean_len` is the tighter bound.
 ///
 /// ```
-/// use pilaster::filo::raw::Packing;
+/// use pilaster::filo::Packing;
 /// use pilaster::filo::{Encoding, write};
 ///
 /// const LEN: usize = write::max_len(Encoding::Packed(Packing::U4), 100, 0);

@@ -22,7 +22,7 @@ impl<'a> Mask<'a> {
         if let Validity::Bits(bits) = rows.validity
             && bits.len() != n
         {
-            return Err(Error::new(Kind::Misuse, What::FiloMask, bits.len() as u64));
+            return Err(Error::new(Kind::Misuse, What::FILO_MASK, bits.len() as u64));
         }
         Ok(Mask { validity: rows.validity, rows: n, nulls: rows.validity.nulls(n) > 0 })
     }
@@ -30,7 +30,7 @@ impl<'a> Mask<'a> {
     /// So many rows that all have a value, if the format can hold as many.
     pub fn all_of(rows: usize) -> Result<Self> {
         if rows > MAX_LEN {
-            return Err(Error::needing(Kind::Overflow, What::FiloRows, 0, rows as u64));
+            return Err(Error::needing(Kind::Overflow, What::FILO_ROWS, 0, rows as u64));
         }
         Ok(Mask::all(rows))
     }
@@ -95,7 +95,7 @@ impl<'a> Mask<'a> {
             return Ok(());
         }
         match self.blocks().find_map(|block| lowest(self.missing(block), block)) {
-            Some(row) => Err(Error::new(Kind::Lossy, What::FiloMask, row as u64)),
+            Some(row) => Err(Error::new(Kind::Lossy, What::FILO_MASK, row as u64)),
             None => Ok(()),
         }
     }

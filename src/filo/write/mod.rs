@@ -1,10 +1,9 @@
 //! Filo vectors out: rows in, one chunk in the caller's buffer, no heap.
 //!
 //! * [`encode`] writes the encoding that it is told, and refuses what that cannot hold;
-//! * [`encode_auto`] writes the smallest that loses nothing, [`encode_like_original`] the one that the
-//!   original program would have chosen;
+//! * [`encode_auto`] writes the smallest that loses nothing;
 //! * [`append`] has writers that take rows one by one, for loggers;
-//! * [`Dictionary`], [`dict_string`] and [`dict_utf8`] are for who has or wants the codes.
+//! * [`dict_string`] and [`dict_utf8`] are for who has the codes.
 //!
 //! Every writer knows the length of its chunk before it stores the first byte: [`max_len`] bounds it
 //! for a buffer of fixed size, and an error says the exact number. Every byte of the chunk is
@@ -16,7 +15,7 @@
 //! ```
 //! use pilaster::bytes::Scratch;
 //! use pilaster::error::Kind;
-//! use pilaster::filo::raw::Packing;
+//! use pilaster::filo::Packing;
 //! use pilaster::filo::write::{Plain, Rows, encode, max_len};
 //! use pilaster::filo::{Element, Encoding, Value, Vector};
 //!
@@ -43,9 +42,11 @@ mod dictionary;
 mod encode;
 mod flat;
 mod flat_strings;
-mod len;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests and benches use it"))]
+pub(crate) mod len;
 mod mask;
-mod original;
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests and benches use it"))]
+pub(crate) mod original;
 mod out;
 mod rows;
 mod stats;
@@ -53,15 +54,12 @@ mod texts;
 mod utf8;
 mod width;
 
+pub use crate::encoding::linear::Line;
 pub use binary::line;
 pub use choose::{choose, encode_auto};
-pub use dictionary::{Dictionary, scratch_len};
+pub use dictionary::scratch_len;
 pub use encode::{encode, holds};
 pub use flat_strings::dict_string;
-pub use len::{
-    boolean_len, date_time_len, delta_delta_len, dict_string_len, dict_utf8_len, diff_len, fixed_max_len, masked_len,
-    max_len, packed_len, repeated_len, simple_len, simple_string_len, utf8_len,
-};
-pub use original::{Builder, Hint, Original, choose_like_original, encode_like_original};
+pub use len::max_len;
 pub use rows::{Plain, Rows, Strings};
 pub use utf8::dict_utf8;

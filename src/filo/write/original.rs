@@ -10,8 +10,8 @@ use super::utf8::MAX_SLOT_TEXT;
 use super::width::{differences, flat, packed};
 use crate::bytes::Scratch;
 use crate::encoding::bitpack::Packing;
-use crate::encoding::pack::fits;
-use crate::encoding::range::{Range, whole};
+use crate::encoding::bitpack::pack::fits;
+use crate::encoding::min_max::{MinMax, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{MAX_EMPTY_ROWS, UTF8_MAX_LEN};
 use crate::filo::{Element, Encoding};
@@ -21,7 +21,7 @@ use crate::filo::{Element, Encoding};
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Original {
     /// By which of its builders.
-    pub builder: Builder,
+    pub builder: BuilderFamily,
     /// With which hint.
     pub hint: Hint,
 }
@@ -29,7 +29,7 @@ pub struct Original {
 /// The two families of builders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
-pub enum Builder {
+pub enum BuilderFamily {
     /// The one that the element type gets by itself: new for ints and UTF8, old for all others.
     #[default]
     Default,
@@ -67,14 +67,15 @@ pub enum Hint {
 /// ```
 /// use pilaster::bytes::Scratch;
 /// use pilaster::error::Kind;
-/// use pilaster::filo::write::{Builder, Hint, Original, Plain, Rows, encode_like_original};
+/// use pilaster::filo::write::{Plain, Rows};
+/// use pilaster::unstable::filo::original::{BuilderFamily, Hint, Original, encode_like_original};
 ///
 /// let (mut dst, mut none) = ([0; 128], Scratch::new(&mut []));
 /// let rows = Rows::all(Plain::Int(&[1, 2, -5, 101]));
 /// let len = encode_like_original(&rows, Original::default(), &mut dst, &mut none)?;
 /// assert_eq!(dst[..len], [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101]);
 ///
-/// let old = Original { builder: Builder::Old, hint: Hint::Simple };
+/// let old = Original { builder: BuilderFamily::Old, hint: Hint::Simple };
 /// let zeros = Rows::all(Plain::Double(&[1.0, 0.0, -0.0]));
 /// let lost = encode_like_original(&zeros, old, &mut dst, &mut none).unwrap_err();
 /// assert_eq!((lost.kind(), lost.at()), (Kind::Lossy, 2));
@@ -104,12 +105,12 @@ pub fn choose_like_original(rows: &Rows<'_>, original: Original, scratch: &mut S
 fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
     let element = rows.values.element();
     let new = match (original.builder, element) {
-        (Builder::Default, _) => matches!(element, Element::Int | Element::Utf8 | Element::Blob),
-        (Builder::New, Element::Int | Element::Long | Element::Double | Element::Utf8 | Element::Blob) => true,
-        (Builder::New, _) | (Builder::Old, Element::Utf8 | Element::Blob) => {
-            return Err(Error::new(Kind::WrongType, What::FiloElement, 0));
+        (BuilderFamily::Default, _) => matches!(element, Element::Int | Element::Utf8 | Element::Blob),
+        (BuilderFamily::New, Element::Int | Element::Long | Element::Double | Element::Utf8 | Element::Blob) => true,
+        (BuilderFamily::New, _) | (BuilderFamily::Old, Element::Utf8 | Element::Blob) => {
+            return Err(Error::new(Kind::WrongType, What::FILO_ELEMENT, 0));
         }
-        (Builder::Old, _) => false,
+        (BuilderFamily::Old, _) => false,
     };
     if let Plain::Utf8(strings) = rows.values {
         return utf8(rows, strings, original.hint, scratch);
@@ -118,7 +119,7 @@ fn plan<'a>(rows: &Rows<'a>, original: Original, scratch: &mut Scratch<'a>) -> R
     if !new && stats.first.is_none() {
         // Beyond, the original writes a mask that it cannot read (section 13, item 9).
         return match stats.mask.rows() > MAX_EMPTY_ROWS as usize {
-            true => Err(lossy(What::FiloMaskType, MAX_EMPTY_ROWS as usize)),
+            true => Err(lossy(What::FILO_MASK_TYPE, MAX_EMPTY_ROWS as usize)),
             false => Ok(Plan::of(Encoding::Empty)),
         };
     }
@@ -147,7 +148,7 @@ fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encodin
         (Present::DateTimes { millis, zones }, Plain::DateTime { millis: values, .. }) => {
             in_reach(values, mask, millis)?;
             let several = !zones.is_point();
-            let zones = several.then(|| differences(Range::<i64>::from(zones).distance()));
+            let zones = several.then(|| differences(MinMax::<i64>::from(zones).distance()));
             Encoding::DiffDateTime { millis: differences(millis.distance()), zones }
         }
         (_, Plain::Float(values)) => {
@@ -172,8 +173,8 @@ fn old_numbers(rows: &Rows<'_>, stats: &Stats<'_>, hint: Hint) -> Result<Encodin
 }
 
 /// Whether differences save a class of widths (rule 2 of the old builders).
-fn differences_pay(Range { min, max }: Range<i64>, long: bool) -> bool {
-    let distance = Range { min, max }.distance();
+fn differences_pay(MinMax { min, max }: MinMax<i64>, long: bool) -> bool {
+    let distance = MinMax { min, max }.distance();
     // In the width of the element it wraps around; the original takes that for no gain.
     let limit = if long { i64::MAX.cast_unsigned() } else { i32::MAX as u64 };
     let saves = |class: Packing| {
@@ -209,7 +210,7 @@ fn new_numbers(rows: &Rows<'_>, stats: &Stats<'_>) -> Result<Encoding> {
 }
 
 /// The width of the residuals, where the values look like a line to the original.
-fn delta_delta(values: &[i64], slant: Slant, Range { min, max }: Range<i64>) -> Option<Packing> {
+fn delta_delta(values: &[i64], slant: Slant, MinMax { min, max }: MinMax<i64>) -> Option<Packing> {
     let step = values.len().checked_div(5).filter(|step| *step > 0)?;
     let mut sample = values.iter().step_by(step).take(5);
     let mut before = *sample.next()?;
@@ -240,14 +241,14 @@ fn constant(mask: &Mask<'_>, value: impl Fn(usize) -> f64, nan: Nan) -> Result<b
     }
     let stored = present().next().map(&value).map(f64::to_bits);
     match present().find(|row| Some(value(*row).to_bits()) != stored) {
-        Some(row) => Err(lossy(What::FiloValue, row)),
+        Some(row) => Err(lossy(What::FILO_VALUE, row)),
         None => Ok(true),
     }
 }
 
 /// The width as ints, if the original takes all doubles for whole: so it does with a negative zero,
 /// which is `Lossy`.
-fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<Range<i32>>) -> Result<Option<Packing>> {
+fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<MinMax<i32>>) -> Result<Option<Packing>> {
     if let Some(range) = found {
         return Ok(packed(range.into()));
     }
@@ -260,7 +261,7 @@ fn ints(mask: &Mask<'_>, value: impl Fn(usize) -> f64, found: Option<Range<i32>>
             negative_zero = negative_zero.or(Some(row));
         }
     }
-    negative_zero.map_or(Ok(None), |row| Err(lossy(What::FiloData, row)))
+    negative_zero.map_or(Ok(None), |row| Err(lossy(What::FILO_DATA, row)))
 }
 
 fn at(values: &[f64]) -> impl Fn(usize) -> f64 {
@@ -269,15 +270,15 @@ fn at(values: &[f64]) -> impl Fn(usize) -> f64 {
 
 /// Refuses values that are so far above the least that the original's difference wraps around
 /// (section 13, item 5).
-fn in_reach(values: &[i64], mask: &Mask<'_>, range: Range<i64>) -> Result<()> {
+fn in_reach(values: &[i64], mask: &Mask<'_>, range: MinMax<i64>) -> Result<()> {
     if i64::try_from(range.distance()).is_ok() {
         return Ok(());
     }
     let far = |(row, value): &(usize, &i64)| {
-        i64::try_from(Range { min: range.min, max: **value }.distance()).is_err() && mask.get(*row)
+        i64::try_from(MinMax { min: range.min, max: **value }.distance()).is_err() && mask.get(*row)
     };
     let row = values.iter().enumerate().find(far).map_or(0, |(row, _)| row);
-    Err(lossy(What::FiloData, row))
+    Err(lossy(What::FILO_DATA, row))
 }
 
 fn old_strings<'a>(
@@ -300,7 +301,7 @@ fn old_strings<'a>(
         return Ok(Plan::of(Encoding::SimpleString));
     };
     // The code of a string more than there are is counted, too (section 8.7).
-    let packing = flat(Range { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
+    let packing = flat(MinMax { min: 0, max: (dictionary.len() as i64).saturating_add(1) });
     Ok(Plan::with(dictionary, packing))
 }
 
@@ -318,7 +319,7 @@ fn utf8<'a>(rows: &Rows<'a>, strings: Strings<'a>, hint: Hint, scratch: &mut Scr
     };
     // The original's dictionary takes them for missing (section 13, item 2).
     if let Some(row) = first_empty(strings, &mask)? {
-        return Err(lossy(What::FiloString, row));
+        return Err(lossy(What::FILO_STRING, row));
     }
     match dictionary.len() {
         1 if !mask.nulls() => Ok(Plan::of(Encoding::Repeated)),

@@ -1,6 +1,6 @@
 //! One chunk, put into the caller's buffer front to back.
 
-use crate::bytes::short::copy;
+use crate::bytes::short_strings::copy;
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, Header};
@@ -26,7 +26,7 @@ impl<'d> Out<'d> {
     pub fn chunk_of_word(word: u32, payload: usize, dst: &'d mut [u8]) -> Result<Self> {
         let len = payload.saturating_add(HEADER_LEN);
         if len > MAX_LEN {
-            return Err(Error::needing(Kind::Overflow, What::Destination, 0, len as u64));
+            return Err(Error::needing(Kind::Overflow, What::DESTINATION, 0, len as u64));
         }
         let Some(rest) = dst.get_mut(..len) else {
             return Err(no_room(len));
@@ -82,7 +82,7 @@ impl<'d> Out<'d> {
 
     /// A count, length or offset.
     pub fn u32(&mut self, number: impl TryInto<u32>) -> Result<()> {
-        let number = number.try_into().map_err(|_| Error::new(Kind::Overflow, What::Destination, 0))?;
+        let number = number.try_into().map_err(|_| Error::new(Kind::Overflow, What::DESTINATION, 0))?;
         self.put(number.to_le_bytes())
     }
 
@@ -104,5 +104,5 @@ pub(super) const fn packed_header(packing: Packing, n: usize) -> [u8; 4] {
 
 #[cold]
 fn no_room(need: usize) -> Error {
-    Error::needing(Kind::NoRoom, What::Destination, 0, need as u64)
+    Error::needing(Kind::NoRoom, What::DESTINATION, 0, need as u64)
 }

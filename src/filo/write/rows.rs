@@ -92,17 +92,11 @@ impl<'a> Rows<'a> {
 impl<'a> Strings<'a> {
     /// How many strings.
     #[must_use]
-    pub const fn len(&self) -> usize {
+    pub(crate) const fn len(&self) -> usize {
         match self {
             Strings::Spans(strings) => strings.len(),
             Strings::Slices(slices) => slices.len(),
         }
-    }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
     }
 
     /// String `i`.
@@ -110,14 +104,14 @@ impl<'a> Strings<'a> {
     /// # Errors
     /// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) if there is no such row, and those of
     /// [`VarBytes::get`].
-    pub fn get(&self, i: usize) -> Result<&'a [u8]> {
+    pub(crate) fn get(&self, i: usize) -> Result<&'a [u8]> {
         use crate::error::{Error, Kind, What};
         match self {
             Strings::Spans(strings) => strings.get(i),
             Strings::Slices(slices) => slices
                 .get(i)
                 .copied()
-                .ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, i as u64, slices.len() as u64)),
+                .ok_or_else(|| Error::needing(Kind::OutOfRange, What::ROW, i as u64, slices.len() as u64)),
         }
     }
 }

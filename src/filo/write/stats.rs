@@ -6,9 +6,9 @@ use super::utf8::word;
 use super::{Plain, Rows, Strings};
 use crate::bytes::{Bits, FAST};
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
-use crate::encoding::pack::{self, BLOCK};
-use crate::encoding::range::{Extent, Range, add_whole, whole};
+use crate::encoding::bitpack::pack::{self, BLOCK};
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::{MinMax, add_whole, whole};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{HEADER_LEN, QUARTER_MS};
 use crate::filo::{Element, Encoding};
@@ -32,7 +32,7 @@ pub(super) struct Stats<'a> {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slant {
     pub line: Line,
-    pub distances: Range<i32>,
+    pub distances: MinMax<i32>,
 }
 
 /// Facts about the values that are there.
@@ -42,11 +42,11 @@ pub(super) enum Present {
     Opaque { equal: bool },
     /// Ints, longs and timestamps. Of ints, those up to where their range passes 16 bits, of longs that have no
     /// slant, those up to where it passes 32: no width depends on the others.
-    Integers(Range<i64>),
+    Integers(MinMax<i64>),
     /// Doubles: whether all are the same, bit by bit, and their range if integers can hold them all.
-    Doubles { equal: bool, whole: Option<Range<i32>> },
+    Doubles { equal: bool, whole: Option<MinMax<i32>> },
     /// Instants, and their offsets in quarters of an hour.
-    DateTimes { millis: Range<i64>, zones: Range<i32> },
+    DateTimes { millis: MinMax<i64>, zones: MinMax<i32> },
     /// Strings.
     Strings(Lengths),
 }
@@ -92,7 +92,7 @@ impl<'a> Stats<'a> {
             Plain::Double(values) => doubles(values, &mask, at(values, first)),
             Plain::DateTime { millis, offsets } => {
                 if offsets.len() != millis.len() {
-                    return Err(Error::new(Kind::Misuse, What::FiloZone, offsets.len() as u64));
+                    return Err(Error::new(Kind::Misuse, What::FILO_ZONE, offsets.len() as u64));
                 }
                 let millis = range(millis, &mask, at(millis, first));
                 Present::DateTimes { millis, zones: zones(offsets, &mask)? }
@@ -176,7 +176,6 @@ fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
 
 /// Hands out the values in runs, `filler` where one is missing, until `take` has seen enough. With a
 /// value that is there as filler, ranges and comparisons need not know of masks.
-#[inline(always)]
 pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
     if !mask.nulls() {
         // Short enough to be in the first-level cache for a second look.
@@ -203,7 +202,7 @@ const STAGED: usize = if FAST { 4 * BLOCK } else { BLOCK };
 /// The range of longs, and their slant if none is missing. One look at them is enough for both, as a
 /// rule: along a steep line the least and the greatest value are near the ends, and to a flat one
 /// the distances are the range.
-fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (Range<i64>, Option<Slant>) {
+fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (MinMax<i64>, Option<Slant>) {
     let line = if mask.nulls() { None } else { Line::through(values) };
     let Some(line) = line else { return (wide_range(values, mask, first), None) };
     if line.slope == 0 {
@@ -224,74 +223,70 @@ fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (Range<i64>, Option<Sla
 
 impl Slant {
     fn of(line: Line, min: Option<i64>, max: Option<i64>) -> Option<Self> {
-        let distances = Range { min: i32::try_from(min?).ok()?, max: i32::try_from(max?).ok()? };
+        let distances = MinMax { min: i32::try_from(min?).ok()?, max: i32::try_from(max?).ok()? };
         Some(Slant { line, distances })
     }
 
     /// Looks at all values, or until one is too far from the line.
-    #[inline(never)]
     fn along(line: Line, values: &[i64]) -> Option<Self> {
-        let mut extent = Extent::of(0);
+        let mut extent = MinMax::of(0);
         for (i, run) in values.chunks(64 * BLOCK).enumerate() {
             let base = line.at(i.saturating_mul(64 * BLOCK)).cast_signed();
-            let Range { min, max } = Line { base, ..line }.distances(run)?;
+            let MinMax { min, max } = Line { base, ..line }.distances(run)?;
             extent.add(&[min, max]);
         }
-        Some(Slant { line, distances: extent.range() })
+        Some(Slant { line, distances: extent })
     }
 
     /// The range of the values, if they need be looked at only near the ends: further inside, the
     /// line has risen or fallen by more than all their distances.
-    fn range(self, values: &[i64]) -> Option<Range<i64>> {
+    fn range(self, values: &[i64]) -> Option<MinMax<i64>> {
         let (first, last) = (*values.first()?, *values.last()?);
         // Not where a distance of 32 bits may lead around from the greatest number to the least.
         first.min(last).checked_add(i32::MIN.into())?;
         first.max(last).checked_add(i32::MAX.into())?;
-        let spread = Range::<i64>::from(self.distances).distance();
+        let spread = MinMax::<i64>::from(self.distances).distance();
         let near = spread.checked_div(self.line.slope.unsigned_abs().into())?.saturating_add(1);
         let near = usize::try_from(near).ok().filter(|near| *near <= values.len() / 8)?;
-        let mut extent = Extent::of(first);
+        let mut extent = MinMax::of(first);
         extent.add(values.get(..near)?);
         extent.add(values.get(values.len().saturating_sub(near)..)?);
-        Some(extent.range())
+        Some(extent)
     }
 }
 
 /// The range of all values up to the run with which it passes 32 bits.
-#[inline(never)]
-fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> Range<i64> {
-    let mut extent = Extent::of(first);
+fn wide_range(values: &[i64], mask: &Mask<'_>, first: i64) -> MinMax<i64> {
+    let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
         let flat = Line { base: first, slope: 0 };
         match flat.spread(run) {
-            Some(Range { min, max }) => extent.add(&[first.wrapping_add(min), first.wrapping_add(max)]),
+            Some(MinMax { min, max }) => extent.add(&[first.wrapping_add(min), first.wrapping_add(max)]),
             None => extent.add(run),
         }
-        extent.range().distance() <= u32::MAX.into()
+        extent.distance() <= u32::MAX.into()
     });
-    extent.range()
+    extent
 }
 
 /// The range of all values up to the run with which it passes 16 bits.
-#[inline(never)]
-fn short_range(values: &[i32], mask: &Mask<'_>, first: i32) -> Range<i32> {
-    let mut extent = Extent::of(first);
+fn short_range(values: &[i32], mask: &Mask<'_>, first: i32) -> MinMax<i32> {
+    let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
         extent.add(run);
-        Range::<i64>::from(extent.range()).distance() <= u16::MAX.into()
+        MinMax::<i64>::from(extent).distance() <= u16::MAX.into()
     });
-    extent.range()
+    extent
 }
 
 /// The range of all values, of which `first` is one.
-#[inline(never)]
-pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> Range<T> {
-    let mut extent = Extent::of(first);
+pub(super) fn range<T: Copy + Ord>(values: &[T], mask: &Mask<'_>, first: T) -> MinMax<T> {
+    let mut extent = MinMax::of(first);
     runs(values, mask, first, |run| {
         extent.add(run);
         true
     });
-    extent.range()
+    extent
 }
 
 /// Whether all values are `first`. Floats come as their bits.
@@ -318,23 +313,23 @@ fn doubles(values: &[f64], mask: &Mask<'_>, first: f64) -> Present {
     let bits: &[u64] = bytemuck::must_cast_slice(values);
     let equal = equal(bits, mask, first.to_bits());
     let range = whole(first).and_then(|int| {
-        let (mut extent, mut all) = (Extent::of(int), true);
+        let (mut extent, mut all) = (MinMax::of(int), true);
         runs(values, mask, first, |run| {
             all = add_whole(&mut extent, run);
             all
         });
-        all.then(|| extent.range())
+        all.then_some(extent)
     });
     Present::Doubles { equal, whole: range }
 }
 
-fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<Range<i32>> {
+fn zones(offsets: &[i32], mask: &Mask<'_>) -> Result<MinMax<i32>> {
     let mut extent = None;
     for (row, offset) in offsets.iter().enumerate().filter(|(row, _)| mask.get(*row)) {
-        let zone = quarters(*offset).ok_or_else(|| Error::new(Kind::Lossy, What::FiloZone, row as u64))?;
-        extent.get_or_insert(Extent::of(zone)).add(&[zone]);
+        let zone = quarters(*offset).ok_or_else(|| Error::new(Kind::Lossy, What::FILO_ZONE, row as u64))?;
+        extent.get_or_insert(MinMax::of(zone)).add(&[zone]);
     }
-    Ok(extent.unwrap_or(Extent::of(0)).range())
+    Ok(extent.unwrap_or(MinMax::of(0)))
 }
 
 fn lengths(strings: Strings<'_>, mask: &Mask<'_>, first: Option<usize>) -> Result<Lengths> {
@@ -384,7 +379,7 @@ mod tests {
                     let values: Vec<i64> = (0..3000).map(value).collect();
                     let mask = Mask::all(values.len());
                     let (range, slant) = longs(&values, &mask, values[0]);
-                    let exact = Range { min: *values.iter().min().unwrap(), max: *values.iter().max().unwrap() };
+                    let exact = MinMax { min: *values.iter().min().unwrap(), max: *values.iter().max().unwrap() };
                     // Without a slant the range may end where it passes 32 bits.
                     let known = slant.is_some() || exact.distance() <= u32::MAX.into();
                     assert!(range == exact || !known, "{base} + {slope} i + 0..={width}");

@@ -30,7 +30,7 @@ impl<'a> Texts<'a> {
             Texts::Entries(strings, rows) => {
                 let Some(k) = i.checked_sub(1) else { return Ok(None) };
                 let row = rows.map_or(Some(k), |rows| rows.get(k).map(|row| *row as usize));
-                (strings, row.ok_or_else(|| Error::new(Kind::OutOfRange, What::FiloDictionary, i as u64))?)
+                (strings, row.ok_or_else(|| Error::new(Kind::OutOfRange, What::FILO_DICTIONARY, i as u64))?)
             }
         };
         strings.get(row).map(Some)
@@ -59,7 +59,7 @@ impl<'a> Texts<'a> {
         for (row, text) in self.iter().enumerate() {
             let Some(text) = text? else { continue };
             if *first.get_or_insert(text) != text {
-                return Err(lossy(What::FiloString, row));
+                return Err(lossy(What::FILO_STRING, row));
             }
         }
         Ok(first.unwrap_or_default())

@@ -73,7 +73,7 @@ pub(super) fn fixed_max(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) ->
         let len = text?.map_or(0, <[u8]>::len);
         match u8::try_from(len) {
             Ok(len) if usize::from(len) <= MAX_SLOT_TEXT => longest = longest.max(len),
-            _ => return Err(lossy(What::FiloSlot, row)),
+            _ => return Err(lossy(What::FILO_SLOT, row)),
         }
     }
     let size = longest.saturating_add(1);

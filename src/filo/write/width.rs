@@ -1,8 +1,8 @@
 //! The width rules (section 11): the first of a list that holds every number.
 
 use crate::encoding::bitpack::Packing;
-use crate::encoding::pack::fits;
-use crate::encoding::range::Range;
+use crate::encoding::bitpack::pack::fits;
+use crate::encoding::min_max::MinMax;
 
 /// Widths of longs in FlatBuffer data vectors, rule "FB".
 const FLAT: [Packing; 7] =
@@ -13,21 +13,21 @@ const PACKED: [Packing; 7] =
     [Packing::U2, Packing::U4, Packing::I8, Packing::U8, Packing::I16, Packing::U16, Packing::I32];
 
 /// By rule "FB". Numbers of 32 bits never get to the widths of longs.
-pub(super) fn flat(range: Range<i64>) -> Packing {
+pub(super) fn flat(range: MinMax<i64>) -> Packing {
     first(FLAT, range).unwrap_or(Packing::W64)
 }
 
 /// By rule "BV"; `None` beyond 32 bits.
-pub(super) fn packed(range: Range<i64>) -> Option<Packing> {
+pub(super) fn packed(range: MinMax<i64>) -> Option<Packing> {
     first(PACKED, range)
 }
 
 /// By rule "FB" for differences from 0 to `distance`, which may be beyond the signed numbers.
 pub(super) fn differences(distance: u64) -> Packing {
-    i64::try_from(distance).map_or(Packing::W64, |max| flat(Range { min: 0, max }))
+    i64::try_from(distance).map_or(Packing::W64, |max| flat(MinMax { min: 0, max }))
 }
 
-fn first(widths: [Packing; 7], range: Range<i64>) -> Option<Packing> {
+fn first(widths: [Packing; 7], range: MinMax<i64>) -> Option<Packing> {
     let holds = |packing: &Packing| [range.min, range.max].iter().all(|end| fits(*packing, end.cast_unsigned()));
     widths.into_iter().find(holds)
 }
@@ -56,7 +56,7 @@ mod tests {
             (i64::MIN, i64::MAX, Packing::W64, None),
         ];
         for (min, max, in_flat, in_packed) in edges {
-            let range = Range { min, max };
+            let range = MinMax { min, max };
             assert_eq!((flat(range), packed(range)), (in_flat, in_packed), "{min}..={max}");
         }
         assert_eq!(differences(255), Packing::U8);

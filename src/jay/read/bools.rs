@@ -4,7 +4,7 @@ use super::Column;
 use super::field::Which;
 use crate::bytes::{Bits, Scratch};
 use crate::column::Validity;
-use crate::encoding::flags;
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::NA_BOOL;
 
@@ -24,13 +24,13 @@ impl<'a> Column<'a> {
             return Bits::new(data, first, len);
         }
         let bytes = data.get(first..).and_then(|rest| rest.get(..len)).unwrap_or_default();
-        if !self.field().rules.tolerant && flags::any(bytes, is_odd) {
+        if !self.field().rules.tolerant && bitmap::any(bytes, is_odd) {
             return Err(self.odd_bool(bytes, first));
         }
         let bits = scratch.take::<u8>(len.div_ceil(8))?;
-        flags::pack(bytes, bits, |byte| byte & !NA_BOOL != 0);
-        if flags::any(bytes, |byte| byte == NA_BOOL) {
-            let pack = |valid: &mut [u8]| flags::pack(bytes, valid, |byte| byte != NA_BOOL);
+        bitmap::pack(bytes, bits, |byte| byte & !NA_BOOL != 0);
+        if bitmap::any(bytes, |byte| byte == NA_BOOL) {
+            let pack = |valid: &mut [u8]| bitmap::pack(bytes, valid, |byte| byte != NA_BOOL);
             self.mark(len, pack, validity, scratch)?;
         }
         Bits::new(bits, 0, len)
@@ -40,12 +40,11 @@ impl<'a> Column<'a> {
     fn odd_bool(&self, bytes: &[u8], first: usize) -> Error {
         let i = bytes.iter().position(|byte| is_odd(*byte)).unwrap_or(0);
         let at = self.field().buffer(Which::Data).at.saturating_add(first as u64).saturating_add(i as u64);
-        Error::needing(Kind::Invalid, What::JayBool, at, bytes.get(i).copied().unwrap_or(0).into())
+        Error::needing(Kind::Invalid, What::JAY_BOOL, at, bytes.get(i).copied().unwrap_or(0).into())
     }
 }
 
 /// Neither 0, 1 nor missing.
-#[cfg_attr(not(target_family = "wasm"), inline(always))]
 pub(super) const fn is_odd(byte: u8) -> bool {
     byte > 1 && byte != NA_BOOL
 }

@@ -6,12 +6,12 @@ use core::ops::Range;
 use super::field::Which;
 use super::numbers::{Number, copied, is_native, part};
 use super::offsets::Offsets;
-use super::{Field, Window};
+use super::{Field, Stats, Window};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Ranges, Spans, Type, Validity, Values, VarBytes, cost};
-use crate::encoding::flags;
+use crate::column::{self, Batch, Fact, Ranges, Spans, Type, Validity, Value, Values, VarBytes, Zone, cost};
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
-use crate::jay::raw::{self, SType};
+use crate::jay::raw::SType;
 
 /// A batch that was looked at has no more rows, so that who reads on finds it in the cache.
 const ROWS: u64 = 1 << 14;
@@ -101,7 +101,7 @@ impl<'a> Column<'a> {
 
     #[cold]
     pub(super) fn unexpected_null(&self) -> Error {
-        Error::new(Kind::Invalid, What::JayNulls, self.field.at())
+        Error::new(Kind::Invalid, What::JAY_NULLS, self.field.at())
     }
 
     /// Validity by the bitmap alone.
@@ -134,7 +134,6 @@ impl<'a> Column<'a> {
     }
 
     /// Room for bits of rows of which some are missing.
-    #[inline(never)]
     fn room<'s>(&self, rows: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
         if self.is_full() {
             return Err(self.unexpected_null());
@@ -150,10 +149,10 @@ impl<'a> Column<'a> {
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<()> {
-        if !numbers!(values, numbers => flags::any(numbers, Number::is_na), false) {
+        if !numbers!(values, numbers => bitmap::any(numbers, Number::is_na), false) {
             return Ok(());
         }
-        let pack = |bits: &mut [u8]| numbers!(values, numbers => flags::pack(numbers, bits, |n| !Number::is_na(n)), 0);
+        let pack = |bits: &mut [u8]| numbers!(values, numbers => bitmap::pack(numbers, bits, |n| !Number::is_na(n)), 0);
         self.mark(rows, pack, validity, scratch)
     }
 
@@ -161,19 +160,19 @@ impl<'a> Column<'a> {
     fn range(&self, rows: &Range<u64>) -> Result<(usize, usize)> {
         let all = self.field.rows();
         if rows.start > rows.end || rows.end > all {
-            return Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, all));
+            return Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, all));
         }
         let len = rows.end.saturating_sub(rows.start);
         let len = match self.field.stype() {
             SType::Void0 => len.min(1 << 31),
-            _ if self.is_trusted() && !raw::is_text(self.field.stype()) => len,
+            _ if self.is_trusted() && !self.field.stype().is_text() => len,
             _ => len.min(ROWS),
         };
         match (usize::try_from(rows.start), usize::try_from(len)) {
             (Ok(first), Ok(len)) => Ok((first, len)),
             // Nothing but void columns have more rows than memory has bytes.
             (Err(_), Ok(len)) if self.field.stype() == SType::Void0 => Ok((0, len)),
-            _ => Err(Error::needing(Kind::OutOfRange, What::Row, rows.end, all)),
+            _ => Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, all)),
         }
     }
 
@@ -191,7 +190,6 @@ impl<'a> Column<'a> {
 }
 
 /// Rows that have a value by these bits and by `validity`.
-#[inline(never)]
 fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Result<()> {
     if let Validity::Bits(bits) = validity {
         for (i, bytes) in valid.chunks_mut(8).enumerate() {
@@ -205,7 +203,7 @@ fn both<'s>(valid: &'s mut [u8], validity: &mut Validity<'s>, len: usize) -> Res
 
 impl column::Column for Column<'_> {
     fn ty(&self) -> Type {
-        raw::ty(self.field.stype()).unwrap_or(Type::Opaque)
+        self.field.stype().ty().unwrap_or(Type::Opaque)
     }
 
     /// Whether the file says that a row is missing; with tolerance, whether one could be.
@@ -223,7 +221,7 @@ impl column::Column for Column<'_> {
     fn child(&self, k: usize) -> Result<Self> {
         let mut child = *self;
         if !child.field.enter_child()? || k != 0 {
-            return Err(Error::needing(Kind::OutOfRange, What::Child, k as u64, self.ty().children() as u64));
+            return Err(Error::needing(Kind::OutOfRange, What::CHILD, k as u64, self.ty().children() as u64));
         }
         child.check()?;
         Ok(child)
@@ -275,9 +273,9 @@ impl column::Column for Column<'_> {
                 Values::Nested(rows)
             }
             stype => {
-                let Some(prim) = raw::prim(stype) else {
+                let Some(prim) = stype.prim() else {
                     let id = u8::from(stype).into();
-                    return Err(Error::needing(Kind::Unsupported, What::JayType, self.field.at(), id));
+                    return Err(Error::needing(Kind::Unsupported, What::JAY_TYPE, self.field.at(), id));
                 };
                 let values = Values::numbers(prim, self.elements(first, len, prim.size(), scratch)?);
                 if !self.is_trusted() {
@@ -287,5 +285,25 @@ impl column::Column for Column<'_> {
             }
         };
         Ok(Batch { first: rows.start, len, values, validity, of: *self })
+    }
+    /// All rows: the statistics and the null count of the metadata.
+    fn zone_around<'s>(&self, row: u64, _: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
+    where
+        Self: 's,
+    {
+        let rows = 0..self.field.rows();
+        if !rows.contains(&row) {
+            return Ok(None);
+        }
+        let (min, max) = match self.field.stats()? {
+            Some(Stats::Int { min, max }) if self.field.stype() == SType::Bool8 => {
+                (Some(Value::Bool(min != 0)), Some(Value::Bool(max != 0)))
+            }
+            Some(Stats::Int { min, max }) => (Some(Value::Int(min.into())), Some(Value::Int(max.into()))),
+            Some(Stats::Float32 { min, max }) => (Some(Value::F32(min)), Some(Value::F32(max))),
+            Some(Stats::Float64 { min, max }) => (Some(Value::F64(min)), Some(Value::F64(max))),
+            Some(Stats::Empty) | None => (None, None),
+        };
+        Ok(Some(Zone { rows, min: min.into(), max: max.into(), nulls: Fact::Claimed(self.field.null_count()) }))
     }
 }

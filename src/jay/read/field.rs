@@ -3,10 +3,10 @@
 use core::fmt;
 
 use super::Stats;
-use crate::bytes::{Span, checked_product};
+use crate::bytes::{FileRange, checked_product};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
-use crate::jay::raw::{self, ALIGN, DATA, HEAD, SType, TEXT, VALIDITY};
+use crate::jay::raw::{ALIGN, DATA, HEAD, SType, TEXT, VALIDITY};
 use crate::limits::Fuel;
 
 /// Which of the two forms a column is described in. One file can hold both.
@@ -21,7 +21,7 @@ pub enum Layout {
 }
 
 /// Buffers that a column does not have.
-const NO_BUFFERS: [Span; 3] = [Span { at: HEAD.len() as u64, len: 0 }; 3];
+const NO_BUFFERS: [FileRange; 3] = [FileRange { at: HEAD.len() as u64, len: 0 }; 3];
 
 /// What holds for all columns of a file.
 #[derive(Clone, Copy, Debug)]
@@ -43,7 +43,7 @@ pub struct Field<'a> {
     pub(super) rules: Rules,
     rows: u64,
     nulls: u64,
-    buffers: [Span; 3],
+    buffers: [FileRange; 3],
 }
 
 impl<'a> Field<'a> {
@@ -64,7 +64,6 @@ impl<'a> Field<'a> {
     }
 
     /// Takes all from the view, that of a column of a frame of so many rows (`None`: a child, which has its own).
-    #[inline(never)]
     fn describe(&mut self, frame: Option<u64>) -> Result<()> {
         let (view, at) = (self.view, self.view.at());
         (self.stype, self.layout) = match view.type_()? {
@@ -72,22 +71,22 @@ impl<'a> Field<'a> {
             None => (view.stype()?, Layout::Old),
         };
         let (stype, old) = (self.stype, self.layout == Layout::Old);
-        if matches!(stype, SType::Unknown(_)) || old && raw::is_array(stype) {
-            return Err(Error::needing(Kind::Unsupported, What::JayType, at, u8::from(stype).into()));
+        if matches!(stype, SType::Unknown(_)) || old && stype.is_array() {
+            return Err(Error::needing(Kind::Unsupported, What::JAY_TYPE, at, u8::from(stype).into()));
         }
         self.rows = match frame {
             Some(frame) if old => frame,
-            None if old => return Err(Error::new(Kind::Invalid, What::JayType, at)),
+            None if old => return Err(Error::new(Kind::Invalid, What::JAY_TYPE, at)),
             _ => view.nrows()?,
         };
         if frame.is_some_and(|frame| frame != self.rows) {
-            return Err(self.error(What::JayRows, self.rows));
+            return Err(self.error(What::JAY_ROWS, self.rows));
         }
         self.nulls = view.nullcount()?;
         if self.nulls > self.rows && !self.rules.tolerant {
-            return Err(self.error(What::JayNulls, self.nulls));
+            return Err(self.error(What::JAY_NULLS, self.nulls));
         }
-        self.width = u8::try_from(raw::width(stype)).unwrap_or(0);
+        self.width = u8::try_from(stype.width()).unwrap_or(0);
         self.buffers = NO_BUFFERS;
         self.place()?;
         self.fit()
@@ -95,7 +94,7 @@ impl<'a> Field<'a> {
 
     /// Finds the buffers.
     fn place(&mut self) -> Result<()> {
-        let count = raw::buffers(self.stype);
+        let count = self.stype.buffers();
         if count == 0 {
             return Ok(());
         }
@@ -105,9 +104,9 @@ impl<'a> Field<'a> {
                 self.put(TEXT, self.view.strdata()?)?;
             }
             Layout::New => {
-                let Some(list) = self.view.buffers()? else { return Err(self.error(What::JayBuffers, 0)) };
+                let Some(list) = self.view.buffers()? else { return Err(self.error(What::JAY_BUFFERS, 0)) };
                 if list.len() < count || list.len() > count && !self.rules.tolerant {
-                    return Err(self.error(What::JayBuffers, list.len() as u64));
+                    return Err(self.error(What::JAY_BUFFERS, list.len() as u64));
                 }
                 for (k, stored) in list.iter().take(count).enumerate() {
                     self.put(k, Some(stored))?;
@@ -129,26 +128,26 @@ impl<'a> Field<'a> {
         let [validity, data, _] = self.buffers;
         let bits = self.rows.div_ceil(8);
         if validity.len != 0 && validity.len < bits {
-            return Err(short(What::JayValidity, validity, bits));
+            return Err(short(What::JAY_VALIDITY, validity, bits));
         }
         let width = u64::from(self.width);
         // Strings and arrays have an offset more than rows.
-        let Some(offsets) = self.rows.checked_add(1) else { return Err(self.error(What::JayRows, self.rows)) };
-        let is_text = raw::is_text(self.stype);
+        let Some(offsets) = self.rows.checked_add(1) else { return Err(self.error(What::JAY_ROWS, self.rows)) };
+        let is_text = self.stype.is_text();
         if is_text && self.rules.tolerant && validity.len == 0 {
             // The original goes by the length alone.
             self.width = if offsets.checked_mul(4) == Some(data.len) { 4 } else { 8 };
         }
         let width = if is_text { self.width.into() } else { width };
-        let values = if is_text || raw::is_array(self.stype) { offsets } else { self.rows };
-        let need = checked_product(values, width).ok_or_else(|| self.error(What::JayRows, self.rows))?;
+        let values = if is_text || self.stype.is_array() { offsets } else { self.rows };
+        let need = checked_product(values, width).ok_or_else(|| self.error(What::JAY_ROWS, self.rows))?;
         let packed = self.stype == SType::Bool8 && data.len >= bits;
         if data.len < need && !packed {
-            return Err(short(What::JayBuffer, data, need));
+            return Err(short(What::JAY_BUFFER, data, need));
         }
         // Of strings the original infers the width from the exact length.
         if is_text && data.len != need && !self.rules.tolerant {
-            return Err(Error::needing(Kind::Invalid, What::JayOffsets, data.at, data.len));
+            return Err(Error::needing(Kind::Invalid, What::JAY_OFFSETS, data.at, data.len));
         }
         Ok(())
     }
@@ -180,7 +179,7 @@ impl<'a> Field<'a> {
     /// Least and greatest value, if the file says them in a form that fits the type.
     ///
     /// # Errors
-    /// Those of [`meta::flat`](crate::meta::flat).
+    /// Those of the FlatBuffers metadata.
     pub fn stats(&self) -> Result<Option<Stats>> {
         Ok(self.view.stats()?.and_then(|stored| Stats::of(stored, self.stype)))
     }
@@ -193,13 +192,13 @@ impl<'a> Field<'a> {
     /// Where the buffers lie in the file: validity, values or offsets, characters. Empty, where the
     /// column has none.
     #[must_use]
-    pub const fn buffers(&self) -> &[Span; 3] {
+    pub const fn buffers(&self) -> &[FileRange; 3] {
         &self.buffers
     }
 
     /// Offset of the description in the file.
     #[must_use]
-    pub fn at(&self) -> u64 {
+    pub(crate) fn at(&self) -> u64 {
         self.view.at()
     }
 
@@ -214,18 +213,18 @@ impl<'a> Field<'a> {
 
     /// Goes on to the element column; whether there is one.
     pub(super) fn enter_child(&mut self) -> Result<bool> {
-        if !raw::is_array(self.stype) {
+        if !self.stype.is_array() {
             return Ok(false);
         }
         let array = self.view;
         match array.children()? {
             Some(children) if children.len() == 1 => self.view = children.get(0)?,
-            other => return Err(self.error(What::JayChildren, other.map_or(0, |children| children.len() as u64))),
+            other => return Err(self.error(What::JAY_CHILDREN, other.map_or(0, |children| children.len() as u64))),
         }
         self.describe(None)?;
         let declared = element(array.type_()?)?;
         if self.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(self.stype) {
-            return Err(self.error(What::JayType, u8::from(self.stype).into()));
+            return Err(self.error(What::JAY_TYPE, u8::from(self.stype).into()));
         }
         Ok(true)
     }
@@ -235,7 +234,7 @@ impl<'a> Field<'a> {
     ///
     /// # Errors
     /// Those of [`child`](Self::child).
-    pub fn span(&self) -> Result<Span> {
+    pub fn span(&self) -> Result<FileRange> {
         let (mut from, mut to) = (u64::MAX, 0);
         self.each_buffer(&mut Fuel::new(&crate::limits::Limits::DEFAULT), &mut |span| {
             from = from.min(span.at);
@@ -243,13 +242,13 @@ impl<'a> Field<'a> {
             Ok(())
         })?;
         Ok(match to.checked_sub(from) {
-            Some(len) => Span { at: from, len },
-            None => Span { at: HEAD.len() as u64, len: 0 },
+            Some(len) => FileRange { at: from, len },
+            None => FileRange { at: HEAD.len() as u64, len: 0 },
         })
     }
 
     /// Shows every buffer that is not empty, with those of children, and so checks these.
-    pub(super) fn each_buffer(&self, fuel: &mut Fuel, each: &mut dyn FnMut(Span) -> Result<()>) -> Result<()> {
+    pub(super) fn each_buffer(&self, fuel: &mut Fuel, each: &mut dyn FnMut(FileRange) -> Result<()>) -> Result<()> {
         let mut field = *self;
         loop {
             for span in field.buffers.iter().filter(|span| span.len > 0) {
@@ -280,7 +279,7 @@ impl<'a> Field<'a> {
             }
             own = element(own)?;
         }
-        Err(Error::new(Kind::Invalid, What::JayType, child.at()))
+        Err(Error::new(Kind::Invalid, What::JAY_TYPE, child.at()))
     }
 
     /// Whether truth values have one bit each.
@@ -298,7 +297,7 @@ impl<'a> Field<'a> {
         self.width <= 4
     }
 
-    pub(super) const fn buffer(&self, which: Which) -> Span {
+    pub(super) const fn buffer(&self, which: Which) -> FileRange {
         match which {
             Which::Validity => self.buffers[VALIDITY],
             Which::Data => self.buffers[DATA],
@@ -336,14 +335,14 @@ pub(super) enum Which {
 
 impl Rules {
     /// Where a buffer lies in the file.
-    fn span(&self, stored: views::Buffer) -> Result<Span> {
+    fn span(&self, stored: views::Buffer) -> Result<FileRange> {
         let views::Buffer { offset, length } = stored;
         let at = offset.saturating_add(HEAD.len() as u64);
-        let wrong = |kind, need| Error::needing(kind, What::JayBuffer, at, need);
+        let wrong = |kind, need| Error::needing(kind, What::JAY_BUFFER, at, need);
         let Some(at) = offset.checked_add(HEAD.len() as u64) else {
             return Err(wrong(Kind::Overflow, offset));
         };
-        let span = Span { at, len: length };
+        let span = FileRange { at, len: length };
         match span.end() {
             None => Err(wrong(Kind::Overflow, length)),
             Some(end) if end > self.end => Err(wrong(Kind::Truncated, length)),
@@ -362,6 +361,6 @@ fn element<'a>(ty: Option<views::Type<'a>>) -> Result<Option<views::Type<'a>>> {
 }
 
 #[cold]
-fn short(what: What, span: Span, need: u64) -> Error {
+fn short(what: What, span: FileRange, need: u64) -> Error {
     Error::needing(Kind::Truncated, what, span.at, need)
 }

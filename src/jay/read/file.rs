@@ -2,7 +2,7 @@
 
 use super::tail::check_head;
 use super::{Column, HEAD_SPAN, Meta, ReadOptions, Tail};
-use crate::bytes::{Scratch, Span};
+use crate::bytes::{FileRange, Scratch};
 use crate::column;
 use crate::error::{Error, Kind, Result, What};
 
@@ -24,18 +24,18 @@ impl<'a> Window<'a> {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if it is not inside.
-    pub fn get(&self, span: Span) -> Result<&'a [u8]> {
-        let missing = || Error::needing(Kind::Truncated, What::JayBuffer, span.at, span.len);
+    pub(crate) fn get(&self, span: FileRange) -> Result<&'a [u8]> {
+        let missing = || Error::needing(Kind::Truncated, What::JAY_BUFFER, span.at, span.len);
         let at = span.at.checked_sub(self.at).filter(|_| span.len > 0);
         match at {
-            Some(at) => Span { at, ..span }.find(self.bytes).ok_or_else(missing),
+            Some(at) => FileRange { at, ..span }.find(self.bytes).ok_or_else(missing),
             None if span.len == 0 => Ok(&[]),
             None => Err(missing()),
         }
     }
 }
 
-/// A file in memory: a table of one part.
+/// A file in memory: all its rows are one part ([`Once`](column::Once) makes a table of it).
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
     bytes: &'a [u8],
@@ -51,10 +51,10 @@ impl<'a> File<'a> {
     /// What is wrong with signatures and metadata; [`Kind::NoRoom`].
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         let len = bytes.len() as u64;
-        let end = Tail::span(len)?.of(bytes, What::JayTail)?;
-        check_head(HEAD_SPAN.of(bytes, What::JayHead)?)?;
+        let end = Tail::span(len)?.of(bytes, What::JAY_TAIL)?;
+        check_head(HEAD_SPAN.of(bytes, What::JAY_HEAD)?)?;
         let tail = Tail::of(end, len, options)?;
-        let meta = Meta::open(tail.meta.of(bytes, What::JayMeta)?, &tail, options, scratch)?;
+        let meta = Meta::open(tail.meta.of(bytes, What::JAY_META)?, &tail, options, scratch)?;
         Ok(File { bytes, tail, meta })
     }
 
@@ -68,14 +68,6 @@ impl<'a> File<'a> {
     #[must_use]
     pub const fn tail(&self) -> &Tail {
         &self.tail
-    }
-
-    /// Column `k`.
-    ///
-    /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
-    pub fn column(&self, k: usize) -> Result<Column<'a>> {
-        Column::new(self.meta.field(k)?, self.window())
     }
 
     pub(super) const fn window(&self) -> Window<'a> {
@@ -103,42 +95,6 @@ impl<'a> column::Part for File<'a> {
     }
 
     fn column(&self, k: usize) -> Result<Column<'a>> {
-        File::column(self, k)
-    }
-}
-
-/// A file as a table of one part.
-#[derive(Clone, Copy, Debug)]
-pub struct Table<'a> {
-    file: File<'a>,
-    given: bool,
-}
-
-impl<'a> Table<'a> {
-    /// The table of `file`.
-    #[must_use]
-    pub const fn new(file: File<'a>) -> Self {
-        Table { file, given: false }
-    }
-}
-
-impl<'a> column::Table for Table<'a> {
-    type Part<'p>
-        = File<'a>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, _outer: &mut Scratch<'p>) -> Result<Option<File<'a>>>
-    where
-        Self: 'p,
-    {
-        let first = !self.given;
-        self.given = true;
-        Ok(first.then_some(self.file))
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.given = false;
-        Ok(())
+        Column::new(self.meta.field(k)?, self.window())
     }
 }

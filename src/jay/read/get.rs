@@ -1,81 +1,64 @@
 //! One row of a column.
 
-use core::ops::Range;
-
 use super::Column;
 use super::bools::is_odd;
 use super::numbers::{Element, Number};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{Column as _, Validity};
+use crate::column::{Column as _, Validity, Value};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, NA_OFFSET32, NA_OFFSET64, SType};
 
-/// The value of a row.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Value<'a> {
-    /// A truth value.
-    Bool(bool),
-    /// An integer; days of a date, nanoseconds of a time.
-    Int(i64),
-    /// A single.
-    Float32(f32),
-    /// A double.
-    Float64(f64),
-    /// A string.
-    Text(&'a str),
-    /// The rows of [`child`](crate::column::Column::child) 0 that are the elements of an array.
-    Rows(Range<u64>),
-}
-
 impl<'a> Column<'a> {
-    /// The value of row `row`, if it has one. The null count is not asked.
+    /// The value of row `row`; a text is checked. The null count is not asked.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if there is no such row; what is wrong with its bytes.
-    pub fn get(&self, row: u64) -> Result<Option<Value<'a>>> {
-        let none = || Error::needing(Kind::OutOfRange, What::Row, row, self.rows());
+    pub fn get(&self, row: u64) -> Result<Value<'a>> {
+        let none = || Error::needing(Kind::OutOfRange, What::ROW, row, self.rows());
         if row >= self.rows() {
             return Err(none());
         }
         if self.field().stype() == SType::Void0 {
-            return Ok(None);
+            return Ok(Value::Null);
         }
         let i = usize::try_from(row).map_err(|_| none())?;
         let bitmap = self.bitmap();
         if !bitmap.is_empty() && Bits::new(bitmap, i, 1)?.get(0) != Some(true) {
-            return Ok(None);
+            return Ok(Value::Null);
         }
-        let int = |number: Option<i64>| Ok(number.map(Value::Int));
+        let int = |number: Option<i64>| Ok(number.map_or(Value::Null, |number| Value::Int(number.into())));
         match self.field().stype() {
-            SType::Void0 | SType::Unknown(_) => Ok(None),
-            SType::Bool8 if self.field().is_packed() => Ok(Bits::new(self.data(), i, 1)?.get(0).map(Value::Bool)),
+            SType::Void0 | SType::Unknown(_) => Ok(Value::Null),
+            SType::Bool8 if self.field().is_packed() => {
+                Ok(Bits::new(self.data(), i, 1)?.get(0).map_or(Value::Null, Value::Bool))
+            }
             SType::Bool8 => match self.data().get(i).copied().ok_or_else(none)? {
-                NA_BOOL => Ok(None),
+                NA_BOOL => Ok(Value::Null),
                 // Finds the byte again, and says where it is.
                 byte if is_odd(byte) && !self.field().rules.tolerant => {
-                    self.bools(i, 1, &mut Validity::All, &mut Scratch::new(&mut [0; 2])).map(|_| None)
+                    self.bools(i, 1, &mut Validity::All, &mut Scratch::new(&mut [0; 2])).map(|_| Value::Null)
                 }
-                byte => Ok(Some(Value::Bool(byte != 0))),
+                byte => Ok(Value::Bool(byte != 0)),
             },
             SType::Int8 => int(self.number::<i8>(i)?.map(i64::from)),
             SType::Int16 => int(self.number::<i16>(i)?.map(i64::from)),
             SType::Int32 | SType::Date32 => int(self.number::<i32>(i)?.map(i64::from)),
             SType::Int64 | SType::Time64 => int(self.number::<i64>(i)?),
-            SType::Float32 => Ok(self.number(i)?.map(Value::Float32)),
-            SType::Float64 => Ok(self.number(i)?.map(Value::Float64)),
+            SType::Float32 => Ok(self.number(i)?.map_or(Value::Null, Value::F32)),
+            SType::Float64 => Ok(self.number(i)?.map_or(Value::Null, Value::F64)),
             SType::Str32 | SType::Str64 => self.string(i),
             SType::Arr32 | SType::Arr64 => {
                 let most = self.field().child()?.map_or(0, |child| child.rows());
                 let (start, end) = (self.offset(i)?, self.offset(i.saturating_add(1))?);
                 if start > end || end > most {
-                    return Err(self.wrong(What::JayOffsets, i, end));
+                    return Err(self.wrong(What::JAY_OFFSETS, i, end));
                 }
-                Ok(Some(Value::Rows(start..end)))
+                Ok(Value::Nested(start..end))
             }
         }
     }
 
-    fn string(&self, i: usize) -> Result<Option<Value<'a>>> {
+    fn string(&self, i: usize) -> Result<Value<'a>> {
         let (start, end) = (self.offset(i)?, self.offset(i.saturating_add(1))?);
         let flag = match (self.bitmap().is_empty(), self.field().is_narrow()) {
             (false, _) => 0,
@@ -83,20 +66,20 @@ impl<'a> Column<'a> {
             (true, false) => NA_OFFSET64,
         };
         if end & flag != 0 {
-            return Ok(None);
+            return Ok(Value::Null);
         }
         let start = start & !flag;
         let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         match bounds.and_then(|(start, end)| self.text().get(start..end)) {
             Some(bytes) => match core::str::from_utf8(bytes) {
-                Ok(text) => Ok(Some(Value::Text(text))),
+                Ok(_) => Ok(Value::Text(bytes)),
                 Err(e) => {
                     let at = self.field().buffers().last().map_or(0, |text| text.at);
                     let at = at.saturating_add(start).saturating_add(e.valid_up_to() as u64);
-                    Err(Error::new(Kind::Utf8, What::JayText, at))
+                    Err(Error::new(Kind::Utf8, What::JAY_TEXT, at))
                 }
             },
-            None => Err(self.wrong(What::JayOffsets, i, end)),
+            None => Err(self.wrong(What::JAY_OFFSETS, i, end)),
         }
     }
 
@@ -117,7 +100,7 @@ impl<'a> Column<'a> {
         let bytes = self.data().get(from..).and_then(|rest| rest.get(..size_of::<T>()));
         match bytes.map(bytemuck::try_pod_read_unaligned::<T>) {
             Some(Ok(stored)) => Ok(stored.native()),
-            _ => Err(Error::needing(Kind::OutOfRange, What::Row, i as u64, self.rows())),
+            _ => Err(Error::needing(Kind::OutOfRange, What::ROW, i as u64, self.rows())),
         }
     }
 

@@ -6,7 +6,7 @@ use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
 use crate::bytes::Scratch;
-use crate::error::{Error, Kind, Result, Said, What};
+use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
 use crate::meta::flat::{Flat, Linked, Str};
@@ -21,7 +21,7 @@ pub struct Meta<'a> {
     rules: Rules,
     max_nodes: u32,
     /// What is odd about the frame; only with tolerance.
-    odd: Option<Said>,
+    odd: Option<Error>,
 }
 
 impl<'a> Meta<'a> {
@@ -36,22 +36,22 @@ impl<'a> Meta<'a> {
         let flat = Flat::new_at(bytes, tail.meta.at).with_depth(Depth::new(limits));
         let frame: views::Frame<'a> = flat.root()?;
         let at = frame.at();
-        let Some(columns) = frame.columns()? else { return Err(Error::new(Kind::Invalid, What::JayColumns, at)) };
+        let Some(columns) = frame.columns()? else { return Err(Error::new(Kind::Invalid, What::JAY_COLUMNS, at)) };
         let (rows, count) = (frame.nrows()?, columns.len() as u64);
         let limit = |what, most: u64| Error::needing(Kind::Limit, what, at, most);
         if rows > limits.max_rows {
-            return Err(limit(What::MaxRows, limits.max_rows));
+            return Err(limit(What::MAX_ROWS, limits.max_rows));
         }
         if count > limits.max_columns.into() {
-            return Err(limit(What::MaxColumns, limits.max_columns.into()));
+            return Err(limit(What::MAX_COLUMNS, limits.max_columns.into()));
         }
         let (stated, keys) = (frame.ncols()?, frame.nkeys()?);
         let mut odd = None;
         if stated != count {
-            odd = Some(Error::needing(Kind::Invalid, What::JayColumns, at, stated).said());
+            odd = Some(Error::needing(Kind::Invalid, What::JAY_COLUMNS, at, stated));
         }
         let keys = u32::try_from(keys).ok().filter(|keys| u64::from(*keys) <= count).unwrap_or_else(|| {
-            odd = Some(Error::needing(Kind::Invalid, What::JayKeys, at, keys.cast_unsigned().into()).said());
+            odd = Some(Error::needing(Kind::Invalid, What::JAY_KEYS, at, keys.cast_unsigned().into()));
             0
         });
         // The tolerant follow a buffer to wherever in the file it lies.
@@ -136,7 +136,7 @@ impl<'a> Meta<'a> {
 
     pub(super) fn stored_name(&self, k: usize) -> Result<Str<'a>> {
         let view = self.view(k)?;
-        view.name()?.ok_or_else(|| Error::new(Kind::Invalid, What::JayName, view.at()))
+        view.name()?.ok_or_else(|| Error::new(Kind::Invalid, What::JAY_NAME, view.at()))
     }
 
     /// The description of column `k`.
@@ -149,20 +149,20 @@ impl<'a> Meta<'a> {
 
     fn view(&self, k: usize) -> Result<views::Column<'a>> {
         if k >= self.width() {
-            return Err(Error::needing(Kind::OutOfRange, What::Column, k as u64, self.width() as u64));
+            return Err(Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.width() as u64));
         }
         self.columns.get(k)
     }
 
     /// Offset of the metadata in the file.
     #[must_use]
-    pub const fn at(&self) -> u64 {
+    pub(crate) const fn at(&self) -> u64 {
         self.at
     }
 
     /// What is odd about the frame itself.
     pub(super) fn frame(&self) -> Result<()> {
-        self.odd.map_or(Ok(()), |said| Err(said.into()))
+        self.odd.map_or(Ok(()), Err)
     }
 
     /// The same metadata without tolerance and trust.
@@ -187,7 +187,7 @@ pub(super) fn legal(name: Str<'_>) -> Result<()> {
         (false, None) => Ok(()),
         (_, at) => {
             let at = name.at().saturating_add(at.unwrap_or(0) as u64);
-            Err(Error::new(Kind::Invalid, What::JayName, at))
+            Err(Error::new(Kind::Invalid, What::JAY_NAME, at))
         }
     }
 }

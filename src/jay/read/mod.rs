@@ -15,8 +15,7 @@ mod verify;
 
 pub use column::Column;
 pub use field::{Field, Layout};
-pub use file::{File, Table, Window};
-pub use get::Value;
+pub use file::{File, Window};
 pub use meta::Meta;
 pub use stats::Stats;
 pub use tail::{HEAD_SPAN, Tail, check_head};
@@ -33,7 +32,7 @@ pub struct ReadOptions {
     /// is none counts as missing. [`File::problems`] says what is odd.
     pub tolerant: bool,
     /// Whether a null count of 0 is checked while numbers are read: a row whose stored value stands for a
-    /// missing one is an error then ([`What::JayNulls`](crate::error::What::JayNulls)), as it always is of
+    /// missing one is an error then ([`What::JAY_NULLS`](crate::error::What::JAY_NULLS)), as it always is of
     /// other types. Else it is believed, as the original does: batches of such a column are the file's own
     /// bytes, not looked at, and such a row has that value. [`File::verify`] checks it in any case.
     pub check_null_counts: bool,

@@ -21,7 +21,6 @@ pub(super) trait Number: Element {
 macro_rules! integers {
     ($($int:ident)*) => {$(
         impl Element for $int {
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn native(self) -> Self {
                 $int::from_le(self)
             }
@@ -30,7 +29,6 @@ macro_rules! integers {
     (least: $($int:ident)*) => {
         integers! { $($int)* }
         $(impl Number for $int {
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn is_na(self) -> bool {
                 self == $int::MIN
             }
@@ -41,14 +39,12 @@ macro_rules! integers {
 macro_rules! floats {
     ($($float:ident of $bits:ident;)*) => {$(
         impl Element for $float {
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn native(self) -> Self {
                 $float::from_bits($bits::from_le(self.to_bits()))
             }
         }
 
         impl Number for $float {
-            #[cfg_attr(not(target_family = "wasm"), inline(always))]
             fn is_na(self) -> bool {
                 self.is_nan()
             }
@@ -81,5 +77,5 @@ pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -
 pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
     let bounds = first.checked_mul(size).zip(len.checked_mul(size));
     let part = bounds.and_then(|(from, size)| bytes.get(from..)?.get(..size));
-    part.ok_or_else(|| Error::needing(Kind::OutOfRange, What::Row, first as u64, bytes.len() as u64))
+    part.ok_or_else(|| Error::needing(Kind::OutOfRange, What::ROW, first as u64, bytes.len() as u64))
 }

@@ -6,7 +6,7 @@ use super::field::Which;
 use super::numbers::{copied, is_native, part};
 use crate::bytes::{Bits, Scratch};
 use crate::column::{Validity, cost};
-use crate::encoding::flags;
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 
@@ -47,16 +47,16 @@ impl<'s> Offsets<'s> {
 
     fn any_flagged(self) -> bool {
         match self {
-            Offsets::Narrow(offsets) => flags::any(offsets, is_flagged32),
-            Offsets::Wide(offsets) => flags::any(offsets, is_flagged64),
+            Offsets::Narrow(offsets) => bitmap::any(offsets, is_flagged32),
+            Offsets::Wide(offsets) => bitmap::any(offsets, is_flagged64),
         }
     }
 
     /// Sets the bits of those without a flag.
     fn pack(self, bits: &mut [u8]) -> usize {
         match self {
-            Offsets::Narrow(offsets) => flags::pack(offsets, bits, |offset| !is_flagged32(offset)),
-            Offsets::Wide(offsets) => flags::pack(offsets, bits, |offset| !is_flagged64(offset)),
+            Offsets::Narrow(offsets) => bitmap::pack(offsets, bits, |offset| !is_flagged32(offset)),
+            Offsets::Wide(offsets) => bitmap::pack(offsets, bits, |offset| !is_flagged64(offset)),
         }
     }
 
@@ -155,7 +155,7 @@ impl<'a> Column<'a> {
         let size = if self.field().is_narrow() { 4 } else { 8 };
         let place = (first as u64).saturating_add(i as u64).saturating_mul(size);
         let at = self.field().buffer(Which::Data).at.saturating_add(place);
-        Error::needing(Kind::Invalid, What::JayOffsets, at, offsets.get(i).unwrap_or(0))
+        Error::needing(Kind::Invalid, What::JAY_OFFSETS, at, offsets.get(i).unwrap_or(0))
     }
 }
 

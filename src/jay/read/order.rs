@@ -2,8 +2,7 @@
 //!
 //! A few columns take no memory but the stack's; more of them, eight bytes of scratch each.
 
-use crate::bytes::{Scratch, Span, sort_by};
-use crate::encoding::low32;
+use crate::bytes::{FileRange, Scratch, low32, sort_by};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
 use crate::hash::lookup2;
@@ -29,7 +28,7 @@ pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scrat
         let name = name(columns, k);
         left = match left.checked_sub(name.len() as u64) {
             Some(left) => left,
-            None => return Err(Error::new(Kind::Invalid, What::JayName, k as u64)),
+            None => return Err(Error::new(Kind::Invalid, What::JAY_NAME, k as u64)),
         };
         *key = u64::from(lookup2(0, name)) << 32 | u64::from(low32(k as u64));
     }
@@ -38,7 +37,7 @@ pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scrat
     for (a, b) in keys.iter().zip(keys.iter().skip(1)) {
         if hash(*a) == hash(*b) && of(*a) == of(*b) {
             let at = columns.get(low32(*a.max(b)) as usize)?.at();
-            return Err(Error::new(Kind::Invalid, What::JayName, at));
+            return Err(Error::new(Kind::Invalid, What::JAY_NAME, at));
         }
     }
     Ok(())
@@ -58,7 +57,7 @@ pub(super) struct Disjoint {
 impl Disjoint {
     pub(super) const NONE: Disjoint = Disjoint { end: 0, count: 0, ascending: true };
 
-    pub(super) fn add(&mut self, span: Span) {
+    pub(super) fn add(&mut self, span: FileRange) {
         self.ascending &= span.at >= self.end;
         self.end = span.end().unwrap_or(u64::MAX);
         self.count = self.count.saturating_add(1);
@@ -70,7 +69,7 @@ pub(super) fn disjoint(spans: &mut [[u64; 2]]) -> Result<()> {
     sort_by(spans, |a, b| a < b);
     for ([_, end], [next, _]) in spans.iter().zip(spans.iter().skip(1)) {
         if next < end {
-            return Err(Error::needing(Kind::Invalid, What::JayBuffer, *next, end.saturating_sub(*next)));
+            return Err(Error::needing(Kind::Invalid, What::JAY_BUFFER, *next, end.saturating_sub(*next)));
         }
     }
     Ok(())
@@ -84,6 +83,6 @@ mod tests {
     fn buffers_that_touch_do_not_overlap() {
         assert_eq!(disjoint(&mut [[16, 24], [0, 8], [8, 16]]), Ok(()));
         let e = disjoint(&mut [[16, 24], [0, 17]]).unwrap_err();
-        assert_eq!((e.what(), e.at(), e.need()), (What::JayBuffer, 16, 1));
+        assert_eq!((e.what(), e.at(), e.need()), (What::JAY_BUFFER, 16, 1));
     }
 }

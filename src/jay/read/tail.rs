@@ -1,25 +1,25 @@
 //! The frame of a file: both signatures, and where the metadata lies (section 1).
 
 use super::ReadOptions;
-use crate::bytes::{LittleEndian, Reader, Span};
+use crate::bytes::{FileRange, LittleEndian, Reader};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{ALIGN, HEAD, MIN_LEN, MIN_META, OLD_TAIL, TAIL, TAIL_LEN};
 
 /// The first eight bytes.
-pub const HEAD_SPAN: Span = Span { at: 0, len: HEAD.len() as u64 };
+pub const HEAD_SPAN: FileRange = FileRange { at: 0, len: HEAD.len() as u64 };
 
 /// Checks the first eight bytes, [`HEAD_SPAN`].
 ///
 /// # Errors
 /// [`Kind::Truncated`]; [`Kind::Unsupported`] for another version, [`Kind::Invalid`] for anything else.
 pub fn check_head(bytes: &[u8]) -> Result<()> {
-    let head = *Reader::<LittleEndian>::new(bytes).array::<{ HEAD.len() }>(What::JayHead)?;
+    let head = *Reader::<LittleEndian>::new(bytes).array::<{ HEAD.len() }>(What::JAY_HEAD)?;
     if head == HEAD {
         return Ok(());
     }
     let [j, a, y, version, ..] = head;
     let kind = if [j, a, y] == *b"JAY" { Kind::Unsupported } else { Kind::Invalid };
-    Err(Error::needing(kind, What::JayHead, 0, version.into()))
+    Err(Error::needing(kind, What::JAY_HEAD, 0, version.into()))
 }
 
 /// What the end of a file says: where the metadata lies.
@@ -27,7 +27,7 @@ pub fn check_head(bytes: &[u8]) -> Result<()> {
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Tail {
     /// The metadata.
-    pub meta: Span,
+    pub meta: FileRange,
     /// How long the file is.
     pub file: u64,
 }
@@ -37,10 +37,10 @@ impl Tail {
     ///
     /// # Errors
     /// [`Kind::Truncated`] if no file is that short.
-    pub fn span(len: u64) -> Result<Span> {
+    pub fn span(len: u64) -> Result<FileRange> {
         match len.checked_sub(MIN_LEN) {
-            Some(_) => Ok(Span { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
-            None => Err(Error::needing(Kind::Truncated, What::JayTail, 0, MIN_LEN)),
+            Some(_) => Ok(FileRange { at: len.saturating_sub(TAIL_LEN), len: TAIL_LEN }),
+            None => Err(Error::needing(Kind::Truncated, What::JAY_TAIL, 0, MIN_LEN)),
         }
     }
 
@@ -49,36 +49,36 @@ impl Tail {
     /// # Errors
     /// What is wrong with signature and metadata size.
     pub fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
-        let Span { at, .. } = Tail::span(len)?;
+        let FileRange { at, .. } = Tail::span(len)?;
         let mut r = Reader::<LittleEndian>::new_at(bytes, at);
-        let size = r.u64(What::JayMeta)?;
+        let size = r.u64(What::JAY_META)?;
         let found = r.at();
-        let tail = *r.array::<{ TAIL.len() }>(What::JayTail)?;
+        let tail = *r.array::<{ TAIL.len() }>(What::JAY_TAIL)?;
         // The original looks at three bytes; very old releases ended a file in another way.
         let known = tail == TAIL || options.tolerant && (tail.ends_with(b"JAY") || tail.ends_with(&OLD_TAIL));
         if !known {
             let [.., a, b, c, d] = tail;
             let last = u32::from_le_bytes([a, b, c, d]);
-            return Err(Error::needing(Kind::Invalid, What::JayTail, found, last.into()));
+            return Err(Error::needing(Kind::Invalid, What::JAY_TAIL, found, last.into()));
         }
         let room = len.saturating_sub(MIN_LEN);
         if size > room {
-            return Err(Error::needing(Kind::Truncated, What::JayMeta, at, size));
+            return Err(Error::needing(Kind::Truncated, What::JAY_META, at, size));
         }
-        let meta = Span { at: at.saturating_sub(size), len: size };
+        let meta = FileRange { at: at.saturating_sub(size), len: size };
         let fits =
             size >= MIN_META && (options.tolerant || size.is_multiple_of(ALIGN) && meta.at.is_multiple_of(ALIGN));
         if !fits {
-            return Err(Error::needing(Kind::Invalid, What::JayMeta, at, size));
+            return Err(Error::needing(Kind::Invalid, What::JAY_META, at, size));
         }
         Ok(Tail { meta, file: len })
     }
 
     /// The data section, in which all buffers lie.
     #[must_use]
-    pub const fn data(&self) -> Span {
+    pub const fn data(&self) -> FileRange {
         let at = HEAD.len() as u64;
-        Span { at, len: self.meta.at.saturating_sub(at) }
+        FileRange { at, len: self.meta.at.saturating_sub(at) }
     }
 }
 
@@ -94,9 +94,9 @@ mod tests {
     #[test]
     fn the_metadata_lies_in_front_of_the_tail() {
         let found = tail(32, &TAIL, 64, false).unwrap();
-        assert_eq!((found.meta, found.data()), (Span { at: 16, len: 32 }, Span { at: 8, len: 8 }));
+        assert_eq!((found.meta, found.data()), (FileRange { at: 16, len: 32 }, FileRange { at: 8, len: 8 }));
         for size in [0, 8, 33, 36] {
-            assert_eq!(tail(size, &TAIL, 64, false).unwrap_err().what(), What::JayMeta, "{size}");
+            assert_eq!(tail(size, &TAIL, 64, false).unwrap_err().what(), What::JAY_META, "{size}");
         }
         assert_eq!(tail(41, &TAIL, 64, false).unwrap_err().kind(), Kind::Truncated);
         assert_eq!(tail(u64::MAX, &TAIL, 64, true).unwrap_err().kind(), Kind::Truncated);
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn old_ends_are_for_the_tolerant() {
         for signature in [b"\0\0\0\0JAY1", b"xxxxxJAY", b"\0\0\0\x002JAY"] {
-            assert_eq!(tail(32, signature, 64, false).unwrap_err().what(), What::JayTail);
+            assert_eq!(tail(32, signature, 64, false).unwrap_err().what(), What::JAY_TAIL);
             assert!(tail(32, signature, 64, true).is_ok());
         }
         assert!(tail(32, b"\0\0\0\x001JAZ", 64, true).is_err());

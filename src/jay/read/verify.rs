@@ -3,11 +3,11 @@
 use core::cmp::Ordering;
 
 use super::tail::Tail;
-use super::{Column, File, Meta, ReadOptions, Stats, Value};
+use super::{Column, File, Meta, ReadOptions, Stats};
 use crate::bytes::Scratch;
-use crate::column::{Column as _, Values, fit};
+use crate::column::{Column as _, Part as _, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
-use crate::jay::raw::{self, SType};
+use crate::jay::raw::SType;
 use crate::limits::{Depth, Limits};
 
 impl File<'_> {
@@ -27,16 +27,16 @@ impl File<'_> {
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut first = None;
         self.problems(scratch, &mut |_, error| {
-            first.get_or_insert(error.said());
+            first.get_or_insert(error);
         });
-        first.map_or(Ok(()), |said| Err(said.into()))
+        first.map_or(Ok(()), Err)
     }
 
     /// Shows everything that is wrong, with the column if it is one: of each column the first thing.
     pub fn problems(&self, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
         let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
         let (tail, meta) = (self.tail(), self.meta());
-        let end = Tail::span(tail.file).and_then(|span| span.of(self.bytes(), What::JayTail));
+        let end = Tail::span(tail.file).and_then(|span| span.of(self.bytes(), What::JAY_TAIL));
         if let Err(e) = end.and_then(|end| Tail::of(end, tail.file, &options)) {
             each(None, e);
         }
@@ -53,7 +53,7 @@ impl File<'_> {
             let column = name.and_then(|_| strict.field(k)).and_then(|field| Column::new(field, self.window()));
             let column = column.and_then(|column| {
                 column.field().each_buffer(&mut fuel, &mut |span| {
-                    let limit = || Error::needing(Kind::Limit, What::MaxDecoded, span.at, left);
+                    let limit = || Error::needing(Kind::Limit, What::MAX_DECODED, span.at, left);
                     left = left.checked_sub(span.len).ok_or_else(limit)?;
                     Ok(())
                 })?;
@@ -78,7 +78,7 @@ impl Column<'_> {
         if self.field().stype() == SType::Void0 {
             // Early releases may not have counted them.
             let (nulls, rows) = (self.field().null_count(), self.rows());
-            return if nulls == rows { Ok(()) } else { Err(wrong(What::JayNulls, at, nulls)) };
+            return if nulls == rows { Ok(()) } else { Err(wrong(What::JAY_NULLS, at, nulls)) };
         }
         let (mut row, mut nulls, mut seen) = (0u64, 0u64, Stats::Empty);
         // Also of no rows: they have a first offset.
@@ -99,14 +99,14 @@ impl Column<'_> {
             }
         }
         if nulls != self.field().null_count() {
-            return Err(wrong(What::JayNulls, at, self.field().null_count()));
+            return Err(wrong(What::JAY_NULLS, at, self.field().null_count()));
         }
         match (self.field().stored_stats()?, self.field().stats()?) {
             (None, _) => {}
             (Some(_), Some(stats)) if stats == seen => {}
-            (Some(_), _) => return Err(wrong(What::JayStats, at, 0)),
+            (Some(_), _) => return Err(wrong(What::JAY_STATS, at, 0)),
         }
-        if raw::is_array(self.field().stype()) {
+        if self.field().stype().is_array() {
             let child = self.child(0)?;
             return child.verify(depth.child(child.field().at())?, scratch);
         }
@@ -120,27 +120,24 @@ fn sorted(file: &File<'_>, meta: &Meta<'_>) -> Result<()> {
         let mut order = Ordering::Equal;
         for k in 0..meta.keys() {
             let column = file.column(k)?;
-            order = compare(column.get(row.saturating_sub(1))?, column.get(row)?);
+            order = compare(&column.get(row.saturating_sub(1))?, &column.get(row)?);
             if order != Ordering::Equal {
                 break;
             }
         }
         if order != Ordering::Less {
-            return Err(wrong(What::JayKey, meta.at(), row));
+            return Err(wrong(What::JAY_KEY, meta.at(), row));
         }
     }
     Ok(())
 }
 
 /// Missing values come first; strings go by their bytes.
-fn compare(a: Option<Value<'_>>, b: Option<Value<'_>>) -> Ordering {
+fn compare(a: &Value<'_>, b: &Value<'_>) -> Ordering {
     match (a, b) {
-        (Some(Value::Bool(a)), Some(Value::Bool(b))) => a.cmp(&b),
-        (Some(Value::Int(a)), Some(Value::Int(b))) => a.cmp(&b),
-        (Some(Value::Float32(a)), Some(Value::Float32(b))) => a.total_cmp(&b),
-        (Some(Value::Float64(a)), Some(Value::Float64(b))) => a.total_cmp(&b),
-        (Some(Value::Text(a)), Some(Value::Text(b))) => a.as_bytes().cmp(b.as_bytes()),
-        (a, b) => a.is_some().cmp(&b.is_some()),
+        (Value::F32(a), Value::F32(b)) => a.total_cmp(b),
+        (Value::F64(a), Value::F64(b)) => a.total_cmp(b),
+        (a, b) => a.compare(b).unwrap_or_else(|| (*a != Value::Null).cmp(&(*b != Value::Null))),
     }
 }
 

@@ -14,20 +14,20 @@ use crate::error::Result;
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
-/// use pilaster::column::{Part, convert};
-/// use pilaster::filo::{Element, Table, Vector};
-/// use pilaster::jay::{File, ReadOptions, Value, write};
+/// use pilaster::column::{Once, Part, Value, convert};
+/// use pilaster::filo::{Element, Vector};
+/// use pilaster::jay::{File, ReadOptions, write};
 ///
 /// // Four 32-bit ints of a Filo vector.
 /// let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
 /// let vector = Vector::open(&chunk, Element::Int)?;
 /// let mut builder = write::Builder::new(Vec::new(), &write::WriteOptions::DEFAULT).unwrap();
-/// convert(&mut Table::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// convert(&mut Once::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
 /// let bytes = builder.finish().unwrap();
 ///
 /// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
 /// assert_eq!((file.rows(), file.name(0)?), (4, "v"));
-/// assert_eq!(file.column(0)?.get(2)?, Some(Value::Int(-5)));
+/// assert_eq!(file.column(0)?.get(2)?, Value::Int(-5));
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[derive(Debug)]

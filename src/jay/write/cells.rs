@@ -2,11 +2,11 @@
 
 use bytemuck::Pod;
 
-use crate::bytes::Bits;
+use crate::bytes::{Bits, half_to_f32};
 use crate::column::{Batch, Column, Type, Validity, Values};
-use crate::encoding::flags;
-use crate::encoding::line::Line;
-use crate::encoding::range::Range;
+use crate::encoding::bitmap;
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::MinMax;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::Stats;
 use crate::jay::raw::{NA_BOOL, NA_F32, NA_F64, SType};
@@ -46,12 +46,10 @@ macro_rules! integers {
             const NA: Self = $int::MIN;
             const ANY_NA: bool = false;
 
-            #[inline(always)]
             fn is_na(self) -> bool {
                 self == $int::MIN
             }
 
-            #[inline(always)]
             fn little(self) -> Self {
                 self.to_le()
             }
@@ -64,7 +62,7 @@ macro_rules! integers {
                     return (0, Some((least, most)));
                 }
                 let least = values.iter().fold($int::MAX, |least, v| least.min(if v.is_na() { $int::MAX } else { *v }));
-                (flags::count(values, Self::is_na), Some((least, most)).filter(|_| !most.is_na()))
+                (bitmap::count(values, Self::is_na), Some((least, most)).filter(|_| !most.is_na()))
             }
 
             fn stats((min, max): (Self, Self), stats: Stats) -> Stats {
@@ -80,12 +78,10 @@ macro_rules! floats {
             const NA: Self = $float::from_bits($na);
             const ANY_NA: bool = true;
 
-            #[inline(always)]
             fn is_na(self) -> bool {
                 self.is_nan()
             }
 
-            #[inline(always)]
             fn little(self) -> Self {
                 $float::from_bits(self.to_bits().to_le())
             }
@@ -105,7 +101,7 @@ macro_rules! floats {
                 take(rest);
                 let min = min.iter().fold($float::INFINITY, |least, v| if *v < least { *v } else { least });
                 let max = max.iter().fold($float::NEG_INFINITY, |most, v| if *v > most { *v } else { most });
-                let missing = if flags::any(values, Self::is_na) { flags::count(values, Self::is_na) } else { 0 };
+                let missing = if bitmap::any(values, Self::is_na) { bitmap::count(values, Self::is_na) } else { 0 };
                 (missing, Some((min, max)).filter(|_| missing < values.len()))
             }
 
@@ -136,7 +132,7 @@ fn ends<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
 fn long_ends(values: &[i64]) -> Option<(i64, i64)> {
     let base = *values.first()?;
     let near = Line { base, slope: 0 }.spread(values);
-    near.and_then(|Range { min, max }| base.checked_add(min).zip(base.checked_add(max))).or_else(|| ends(values))
+    near.and_then(|MinMax { min, max }| base.checked_add(min).zip(base.checked_add(max))).or_else(|| ends(values))
 }
 
 /// Shows the bytes of the elements of `batch`, stored as `stype`, in pieces.
@@ -163,7 +159,7 @@ pub(super) fn put<C: Column, E: From<Error>>(
             unit => to.staged(v, |v| v.checked_mul(unit)),
         },
         (SType::Float32, Values::F32(v)) => to.plain(v),
-        (SType::Float32, Values::F16(v)) => to.staged(v, |v| Some(half(v))),
+        (SType::Float32, Values::F16(v)) => to.staged(v, |v| Some(half_to_f32(v))),
         (SType::Float64, Values::F64(v)) => to.plain(v),
         _ => Err(wrong_type(col.ty()).into()),
     }
@@ -171,7 +167,7 @@ pub(super) fn put<C: Column, E: From<Error>>(
 
 #[cold]
 pub(super) fn wrong_type(_ty: Type) -> Error {
-    Error::new(Kind::WrongType, What::JayType, 0)
+    Error::new(Kind::WrongType, What::JAY_TYPE, 0)
 }
 
 struct To<'p, 'v, E> {
@@ -277,46 +273,13 @@ impl<E: From<Error>> To<'_, '_, E> {
     #[cold]
     fn lossy(&self, i: usize) -> Error {
         let row = self.tally.rows.saturating_add((i % BLOCK) as u64);
-        Error::new(Kind::Lossy, What::JayType, row)
-    }
-}
-
-/// The value of the bits of a half float.
-fn half(bits: u16) -> f32 {
-    let sign = u32::from(bits >> 15) << 31;
-    let (exponent, fraction) = (u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
-    match exponent {
-        0 => {
-            // 2^-24 times the fraction, exactly.
-            let size = (fraction as f32) * f32::from_bits(0x3380_0000);
-            f32::from_bits(size.to_bits() | sign)
-        }
-        0x1f => f32::from_bits(sign | 0x7f80_0000 | fraction << 13),
-        _ => f32::from_bits(sign | exponent.wrapping_add(112) << 23 | fraction << 13),
+        Error::new(Kind::Lossy, What::JAY_TYPE, row)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn half_floats() {
-        for (bits, value) in [
-            (0x3c00, 1.0),
-            (0xc000, -2.0),
-            (0x7bff, 65504.0),
-            (0x0400, 6.103_515_6e-5),
-            (0x0001, 5.960_464_5e-8),
-            (0x3555, 0.333_251_95),
-            (0x7c00, f32::INFINITY),
-            (0xfc00, f32::NEG_INFINITY),
-        ] {
-            assert_eq!(half(bits), value, "{bits:04x}");
-        }
-        assert_eq!(half(0x8000).to_bits(), (-0.0f32).to_bits());
-        assert!(half(0x7e00).is_nan());
-    }
 
     #[test]
     fn ends_of_long_integers_agree_with_the_iterators() {

@@ -3,53 +3,13 @@
 use alloc::vec::Vec;
 use core::cmp::Ordering;
 
-use crate::column::{Batch, Values};
+use crate::column::{Batch, Value, Values};
 use crate::error::{Error, Kind, Result, What};
 
-/// What two rows are compared by.
-#[derive(Clone, Debug)]
-enum Value {
-    Missing,
-    Int(i128),
-    Float(f64),
-    Text(Vec<u8>),
-}
-
-impl Value {
-    fn of<C>(batch: &Batch<'_, C>, i: usize) -> Result<Value> {
-        if !batch.validity.get(i) {
-            return Ok(Value::Missing);
-        }
-        let int = |value: Option<i128>| value.map_or(Value::Missing, Value::Int);
-        let float = |value: Option<f64>| value.filter(|v| !v.is_nan()).map_or(Value::Missing, Value::Float);
-        Ok(match batch.values {
-            Values::Bool(bits) => int(bits.get(i).map(i128::from)),
-            Values::I8(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::I16(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::I32(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::I64(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::U8(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::U16(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::U32(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::U64(v) => int(v.get(i).map(|v| (*v).into())),
-            Values::F32(v) => float(v.get(i).map(|v| (*v).into())),
-            Values::F64(v) => float(v.get(i).copied()),
-            Values::Utf8(v) | Values::Bytes(v) => Value::Text(v.get(i)?.to_vec()),
-            _ => return Err(Error::new(Kind::WrongType, What::JayKey, 0)),
-        })
-    }
-
-    /// Missing ones come first; strings go by their bytes.
-    fn order(&self, next: &Value) -> Ordering {
-        match (self, next) {
-            (Value::Int(a), Value::Int(b)) => a.cmp(b),
-            (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap_or(Ordering::Equal),
-            (Value::Text(a), Value::Text(b)) => a.cmp(b),
-            (Value::Missing, Value::Missing) => Ordering::Equal,
-            (Value::Missing, _) => Ordering::Less,
-            _ => Ordering::Greater,
-        }
-    }
+/// How the keys of two rows compare: those without a value come first, and NaN is none.
+fn order(before: &Value<'_>, next: &Value<'_>) -> Ordering {
+    let present = |value: &Value<'_>| value.compare(value).is_some();
+    before.compare(next).unwrap_or_else(|| present(before).cmp(&present(next)))
 }
 
 /// The rows that have the same key as the one before, as far as columns went by.
@@ -60,13 +20,15 @@ pub(super) struct Keys {
     seen: usize,
     /// One per row behind the first.
     tied: Vec<bool>,
-    before: Option<Value>,
+    /// The value of the row before; the bytes of a string are in `text`.
+    before: Option<Value<'static>>,
+    text: Vec<u8>,
     row: usize,
 }
 
 impl Keys {
     pub(super) const fn new(count: usize) -> Self {
-        Keys { count, seen: 0, tied: Vec::new(), before: None, row: 0 }
+        Keys { count, seen: 0, tied: Vec::new(), before: None, text: Vec::new(), row: 0 }
     }
 
     /// Rows of column `k`, which must come in the order of the key.
@@ -75,28 +37,40 @@ impl Keys {
             return Ok(());
         }
         if k != self.seen {
-            return Err(Error::new(Kind::Misuse, What::JayKey, k as u64));
+            return Err(Error::new(Kind::Misuse, What::JAY_KEY, k as u64));
         }
-        // Of nothing there can be any number.
-        if let Values::Null = batch.values {
-            return Err(Error::new(Kind::WrongType, What::JayKey, k as u64));
+        // Of nothing there can be any number, and the others are no columns of this format.
+        if let Values::Null | Values::I128(_) | Values::I256(_) | Values::F16(_) | Values::Nested(_) = batch.values {
+            return Err(Error::new(Kind::WrongType, What::JAY_KEY, k as u64));
         }
         for i in 0..batch.len {
-            let value = Value::of(batch, i)?;
+            let value = batch.value(i)?;
             if let Some(before) = &self.before {
+                let before = if let Value::Text(_) = before { &Value::Text(&self.text) } else { before };
+                let order = order(before, &value);
                 let row = self.row;
                 self.row = row.saturating_add(1);
                 if row == self.tied.len() && k == 0 {
                     self.tied.push(true);
                 }
-                let order = before.order(&value);
                 match self.tied.get_mut(row) {
                     Some(true) if order == Ordering::Greater => return Err(unsorted(row)),
                     Some(tied) => *tied &= order == Ordering::Equal,
                     None => return Err(unsorted(row)),
                 }
             }
-            self.before = Some(value);
+            self.before = Some(match value {
+                Value::Text(text) | Value::Bytes(text) => {
+                    self.text.clear();
+                    self.text.extend_from_slice(text);
+                    Value::Text(&[])
+                }
+                Value::Bool(value) => Value::Bool(value),
+                Value::Int(value) => Value::Int(value),
+                Value::F32(value) => Value::F32(value),
+                Value::F64(value) => Value::F64(value),
+                _ => Value::Null,
+            });
         }
         Ok(())
     }
@@ -118,7 +92,7 @@ impl Keys {
     pub(super) fn finish(self) -> Result<i32> {
         match i32::try_from(self.count) {
             Ok(count) if self.seen == self.count => Ok(count),
-            _ => Err(Error::needing(Kind::Misuse, What::JayKey, self.seen as u64, self.count as u64)),
+            _ => Err(Error::needing(Kind::Misuse, What::JAY_KEY, self.seen as u64, self.count as u64)),
         }
     }
 }
@@ -126,5 +100,5 @@ impl Keys {
 /// The row behind `row` does not come behind it.
 #[cold]
 fn unsorted(row: usize) -> Error {
-    Error::new(Kind::Invalid, What::JayKey, (row as u64).saturating_add(1))
+    Error::new(Kind::Invalid, What::JAY_KEY, (row as u64).saturating_add(1))
 }

@@ -11,7 +11,7 @@ use super::{WriteOptions, storage};
 use crate::bytes::Scratch;
 use crate::column::{Batch, Column, Spans, Type, Validity, Values, VarBytes, fit};
 use crate::error::{Error, Kind, Result, What};
-use crate::jay::raw::{self, SType};
+use crate::jay::raw::SType;
 use crate::limits::Depth;
 
 /// Scratch for batches of children, unless one row takes more.
@@ -38,7 +38,7 @@ impl Tree {
         if !options.any_time && matches!(col.ty(), Type::Timestamp(_)) && col.zone()?.is_some() {
             return Err(wrong_type(col.ty()));
         }
-        let child = match raw::is_array(stype) {
+        let child = match stype.is_array() {
             true => Some(Box::new(Tree::of(&col.child(0)?, options, depth.child(0)?)?)),
             false => None,
         };
@@ -174,7 +174,7 @@ pub(super) fn text<E: From<Error>>(
     if let (Validity::All, Some((start, end))) = (validity, ends) {
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let all = range.and_then(|(start, end)| strings.data.get(start..end));
-        return put(all.ok_or_else(|| Error::new(Kind::Truncated, What::Text, start))?);
+        return put(all.ok_or_else(|| Error::new(Kind::Truncated, What::TEXT, start))?);
     }
     let mut stage = Vec::with_capacity(ROOM);
     for i in 0..strings.len() {

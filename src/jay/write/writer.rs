@@ -12,7 +12,6 @@ use crate::bytes::{Sink, WriteError};
 use crate::column::{Batch, Column, Values};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::owned::jay as owned;
-use crate::generated::owned::planus;
 use crate::jay::raw::{self, ALIGN, HEAD, SType, TAIL};
 use crate::jay::{Layout, Stats};
 use crate::limits::{Depth, Limits};
@@ -62,7 +61,7 @@ impl<S: Sink> Writer<S> {
 
     /// How often a column like `col` must be put.
     pub fn passes<C: Column>(&self, col: &C) -> u32 {
-        let is_text = super::storage(col.ty(), &self.options).is_some_and(raw::is_text);
+        let is_text = super::storage(col.ty(), &self.options).is_some_and(SType::is_text);
         if is_text { 2 } else { 1 }
     }
 
@@ -74,13 +73,13 @@ impl<S: Sink> Writer<S> {
     /// control character.
     pub fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
         if self.open.is_some() || self.columns.iter().any(|(other, _)| *other == k) {
-            return Err(Error::new(Kind::Misuse, What::Column, k as u64));
+            return Err(Error::new(Kind::Misuse, What::COLUMN, k as u64));
         }
         if name.is_empty() || name.bytes().any(|byte| byte < 0x20) {
-            return Err(Error::new(Kind::Invalid, What::JayName, k as u64));
+            return Err(Error::new(Kind::Invalid, What::JAY_NAME, k as u64));
         }
         let tree = Tree::of(col, &self.options, Depth::new(&Limits::DEFAULT)).map_err(|e| match e.kind() {
-            Kind::WrongType => Error::new(Kind::WrongType, What::JayType, k as u64),
+            Kind::WrongType => Error::new(Kind::WrongType, What::JAY_TYPE, k as u64),
             _ => e,
         })?;
         self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None });
@@ -94,7 +93,7 @@ impl<S: Sink> Writer<S> {
     /// text; what is wrong with the batch; those of the sink.
     pub fn put<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Done<S> {
         let Writer { sink, at, open, keys, .. } = self;
-        let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::Column, 0).into()) };
+        let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into()) };
         let mut put = |bytes: &[u8]| put(sink, at, bytes);
         match (open.tree.stype, batch.values) {
             (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
@@ -114,14 +113,14 @@ impl<S: Sink> Writer<S> {
     /// ascend by the key; those of the sink.
     pub fn end(&mut self) -> Done<S> {
         let Some(mut open) = self.open.take() else {
-            return Err(Error::new(Kind::Misuse, What::Column, 0).into());
+            return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
         };
         let rows = open.tree.tally.rows;
         if *self.rows.get_or_insert(rows) != rows {
-            return Err(Error::new(Kind::Misuse, What::JayRows, rows).into());
+            return Err(Error::new(Kind::Misuse, What::JAY_ROWS, rows).into());
         }
         let stype = open.tree.stored();
-        if raw::is_text(stype) && open.offsets.is_none() {
+        if stype.is_text() && open.offsets.is_none() {
             self.keys.end(open.k)?;
             let offsets = self.ends(&open.tree)?;
             open.offsets = Some(offsets);
@@ -132,12 +131,12 @@ impl<S: Sink> Writer<S> {
         let mut column = match open.offsets {
             Some(offsets) => {
                 if self.at.wrapping_sub(open.start) != open.tree.ends.last() {
-                    return Err(Error::new(Kind::Misuse, What::JayText, self.at).into());
+                    return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
                 }
                 let text = self.close(open.start)?;
                 column(&open.tree, &[NO_BUFFER, offsets, text], Vec::new(), &self.options, false)
             }
-            None if raw::is_array(stype) => {
+            None if stype.is_array() => {
                 self.keys.end(open.k)?;
                 self.tree(&open.tree)?
             }
@@ -158,7 +157,7 @@ impl<S: Sink> Writer<S> {
         let stype = tree.stored();
         let mut children = Vec::new();
         let mut buffers = Vec::from([NO_BUFFER]);
-        if raw::is_array(stype) {
+        if stype.is_array() {
             if tree.tally.nulls > 0 {
                 let start = self.at;
                 self.bytes(&tree.valid)?;
@@ -175,7 +174,7 @@ impl<S: Sink> Writer<S> {
         } else if stype == SType::Void0 {
             buffers.clear();
         } else {
-            if raw::is_text(stype) {
+            if stype.is_text() {
                 buffers.push(self.ends(tree)?);
             }
             let start = self.at;
@@ -211,14 +210,14 @@ impl<S: Sink> Writer<S> {
     /// have one name; [`Kind::Overflow`] if the metadata exceeds 2 GiB; those of the sink.
     pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
         if let Some(open) = &self.open {
-            return Err(Error::new(Kind::Misuse, What::Column, open.k as u64).into());
+            return Err(Error::new(Kind::Misuse, What::COLUMN, open.k as u64).into());
         }
         let nkeys = core::mem::replace(&mut self.keys, Keys::new(0)).finish()?;
         self.columns.sort_by_key(|(k, _)| *k);
         let mut names: Vec<_> = self.columns.iter().map(|(k, column)| (column.name.as_deref(), *k)).collect();
         names.sort_unstable();
         if let Some((_, (_, k))) = names.iter().zip(names.iter().skip(1)).find(|(a, b)| a.0 == b.0) {
-            return Err(Error::new(Kind::Invalid, What::JayName, *k as u64).into());
+            return Err(Error::new(Kind::Invalid, What::JAY_NAME, *k as u64).into());
         }
         let columns: Vec<owned::Column> = self.columns.drain(..).map(|(_, column)| column).collect();
         let frame =
@@ -226,7 +225,7 @@ impl<S: Sink> Writer<S> {
         let mut builder = planus::Builder::new();
         let meta = builder.finish(frame, None);
         if meta.len() > i32::MAX as usize {
-            return Err(Error::new(Kind::Overflow, What::JayMeta, self.at).into());
+            return Err(Error::new(Kind::Overflow, What::JAY_META, self.at).into());
         }
         let start = self.at;
         put(&mut self.sink, &mut self.at, meta)?;

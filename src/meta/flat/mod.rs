@@ -39,7 +39,7 @@
 //!
 //! ```
 //! use pilaster::error::What;
-//! use pilaster::meta::flat::{Flat, Inline, Table};
+//! use pilaster::unstable::meta::flat::{Flat, Inline, Table};
 //!
 //! let bytes = [
 //!     12, 0, 0, 0, // root table at 12
@@ -56,7 +56,7 @@
 //! assert_eq!(table.scalar::<u16>(2, 99)?, 99, "the vtable is too short for field 2: default");
 //!
 //! let e = table.scalar::<u64>(1, 0).unwrap_err();
-//! assert_eq!((e.what(), e.at()), (What::FlatField, 1010), "a u64 at +8 leaves the table");
+//! assert_eq!((e.what(), e.at()), (What::FLAT_FIELD, 1010), "a u64 at +8 leaves the table");
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 
@@ -119,13 +119,11 @@ impl<'a> Flat<'a> {
         Ok(T::from(self.root_table()?))
     }
 
-    #[inline(never)]
     fn root_table(&self) -> Result<Table<'a>> {
         self.table(self.follow(0)?)
     }
 
     /// The table at `pos`, one level deeper.
-    #[inline(never)]
     fn table(&self, pos: Pos) -> Result<Table<'a>> {
         let mut flat = *self;
         flat.depth.enter(self.at(pos.0))?;
@@ -146,15 +144,14 @@ impl<'a> Flat<'a> {
     pub fn value<T: Fixed>(&self, pos: Pos) -> Result<T> {
         match self.load(pos.0) {
             Some(value) => Ok(value),
-            None => Err(self.error(Kind::Truncated, What::FlatUnion, pos.0, stride::<T>())),
+            None => Err(self.error(Kind::Truncated, What::FLAT_UNION, pos.0, stride::<T>())),
         }
     }
 
     /// Where the offset that is stored at `pos` leads.
-    #[inline(never)]
     fn follow(&self, pos: u32) -> Result<Pos> {
         // Every other offset lies behind the one of the root.
-        let what = if pos == 0 { What::FlatRoot } else { What::FlatOffset };
+        let what = if pos == 0 { What::FLAT_ROOT } else { What::FLAT_OFFSET };
         let Some(offset) = self.load::<u32>(pos) else {
             return Err(self.error(Kind::Truncated, what, pos, 4));
         };
@@ -165,7 +162,6 @@ impl<'a> Flat<'a> {
     }
 
     /// The vector at `pos`, of elements of `stride` bytes; for `FlatString` with the zero behind it.
-    #[inline(never)]
     fn run(&self, Pos(pos): Pos, stride: u32, what: What) -> Result<Run<'a>> {
         let Some(count) = self.load::<u32>(pos) else {
             return Err(self.error(Kind::Truncated, what, pos, 4));
@@ -177,7 +173,7 @@ impl<'a> Flat<'a> {
             return Err(self.error(Kind::Truncated, what, pos, len.saturating_add(4)));
         };
         // The zero behind a string is not part of its length. Verifiers demand it, as C readers need it.
-        if what == What::FlatString && rest.first() != Some(&0) {
+        if what == What::FLAT_STRING && rest.first() != Some(&0) {
             let (kind, need) = rest.first().map_or((Kind::Truncated, 1), |byte| (Kind::Invalid, u32::from(*byte)));
             return Err(self.error(kind, what, start.saturating_add(len), need));
         }
@@ -196,13 +192,11 @@ impl<'a> Flat<'a> {
     }
 
     /// The offset in the file of position `pos`.
-    #[inline(never)]
     fn at(&self, pos: u32) -> u64 {
         whole(self.at).wrapping_add(pos.into())
     }
 
     #[cold]
-    #[inline(never)]
     fn error(&self, kind: Kind, what: What, pos: u32, need: u32) -> Error {
         Error::needing(kind, what, self.at(pos), need.into())
     }

@@ -47,6 +47,24 @@ impl<'a> Table<'a> {
         (self.flat, (self.pos, self.flat.depth))
     }
 
+    /// What is left of the depth.
+    #[cfg(feature = "vortex")]
+    pub(crate) const fn depth(&self) -> Depth {
+        self.flat.depth
+    }
+
+    /// The root table of the buffer.
+    #[cfg(feature = "vortex")]
+    pub(crate) fn root(&self) -> Result<Table<'a>> {
+        Ok(Table::new(self.flat, self.flat.follow(0)?))
+    }
+
+    /// The same table with another depth left.
+    #[cfg(feature = "vortex")]
+    pub(crate) const fn with_depth(self, depth: Depth) -> Self {
+        Table { flat: self.flat.with_depth(depth), ..self }
+    }
+
     /// Checks the frame alone, as every access does first.
     ///
     /// # Errors
@@ -75,7 +93,6 @@ impl<'a> Table<'a> {
     }
 
     /// The `size` bytes of a field; none if it is absent.
-    #[inline(never)]
     fn stored(&self, field: u8, size: u32) -> Result<&'a [u8]> {
         let pos = self.slot(field, size)?;
         // There are as many: the field is inside the table, and that inside the buffer.
@@ -97,7 +114,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn string(&self, field: u8) -> Result<Option<Str<'a>>> {
-        Ok(self.run(field, 1, What::FlatString)?.map(Str::from))
+        Ok(self.run(field, 1, What::FLAT_STRING)?.map(Str::from))
     }
 
     /// A vector of scalars or structs; `None` if it is absent.
@@ -106,7 +123,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn vector<T: Fixed>(&self, field: u8) -> Result<Option<Inline<'a, T>>> {
-        Ok(self.run(field, stride::<T>(), What::FlatVector)?.map(Inline::from))
+        Ok(self.run(field, stride::<T>(), What::FLAT_VECTOR)?.map(Inline::from))
     }
 
     /// A vector of tables or strings; `None` if it is absent.
@@ -143,63 +160,35 @@ impl<'a> Table<'a> {
     pub fn required<T>(&self, field: u8, value: Option<T>) -> Result<T> {
         match value {
             Some(value) => Ok(value),
-            None => Err(self.flat.error(Kind::Invalid, What::FlatField, self.pos, field.into())),
+            None => Err(self.flat.error(Kind::Invalid, What::FLAT_FIELD, self.pos, field.into())),
         }
     }
 
-    /// How many elements a vector of offsets has; none if it is absent.
+    /// The number of elements of a vector of offsets; 0 if it is absent.
     #[cfg(feature = "vortex")]
-    #[inline(never)]
     pub(crate) fn count(&self, field: u8) -> Result<usize> {
-        let links = self.links(field);
-        Ok(links.as_ref()?.as_ref().map_or(0, Linked::len))
+        Ok(self.links(field)?.map_or(0, |links| links.len()))
     }
 
-    /// Goes on to the table in a field; whether there is one. Who takes such steps moves no tables about.
+    /// Table `k` of a vector; `None` if the vector is absent or shorter.
     #[cfg(feature = "vortex")]
-    #[inline(never)]
-    pub(crate) fn enter(&mut self, field: u8) -> Result<bool> {
-        match self.reach(field)? {
-            Some(pos) => self.go(pos).map(|()| true),
-            None => Ok(false),
+    pub(crate) fn element(&self, field: u8, k: usize) -> Result<Option<Table<'a>>> {
+        match self.links(field)? {
+            Some(links) if k < links.len() => links.get(k).map(Some),
+            _ => Ok(None),
         }
     }
 
-    /// Goes on to table `k` of a vector; whether there is one.
+    /// Tag and member of a union of tables; `None` where [`union`](Self::union) returns it.
     #[cfg(feature = "vortex")]
-    #[inline(never)]
-    pub(crate) fn enter_element(&mut self, field: u8, k: usize) -> Result<bool> {
-        let links = self.links(field);
-        match links.as_ref()? {
-            Some(links) if k < links.len() => self.go(links.pos(k)?).map(|()| true),
-            _ => Ok(false),
-        }
-    }
-
-    /// Goes on to the member of a union of tables; its tag, or 0 where [`union`](Self::union) gives nothing.
-    #[cfg(feature = "vortex")]
-    #[inline(never)]
-    pub(crate) fn enter_member(&mut self, field: u8) -> Result<u8> {
+    pub(crate) fn member(&self, field: u8) -> Result<Option<(u8, Table<'a>)>> {
         let tag = self.scalar::<u8>(field, 0)?;
-        Ok(if tag != 0 && self.enter(field.saturating_add(1))? { tag } else { 0 })
+        if tag == 0 {
+            return Ok(None);
+        }
+        Ok(self.inner(field.saturating_add(1))?.map(|member| (tag, member)))
     }
 
-    /// Goes on to the root of another buffer.
-    #[cfg(feature = "vortex")]
-    #[inline(never)]
-    pub(crate) fn enter_root(&mut self, flat: Flat<'a>) -> Result<()> {
-        self.flat = flat;
-        self.go(flat.follow(0)?)
-    }
-
-    #[cfg(feature = "vortex")]
-    fn go(&mut self, Pos(pos): Pos) -> Result<()> {
-        self.flat.depth.enter(self.flat.at(pos))?;
-        self.pos = pos;
-        Ok(())
-    }
-
-    #[inline(never)]
     fn inner(&self, field: u8) -> Result<Option<Table<'a>>> {
         match self.reach(field)? {
             Some(pos) => self.flat.table(pos).map(Some),
@@ -208,10 +197,9 @@ impl<'a> Table<'a> {
     }
 
     /// A vector of tables; `None` if it is absent.
-    #[inline(never)]
     pub(crate) fn links(&self, field: u8) -> Result<Option<Linked<'a, Table<'a>>>> {
         let Some(pos) = self.reach(field)? else { return Ok(None) };
-        let run = self.flat.run(pos, 4, What::FlatVector)?;
+        let run = self.flat.run(pos, 4, What::FLAT_VECTOR)?;
         Ok(Some(Linked::new(self.flat, pos, run)))
     }
 
@@ -223,15 +211,13 @@ impl<'a> Table<'a> {
     }
 
     #[cfg(feature = "vortex")]
-    #[inline(never)]
     fn run_or_none(&self, field: u8, stride: u32) -> Result<Run<'a>> {
         match self.reach(field)? {
-            Some(pos) => self.flat.run(pos, stride, What::FlatVector),
+            Some(pos) => self.flat.run(pos, stride, What::FLAT_VECTOR),
             None => Ok(Run { bytes: &[], at: super::halves(self.at()) }),
         }
     }
 
-    #[inline(never)]
     fn run(&self, field: u8, stride: u32, what: What) -> Result<Option<Run<'a>>> {
         match self.reach(field)? {
             Some(pos) => self.flat.run(pos, stride, what).map(Some),
@@ -240,7 +226,6 @@ impl<'a> Table<'a> {
     }
 
     /// Where the offset in `field` leads.
-    #[inline(never)]
     fn reach(&self, field: u8) -> Result<Option<Pos>> {
         match self.slot(field, 4)? {
             Some(pos) => self.flat.follow(pos.get()).map(Some),
@@ -255,31 +240,30 @@ impl<'a> Table<'a> {
     }
 
     /// Position of the field whose offset is `entry` bytes behind the start of the vtable.
-    #[inline(never)]
     fn entry(&self, entry: u32, size: u32) -> Result<Option<NonZero<u32>>> {
         let (flat, pos) = (&self.flat, self.pos);
         let table = flat.from(pos);
         let (kind, what, at, need) = 'wrong: {
             let Some(distance) = i32::load(table) else {
-                break 'wrong (Kind::Truncated, What::FlatTable, pos, 4);
+                break 'wrong (Kind::Truncated, What::FLAT_TABLE, pos, 4);
             };
             // Positions are below 2^31, so a result outside the numbers comes out as 2^31 or more.
             let vtable = pos.wrapping_sub(distance.cast_unsigned());
             let slots = flat.from(vtable);
             let Some([slots_len, len]) = <[u16; 2]>::load(slots) else {
-                break 'wrong (Kind::Invalid, What::FlatVtable, pos, distance.unsigned_abs());
+                break 'wrong (Kind::Invalid, What::FLAT_VTABLE, pos, distance.unsigned_abs());
             };
             if slots_len < 4 || slots_len % 2 != 0 {
-                break 'wrong (Kind::Invalid, What::FlatVtable, vtable, slots_len.into());
+                break 'wrong (Kind::Invalid, What::FLAT_VTABLE, vtable, slots_len.into());
             }
             if usize::from(slots_len) > slots.len() {
-                break 'wrong (Kind::Truncated, What::FlatVtable, vtable, slots_len.into());
+                break 'wrong (Kind::Truncated, What::FLAT_VTABLE, vtable, slots_len.into());
             }
             if len < 4 {
-                break 'wrong (Kind::Invalid, What::FlatTable, pos, len.into());
+                break 'wrong (Kind::Invalid, What::FLAT_TABLE, pos, len.into());
             }
             if usize::from(len) > table.len() {
-                break 'wrong (Kind::Truncated, What::FlatTable, pos, len.into());
+                break 'wrong (Kind::Truncated, What::FLAT_TABLE, pos, len.into());
             }
             if entry >= slots_len.into() {
                 return Ok(None);
@@ -290,7 +274,7 @@ impl<'a> Table<'a> {
             }
             let offset = u32::from(offset);
             if offset < 4 || offset.saturating_add(size) > len.into() {
-                break 'wrong (Kind::Invalid, What::FlatField, vtable.saturating_add(entry), offset);
+                break 'wrong (Kind::Invalid, What::FLAT_FIELD, vtable.saturating_add(entry), offset);
             }
             return Ok(NonZero::new(pos.saturating_add(offset)));
         };

@@ -102,45 +102,45 @@ fn handles_know_their_offsets() {
 
 #[test]
 fn each_rule_has_its_error() {
-    use {Kind::*, What::*};
+    use Kind::*;
     /// What is wrong, the bytes that make it so, and the error: kind, field, position, need.
     type Case = (&'static str, &'static [(usize, &'static [u8])], Kind, What, u64, u32);
     #[rustfmt::skip]
     let cases: &[Case] = &[
-        ("root offset zero",                &[(0, &[0])],                       Invalid,   FlatRoot,   0,   0),
-        ("root offset outside",             &[(0, &[114])],                     Invalid,   FlatRoot,   0,   114),
-        ("root offset overflows",           &[(0, &[0xff; 4])],                 Invalid,   FlatRoot,   0,   u32::MAX),
-        ("table begins at the last byte",   &[(0, &[113])],                     Truncated, FlatTable,  113, 4),
-        ("vtable before the buffer",        &[(24, &[25])],                     Invalid,   FlatVtable, 24,  25),
-        ("vtable behind the buffer",        &[(24, &[0xa9, 0xff, 0xff, 0xff])], Invalid,   FlatVtable, 24,  87),
-        ("vtable distance has no negative", &[(24, &[0, 0, 0, 0x80])],          Invalid,   FlatVtable, 24,  1 << 31),
-        ("vtable length odd",               &[(4, &[19])],                      Invalid,   FlatVtable, 4,   19),
-        ("vtable length below 4",           &[(4, &[2])],                       Invalid,   FlatVtable, 4,   2),
-        ("vtable ends outside",             &[(4, &[112])],                     Truncated, FlatVtable, 4,   112),
-        ("table length below 4",            &[(6, &[3])],                       Invalid,   FlatTable,  24,  3),
-        ("table ends outside",              &[(6, &[91])],                      Truncated, FlatTable,  24,  91),
-        ("scalar over the vtable distance", &[(8, &[3])],                       Invalid,   FlatField,  8,   3),
-        ("scalar over the table's end",     &[(8, &[29])],                      Invalid,   FlatField,  8,   29),
-        ("scalar outside the table",        &[(8, &[0xff, 0xff])],              Invalid,   FlatField,  8,   0xffff),
-        ("offset over the table's end",     &[(10, &[30])],                     Invalid,   FlatField,  10,  30),
-        ("table too short for a field",     &[(6, &[31])],                      Invalid,   FlatField,  20,  28),
-        ("string offset zero",              &[(32, &[0])],                      Invalid,   FlatOffset, 32,  0),
-        ("string offset outside",           &[(32, &[82])],                     Invalid,   FlatOffset, 32,  82),
-        ("string offset overflows",         &[(32, &[0xff; 4])],                Invalid,   FlatOffset, 32,  u32::MAX),
-        ("string length outside",           &[(32, &[79])],                     Truncated, FlatString, 111, 4),
-        ("string ends outside",             &[(56, &[55])],                     Truncated, FlatString, 56,  59),
-        ("string ends where the buffer does", &[(56, &[54])],                   Truncated, FlatString, 114, 1),
-        ("string length overflows",         &[(56, &[0xff; 4])],                Truncated, FlatString, 56,  u32::MAX),
-        ("no zero behind a string",         &[(62, b"!")],                      Invalid,   FlatString, 62,  33),
-        ("string is no text",               &[(61, &[0xff])],                   Utf8,      FlatString, 61,  0),
-        ("required field absent",           &[(10, &[0])],                      Invalid,   FlatField,  24,  1),
-        ("vector ends outside",             &[(64, &[24])],                     Truncated, FlatVector, 64,  52),
-        ("vector size overflows",           &[(64, &[0, 0, 0, 0x80])],          Truncated, FlatVector, 64,  u32::MAX),
-        ("vector of offsets ends outside",  &[(72, &[10])],                     Truncated, FlatVector, 72,  44),
-        ("element offset outside",          &[(80, &[34])],                     Invalid,   FlatOffset, 80,  34),
-        ("element offset zero",             &[(80, &[0])],                      Invalid,   FlatOffset, 80,  0),
-        ("inner vtable outside",            &[(96, &[0xec])],                   Invalid,   FlatVtable, 96,  20),
-        ("union's struct outside",          &[(52, &[59])],                     Truncated, FlatUnion,  111, 4),
+        ("root offset zero",                &[(0, &[0])],                       Invalid,   What::FLAT_ROOT,   0,   0),
+        ("root offset outside",             &[(0, &[114])],                     Invalid,   What::FLAT_ROOT,   0,   114),
+        ("root offset overflows",           &[(0, &[0xff; 4])],                 Invalid,   What::FLAT_ROOT,   0,   u32::MAX),
+        ("table begins at the last byte",   &[(0, &[113])],                     Truncated, What::FLAT_TABLE,  113, 4),
+        ("vtable before the buffer",        &[(24, &[25])],                     Invalid,   What::FLAT_VTABLE, 24,  25),
+        ("vtable behind the buffer",        &[(24, &[0xa9, 0xff, 0xff, 0xff])], Invalid,   What::FLAT_VTABLE, 24,  87),
+        ("vtable distance has no negative", &[(24, &[0, 0, 0, 0x80])],          Invalid,   What::FLAT_VTABLE, 24,  1 << 31),
+        ("vtable length odd",               &[(4, &[19])],                      Invalid,   What::FLAT_VTABLE, 4,   19),
+        ("vtable length below 4",           &[(4, &[2])],                       Invalid,   What::FLAT_VTABLE, 4,   2),
+        ("vtable ends outside",             &[(4, &[112])],                     Truncated, What::FLAT_VTABLE, 4,   112),
+        ("table length below 4",            &[(6, &[3])],                       Invalid,   What::FLAT_TABLE,  24,  3),
+        ("table ends outside",              &[(6, &[91])],                      Truncated, What::FLAT_TABLE,  24,  91),
+        ("scalar over the vtable distance", &[(8, &[3])],                       Invalid,   What::FLAT_FIELD,  8,   3),
+        ("scalar over the table's end",     &[(8, &[29])],                      Invalid,   What::FLAT_FIELD,  8,   29),
+        ("scalar outside the table",        &[(8, &[0xff, 0xff])],              Invalid,   What::FLAT_FIELD,  8,   0xffff),
+        ("offset over the table's end",     &[(10, &[30])],                     Invalid,   What::FLAT_FIELD,  10,  30),
+        ("table too short for a field",     &[(6, &[31])],                      Invalid,   What::FLAT_FIELD,  20,  28),
+        ("string offset zero",              &[(32, &[0])],                      Invalid,   What::FLAT_OFFSET, 32,  0),
+        ("string offset outside",           &[(32, &[82])],                     Invalid,   What::FLAT_OFFSET, 32,  82),
+        ("string offset overflows",         &[(32, &[0xff; 4])],                Invalid,   What::FLAT_OFFSET, 32,  u32::MAX),
+        ("string length outside",           &[(32, &[79])],                     Truncated, What::FLAT_STRING, 111, 4),
+        ("string ends outside",             &[(56, &[55])],                     Truncated, What::FLAT_STRING, 56,  59),
+        ("string ends where the buffer does", &[(56, &[54])],                   Truncated, What::FLAT_STRING, 114, 1),
+        ("string length overflows",         &[(56, &[0xff; 4])],                Truncated, What::FLAT_STRING, 56,  u32::MAX),
+        ("no zero behind a string",         &[(62, b"!")],                      Invalid,   What::FLAT_STRING, 62,  33),
+        ("string is no text",               &[(61, &[0xff])],                   Utf8,      What::FLAT_STRING, 61,  0),
+        ("required field absent",           &[(10, &[0])],                      Invalid,   What::FLAT_FIELD,  24,  1),
+        ("vector ends outside",             &[(64, &[24])],                     Truncated, What::FLAT_VECTOR, 64,  52),
+        ("vector size overflows",           &[(64, &[0, 0, 0, 0x80])],          Truncated, What::FLAT_VECTOR, 64,  u32::MAX),
+        ("vector of offsets ends outside",  &[(72, &[10])],                     Truncated, What::FLAT_VECTOR, 72,  44),
+        ("element offset outside",          &[(80, &[34])],                     Invalid,   What::FLAT_OFFSET, 80,  34),
+        ("element offset zero",             &[(80, &[0])],                      Invalid,   What::FLAT_OFFSET, 80,  0),
+        ("inner vtable outside",            &[(96, &[0xec])],                   Invalid,   What::FLAT_VTABLE, 96,  20),
+        ("union's struct outside",          &[(52, &[59])],                     Truncated, What::FLAT_UNION,  111, 4),
     ];
     for (wrong, changes, kind, what, pos, need) in cases {
         let e = read(&with(changes)).expect_err(wrong);
@@ -192,7 +192,7 @@ fn elements_behind_the_end() {
     let words: Linked<Str> = root.linked(3).unwrap().unwrap();
     for i in [2, usize::MAX] {
         let e = words.get(i).unwrap_err();
-        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::OutOfRange, What::FlatVector, i as u64, 2));
+        assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::OutOfRange, What::FLAT_VECTOR, i as u64, 2));
     }
 }
 

@@ -155,7 +155,7 @@ pub struct Str<'a> {
 impl<'a> Target<'a> for Str<'a> {
     #[inline]
     fn read(flat: &Flat<'a>, pos: Pos) -> Result<Self> {
-        Ok(Str::from(flat.run(pos, 1, What::FlatString)?))
+        Ok(Str::from(flat.run(pos, 1, What::FLAT_STRING)?))
     }
 }
 
@@ -185,16 +185,15 @@ impl<'a> Str<'a> {
     /// [`Kind::Utf8`] at the first wrong byte.
     pub fn text(&self) -> Result<&'a str> {
         core::str::from_utf8(self.run.bytes)
-            .map_err(|e| Error::new(Kind::Utf8, What::FlatString, self.at().saturating_add(e.valid_up_to() as u64)))
+            .map_err(|e| Error::new(Kind::Utf8, What::FLAT_STRING, self.at().saturating_add(e.valid_up_to() as u64)))
     }
 }
 
 /// Where the offset `i` of a vector of `len` offsets leads.
-#[inline(never)]
 fn element(flat: &Flat<'_>, start: u32, len: u32, i: usize) -> Result<Pos> {
     match u32::try_from(i) {
         // The vector is inside the buffer, so no sum here overflows.
         Ok(i) if i < len => flat.follow(start.saturating_add(i.saturating_mul(4))),
-        _ => Err(Error::needing(Kind::OutOfRange, What::FlatVector, i as u64, len.into())),
+        _ => Err(Error::needing(Kind::OutOfRange, What::FLAT_VECTOR, i as u64, len.into())),
     }
 }

@@ -6,7 +6,7 @@
 //! work is proportional to the length of the document.
 //!
 //! ```
-//! use pilaster::meta::json::Json;
+//! use pilaster::unstable::meta::json::Json;
 //!
 //! let mut json = Json::new(br#"{"shape": [25, 3], "skipped": {"a": []}, "name": "\u00e9"}"#);
 //! let (mut rows, mut named) = (0, false);
@@ -171,10 +171,10 @@ impl<'a> Json<'a> {
         self.space();
         if place == Place::Behind {
             if self.depth == 0 {
-                return self.r.end(What::Json).map(|()| Token::Over);
+                return self.r.end(What::JSON).map(|()| Token::Over);
             }
             let at = self.r.at();
-            place = match (self.r.u8(What::Json)?, self.in_object()) {
+            place = match (self.r.u8(What::JSON)?, self.in_object()) {
                 (b',', true) => Place::Key,
                 (b',', false) => Place::Value,
                 (b'}', true) | (b']', false) => return Ok(self.close()),
@@ -183,14 +183,14 @@ impl<'a> Json<'a> {
             self.space();
         }
         let before = self.r;
-        let byte = self.r.u8(What::Json)?;
+        let byte = self.r.u8(What::JSON)?;
         match (place, byte) {
             (Place::FirstKey, b'}') | (Place::FirstItem, b']') => Ok(self.close()),
             (Place::FirstKey | Place::Key, b'"') => {
                 self.text.read(&mut self.r)?;
                 self.space();
                 let at = self.r.at();
-                match self.r.u8(What::Json)? {
+                match self.r.u8(What::JSON)? {
                     b':' => self.place = Place::Value,
                     byte => return Err(wrong(at, byte)),
                 }
@@ -230,7 +230,7 @@ impl<'a> Json<'a> {
     fn word(&mut self, word: &'static str, token: Token) -> Result<Token> {
         let at = self.r.at();
         let rest = word.as_bytes().get(1..).unwrap_or_default();
-        let found = self.r.take(rest.len(), What::Json)?;
+        let found = self.r.take(rest.len(), What::JSON)?;
         if found != rest {
             return Err(wrong(at, found.first().copied().unwrap_or(0)));
         }
@@ -263,9 +263,9 @@ impl<'a> Json<'a> {
     /// Takes a digit; whether it is zero.
     fn digit(&mut self) -> Result<bool> {
         let at = self.r.at();
-        match self.r.u8(What::JsonNumber)? {
+        match self.r.u8(What::JSON_NUMBER)? {
             digit @ b'0'..=b'9' => Ok(digit == b'0'),
-            byte => Err(Error::needing(Kind::Invalid, What::JsonNumber, at, byte.into())),
+            byte => Err(Error::needing(Kind::Invalid, What::JSON_NUMBER, at, byte.into())),
         }
     }
 
@@ -276,7 +276,7 @@ impl<'a> Json<'a> {
     /// Passes over the next byte if it is one of these; whether it was.
     fn passed(&mut self, bytes: &[u8]) -> bool {
         let passed = self.r.rest().first().is_some_and(|next| bytes.iter().any(|byte| byte == next));
-        passed && self.r.u8(What::Json).is_ok()
+        passed && self.r.u8(What::JSON).is_ok()
     }
 
     fn space(&mut self) {
@@ -289,7 +289,7 @@ impl<'a> Json<'a> {
 
     fn open(&mut self, at: u64, token: Token) -> Result<Token> {
         if self.depth == MAX_DEPTH {
-            return Err(Error::needing(Kind::Limit, What::MaxDepth, at, MAX_DEPTH.into()));
+            return Err(Error::needing(Kind::Limit, What::MAX_DEPTH, at, MAX_DEPTH.into()));
         }
         self.depth = self.depth.wrapping_add(1);
         self.objects = self.objects << 1 | u64::from(token == Token::Object);
@@ -374,7 +374,7 @@ impl<'a> Json<'a> {
             let at = self.r.at();
             match self.token()? {
                 Token::Key => {}
-                Token::Over => return Err(Error::needing(Kind::Truncated, What::Json, at, 1)),
+                Token::Over => return Err(Error::needing(Kind::Truncated, What::JSON, at, 1)),
                 _ if self.depth <= depth => return Ok(()),
                 _ => {}
             }
@@ -389,7 +389,7 @@ impl<'a> Json<'a> {
         let at = self.r.at();
         match self.token()? {
             Token::Over => Ok(()),
-            _ => Err(Error::new(Kind::WrongType, What::Json, at)),
+            _ => Err(Error::new(Kind::WrongType, What::JSON, at)),
         }
     }
 
@@ -412,7 +412,7 @@ impl<'a> Json<'a> {
         self.space();
         self.start = self.r;
         match self.token()? {
-            Token::Over => Err(Error::needing(Kind::Truncated, What::Json, self.start.at(), 1)),
+            Token::Over => Err(Error::needing(Kind::Truncated, What::JSON, self.start.at(), 1)),
             token => Ok(token),
         }
     }
@@ -421,13 +421,13 @@ impl<'a> Json<'a> {
     #[cold]
     fn unexpected(&self) -> Error {
         let byte = self.start.rest().first().copied().unwrap_or(0);
-        Error::needing(Kind::WrongType, What::Json, self.start.at(), byte.into())
+        Error::needing(Kind::WrongType, What::JSON, self.start.at(), byte.into())
     }
 }
 
 #[cold]
 fn wrong(at: u64, byte: u8) -> Error {
-    Error::needing(Kind::Invalid, What::Json, at, byte.into())
+    Error::needing(Kind::Invalid, What::JSON, at, byte.into())
 }
 
 #[cfg(test)]

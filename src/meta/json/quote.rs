@@ -9,7 +9,7 @@ const DIGITS: &[u8; 16] = b"0123456789abcdef";
 /// them above U+FFFF. Python writes the same.
 ///
 /// ```
-/// use pilaster::meta::json::quote;
+/// use pilaster::unstable::meta::json::quote;
 ///
 /// let mut json = Vec::new();
 /// quote("a\"é\n", &mut json).unwrap();

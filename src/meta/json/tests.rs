@@ -36,34 +36,34 @@ fn words_of_python() {
     for word in ["NaN", "Infinity", "-Infinity"] {
         assert_eq!(events(word.as_bytes()), Ok([Event::Number(word)].to_vec()));
     }
-    assert_eq!(fails(b"[-Inf]"), (Kind::Truncated, What::Json, 2));
-    assert_eq!(fails(b"[+Infinity]"), (Kind::Invalid, What::Json, 1));
+    assert_eq!(fails(b"[-Inf]"), (Kind::Truncated, What::JSON, 2));
+    assert_eq!(fails(b"[+Infinity]"), (Kind::Invalid, What::JSON, 1));
 }
 
 #[test]
 fn what_is_not_well_formed() {
     let table: [(&[u8], Kind, What, u64); 21] = [
-        (b"", Kind::Truncated, What::Json, 0),
-        (b"[", Kind::Truncated, What::Json, 1),
-        (b"[1", Kind::Truncated, What::Json, 2),
-        (b"[1,]", Kind::Invalid, What::Json, 3),
-        (b"[,1]", Kind::Invalid, What::Json, 1),
-        (b"[1}", Kind::Invalid, What::Json, 2),
-        (b"{]", Kind::Invalid, What::Json, 1),
-        (b"{\"a\"}", Kind::Invalid, What::Json, 4),
-        (b"{\"a\":1,}", Kind::Invalid, What::Json, 7),
-        (b"{1:2}", Kind::Invalid, What::Json, 1),
-        (b"1 2", Kind::Trailing, What::Json, 2),
-        (b"01", Kind::Trailing, What::Json, 1),
-        (b"-", Kind::Truncated, What::JsonNumber, 1),
-        (b"1.", Kind::Truncated, What::JsonNumber, 2),
-        (b"1e+x", Kind::Invalid, What::JsonNumber, 3),
-        (b"tru", Kind::Truncated, What::Json, 1),
-        (b"\"\n\"", Kind::Invalid, What::JsonString, 1),
-        (b"\"\\x\"", Kind::Invalid, What::JsonString, 1),
-        (b"\"\\u12g4\"", Kind::Invalid, What::JsonString, 1),
-        (b"\"abc", Kind::Truncated, What::JsonString, 4),
-        (b"\"a\xff\"", Kind::Utf8, What::JsonString, 2),
+        (b"", Kind::Truncated, What::JSON, 0),
+        (b"[", Kind::Truncated, What::JSON, 1),
+        (b"[1", Kind::Truncated, What::JSON, 2),
+        (b"[1,]", Kind::Invalid, What::JSON, 3),
+        (b"[,1]", Kind::Invalid, What::JSON, 1),
+        (b"[1}", Kind::Invalid, What::JSON, 2),
+        (b"{]", Kind::Invalid, What::JSON, 1),
+        (b"{\"a\"}", Kind::Invalid, What::JSON, 4),
+        (b"{\"a\":1,}", Kind::Invalid, What::JSON, 7),
+        (b"{1:2}", Kind::Invalid, What::JSON, 1),
+        (b"1 2", Kind::Trailing, What::JSON, 2),
+        (b"01", Kind::Trailing, What::JSON, 1),
+        (b"-", Kind::Truncated, What::JSON_NUMBER, 1),
+        (b"1.", Kind::Truncated, What::JSON_NUMBER, 2),
+        (b"1e+x", Kind::Invalid, What::JSON_NUMBER, 3),
+        (b"tru", Kind::Truncated, What::JSON, 1),
+        (b"\"\n\"", Kind::Invalid, What::JSON_STRING, 1),
+        (b"\"\\x\"", Kind::Invalid, What::JSON_STRING, 1),
+        (b"\"\\u12g4\"", Kind::Invalid, What::JSON_STRING, 1),
+        (b"\"abc", Kind::Truncated, What::JSON_STRING, 4),
+        (b"\"a\xff\"", Kind::Utf8, What::JSON_STRING, 2),
     ];
     for (document, kind, what, at) in table {
         assert_eq!(fails(document), (kind, what, at), "{}", String::from_utf8_lossy(document));
@@ -101,13 +101,13 @@ fn depth_is_bounded() {
     let deep = |n: usize| [&b"[".repeat(n)[..], &b"]".repeat(n)].concat();
     assert_eq!(events(&deep(MAX_DEPTH as usize)).unwrap().len(), 2 * MAX_DEPTH as usize);
     let e = events(&deep(MAX_DEPTH as usize + 1)).unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Limit, What::MaxDepth, 64, 64));
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::Limit, What::MAX_DEPTH, 64, 64));
 }
 
 #[test]
 fn asked_for_something_else() {
     let e = Json::new(b" [1]").object().unwrap_err();
-    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::WrongType, What::Json, 1, u32::from(b'[')));
+    assert_eq!((e.kind(), e.what(), e.at(), e.need()), (Kind::WrongType, What::JSON, 1, u32::from(b'[')));
     assert!(Json::new(b"-1").u64().is_err() && Json::new(b"1.5").u64().is_err());
     assert!(Json::new(b"18446744073709551616").u64().is_err());
     let mut json = Json::new(b"{\"a\": [{}, [[]]], \"b\": 1}");

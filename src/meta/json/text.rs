@@ -23,8 +23,8 @@ impl<'a> Text<'a> {
         let mut half = false;
         loop {
             let at = r.at();
-            let wrong = |kind, byte: u8| Err(Error::needing(kind, What::JsonString, at, byte.into()));
-            let byte = r.u8(What::JsonString)?;
+            let wrong = |kind, byte: u8| Err(Error::needing(kind, What::JSON_STRING, at, byte.into()));
+            let byte = r.u8(What::JSON_STRING)?;
             let mut unit = 0;
             match byte {
                 b'"' if half => return wrong(Kind::Utf8, byte),
@@ -32,8 +32,8 @@ impl<'a> Text<'a> {
                 0..=0x1f => return wrong(Kind::Invalid, byte),
                 b'\\' => {
                     escaped = true;
-                    match r.u8(What::JsonString)? {
-                        b'u' => match hex(*r.array(What::JsonString)?) {
+                    match r.u8(What::JSON_STRING)? {
+                        b'u' => match hex(*r.array(What::JSON_STRING)?) {
                             Ok(number) => unit = number,
                             Err(byte) => return wrong(Kind::Invalid, byte),
                         },
@@ -56,7 +56,7 @@ impl<'a> Text<'a> {
                 *self = Text { raw, escaped };
                 Ok(())
             }
-            Err(e) => Err(Error::new(Kind::Utf8, What::JsonString, from.saturating_add(e.valid_up_to() as u64))),
+            Err(e) => Err(Error::new(Kind::Utf8, What::JSON_STRING, from.saturating_add(e.valid_up_to() as u64))),
         }
     }
 
@@ -103,7 +103,7 @@ impl<'a> Text<'a> {
             rest = more;
         }
         // Filled with characters to the end.
-        str::from_utf8(room).map_err(|_| Error::new(Kind::Utf8, What::JsonString, 0))
+        str::from_utf8(room).map_err(|_| Error::new(Kind::Utf8, What::JSON_STRING, 0))
     }
 }
 

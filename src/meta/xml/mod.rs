@@ -6,7 +6,7 @@
 //! attribute twice. Nothing is expanded, so work is proportional to the length of the document.
 //!
 //! ```
-//! use pilaster::meta::xml::{Event, Xml};
+//! use pilaster::unstable::meta::xml::{Event, Xml};
 //!
 //! let mut xml = Xml::new(b"<?xml version='1.0'?><a x='1 &lt;&#x20;2'><b/></a>\n");
 //! let Some(Event::Open(tag)) = xml.next()? else { panic!() };
@@ -156,7 +156,7 @@ pub struct Xml<'a> {
 
 /// An [`Event`] whose tag stays with the walk.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Piece {
+pub(crate) enum Token {
     Open,
     Close,
     Text { blank: bool },
@@ -209,23 +209,23 @@ impl<'a> Xml<'a> {
     #[allow(clippy::should_implement_trait, reason = "an iterator of results reads worse where it is used")]
     pub fn next(&mut self) -> Result<Option<Event<'a>>> {
         Ok(self.advance()?.map(|piece| match piece {
-            Piece::Open => Event::Open(self.tag),
-            Piece::Close => Event::Close,
-            Piece::Text { blank } => Event::Text { blank },
-            Piece::Cdata => Event::Cdata,
-            Piece::Comment => Event::Comment,
-            Piece::Instruction => Event::Instruction,
+            Token::Open => Event::Open(self.tag),
+            Token::Close => Event::Close,
+            Token::Text { blank } => Event::Text { blank },
+            Token::Cdata => Event::Cdata,
+            Token::Comment => Event::Comment,
+            Token::Instruction => Event::Instruction,
         }))
     }
 
-    /// The tag of the last [`Piece::Open`].
+    /// The tag of the last [`Token::Open`].
     #[cfg(feature = "dataseries")]
     pub(crate) const fn tag(&self) -> &Tag<'a> {
         &self.tag
     }
 
     /// The next piece, as [`next`](Self::next) gives it.
-    pub(crate) fn advance(&mut self) -> Result<Option<Piece>> {
+    pub(crate) fn advance(&mut self) -> Result<Option<Token>> {
         let piece = self.step();
         if piece.is_err() {
             self.place = Place::Lost;
@@ -234,7 +234,7 @@ impl<'a> Xml<'a> {
         piece
     }
 
-    fn step(&mut self) -> Result<Option<Piece>> {
+    fn step(&mut self) -> Result<Option<Token>> {
         if self.closing {
             self.closing = false;
             return Ok(Some(self.leave()));
@@ -250,7 +250,7 @@ impl<'a> Xml<'a> {
     }
 
     /// What begins here. Beside the root element that is comments, instructions, white space.
-    fn piece(&mut self) -> Result<Option<Piece>> {
+    fn piece(&mut self) -> Result<Option<Token>> {
         let (inside, behind) = (self.place == Place::InRoot, self.place == Place::BehindRoot);
         loop {
             if !inside {
@@ -270,14 +270,14 @@ impl<'a> Xml<'a> {
                     self.scan.skip(rest.len());
                     return Ok(None);
                 }
-                return Err(Error::needing(Kind::Trailing, What::XmlTag, at, rest.len() as u64));
+                return Err(Error::needing(Kind::Trailing, What::XML_TAG, at, rest.len() as u64));
             }
             if inside && self.scan.eat(b"</") {
                 return self.end();
             }
             if inside && self.scan.eat(b"<![CDATA[") {
-                self.scan.until(b"]]>", What::XmlText)?;
-                return Ok(Some(Piece::Cdata));
+                self.scan.until(b"]]>", What::XML_TEXT)?;
+                return Ok(Some(Token::Cdata));
             }
             if !inside && !self.doctype && self.scan.eat(b"<!DOCTYPE") {
                 self.doctype = true;
@@ -288,14 +288,14 @@ impl<'a> Xml<'a> {
                 self.place = Place::InRoot;
                 return self.start(at);
             }
-            return if inside { self.text() } else { Err(self.scan.unexpected(What::XmlTag)) };
+            return if inside { self.text() } else { Err(self.scan.unexpected(What::XML_TAG)) };
         }
     }
 
     /// A start tag, which begins at `at`.
-    fn start(&mut self, at: u64) -> Result<Option<Piece>> {
+    fn start(&mut self, at: u64) -> Result<Option<Token>> {
         let scan = &mut self.scan;
-        let name = scan.name(What::XmlTag)?;
+        let name = scan.name(What::XML_TAG)?;
         self.tag = Tag { name, attributes: Attributes { scan: *scan } };
         let mut names: [Option<&[u8]>; MAX_ATTRIBUTES] = [None; MAX_ATTRIBUTES];
         let mut attribute = Attribute::NONE;
@@ -303,9 +303,9 @@ impl<'a> Xml<'a> {
             let (name, at) = (attribute.name.raw(), attribute.name.at());
             match names.iter_mut().find(|known| known.is_none_or(|known| known == name)) {
                 Some(place @ None) => *place = Some(name),
-                Some(_) => return Err(Error::new(Kind::Invalid, What::XmlAttribute, at)),
+                Some(_) => return Err(Error::new(Kind::Invalid, What::XML_ATTRIBUTE, at)),
                 None => {
-                    return Err(Error::needing(Kind::Limit, What::XmlMaxAttributes, at, MAX_ATTRIBUTES as u64));
+                    return Err(Error::needing(Kind::Limit, What::XML_MAX_ATTRIBUTES, at, MAX_ATTRIBUTES as u64));
                 }
             }
         }
@@ -315,70 +315,70 @@ impl<'a> Xml<'a> {
 
         self.closing = scan.eat(b"/");
         if !scan.eat(b">") {
-            return Err(scan.unexpected(What::XmlTag));
+            return Err(scan.unexpected(What::XML_TAG));
         }
         let Some(place) = self.open.get_mut(self.depth) else {
-            return Err(Error::needing(Kind::Limit, What::MaxDepth, at, MAX_DEPTH as u64));
+            return Err(Error::needing(Kind::Limit, What::MAX_DEPTH, at, MAX_DEPTH as u64));
         };
         *place = name.raw();
         self.depth = self.depth.wrapping_add(1);
-        Ok(Some(Piece::Open))
+        Ok(Some(Token::Open))
     }
 
-    fn end(&mut self) -> Result<Option<Piece>> {
+    fn end(&mut self) -> Result<Option<Token>> {
         let at = self.at();
-        let name = self.scan.name(What::XmlTag)?;
+        let name = self.scan.name(What::XML_TAG)?;
         if self.open.get(self.depth.saturating_sub(1)) != Some(&name.raw()) {
-            return Err(Error::new(Kind::Invalid, What::XmlTag, at));
+            return Err(Error::new(Kind::Invalid, What::XML_TAG, at));
         }
         self.scan.spaces();
         if !self.scan.eat(b">") {
-            return Err(self.scan.unexpected(What::XmlTag));
+            return Err(self.scan.unexpected(What::XML_TAG));
         }
         Ok(Some(self.leave()))
     }
 
-    fn leave(&mut self) -> Piece {
+    fn leave(&mut self) -> Token {
         self.depth = self.depth.saturating_sub(1);
         if self.depth == 0 {
             self.place = Place::BehindRoot;
         }
-        Piece::Close
+        Token::Close
     }
 
-    fn comment(&mut self) -> Result<Option<Piece>> {
-        self.scan.until(b"--", What::XmlText)?;
-        if self.scan.eat(b">") { Ok(Some(Piece::Comment)) } else { Err(self.scan.unexpected(What::XmlText)) }
+    fn comment(&mut self) -> Result<Option<Token>> {
+        self.scan.until(b"--", What::XML_TEXT)?;
+        if self.scan.eat(b">") { Ok(Some(Token::Comment)) } else { Err(self.scan.unexpected(What::XML_TEXT)) }
     }
 
-    fn instruction(&mut self) -> Result<Option<Piece>> {
-        let name = self.scan.name(What::XmlTag)?;
+    fn instruction(&mut self) -> Result<Option<Token>> {
+        let name = self.scan.name(What::XML_TAG)?;
         // The declaration has its place at the very start.
         if name.raw() == b"xml" {
-            return Err(Error::new(Kind::Invalid, What::XmlDeclaration, name.at()));
+            return Err(Error::new(Kind::Invalid, What::XML_DECLARATION, name.at()));
         }
         if !self.scan.rest.starts_with(b"?>") && !self.scan.spaces() {
-            return Err(self.scan.unexpected(What::XmlTag));
+            return Err(self.scan.unexpected(What::XML_TAG));
         }
-        self.scan.until(b"?>", What::XmlText)?;
-        Ok(Some(Piece::Instruction))
+        self.scan.until(b"?>", What::XML_TEXT)?;
+        Ok(Some(Token::Instruction))
     }
 
-    fn text(&mut self) -> Result<Option<Piece>> {
+    fn text(&mut self) -> Result<Option<Token>> {
         let scan = &mut self.scan;
         let mut blank = true;
         loop {
             match scan.rest {
-                [] => return Err(scan.truncated(What::XmlTag)),
-                [b'<', ..] => return Ok(Some(Piece::Text { blank })),
-                [b']', b']', b'>', ..] => return Err(scan.invalid(What::XmlText)),
+                [] => return Err(scan.truncated(What::XML_TAG)),
+                [b'<', ..] => return Ok(Some(Token::Text { blank })),
+                [b']', b']', b'>', ..] => return Err(scan.invalid(What::XML_TEXT)),
                 [b'&', ..] => {
                     blank = false;
                     scan.reference()?;
                 }
                 [byte, ..] => {
                     blank &= is_space(*byte);
-                    scan.char(What::XmlText)?;
+                    scan.char(What::XML_TEXT)?;
                 }
             }
         }

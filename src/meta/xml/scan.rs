@@ -51,7 +51,7 @@ impl<'a> Scan<'a> {
     }
 
     pub(super) fn reference(&mut self) -> Result<()> {
-        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XmlEntity, self.at as u64))?;
+        let (_, len) = reference(self.rest).map_err(|kind| Error::new(kind, What::XML_ENTITY, self.at as u64))?;
         self.skip(len);
         Ok(())
     }
@@ -89,12 +89,12 @@ impl<'a> Scan<'a> {
             return Ok(false);
         }
         if !apart {
-            return Err(self.invalid(What::XmlTag));
+            return Err(self.invalid(What::XML_TAG));
         }
-        attribute.name = self.name(What::XmlAttribute)?;
+        attribute.name = self.name(What::XML_ATTRIBUTE)?;
         self.spaces();
         if !self.eat(b"=") {
-            return Err(self.unexpected(What::XmlAttribute));
+            return Err(self.unexpected(What::XML_ATTRIBUTE));
         }
         self.spaces();
         attribute.value = self.value()?;
@@ -105,17 +105,17 @@ impl<'a> Scan<'a> {
     pub(super) fn value(&mut self) -> Result<Text<'a>> {
         let quote = match self.rest {
             [quote @ (b'"' | b'\''), ..] => *quote,
-            _ => return Err(self.unexpected(What::XmlAttribute)),
+            _ => return Err(self.unexpected(What::XML_ATTRIBUTE)),
         };
         self.skip(1);
         let start = *self;
         let value = loop {
             match self.rest {
                 [byte, ..] if *byte == quote => break start.text_to(self),
-                [b'<', ..] => return Err(self.invalid(What::XmlAttribute)),
+                [b'<', ..] => return Err(self.invalid(What::XML_ATTRIBUTE)),
                 [b'&', ..] => self.reference()?,
                 _ => {
-                    self.char(What::XmlAttribute)?;
+                    self.char(What::XML_ATTRIBUTE)?;
                 }
             }
         };
@@ -126,7 +126,7 @@ impl<'a> Scan<'a> {
     /// Byte order mark and declaration.
     pub(super) fn begin(&mut self) -> Result<()> {
         if self.rest.first_chunk().is_some_and(|two| UTF_16.contains(two)) {
-            return Err(Error::needing(Kind::Unsupported, What::XmlEncoding, self.at as u64, 16));
+            return Err(Error::needing(Kind::Unsupported, What::XML_ENCODING, self.at as u64, 16));
         }
         let marked = self.eat(b"\xef\xbb\xbf");
         let before = *self;
@@ -144,18 +144,18 @@ impl<'a> Scan<'a> {
             let Attribute { name, value } = &attribute;
             match (k, name.raw() == known.as_bytes()) {
                 (1, true) => {
-                    let unknown = || Error::new(Kind::Unsupported, What::XmlEncoding, value.at());
+                    let unknown = || Error::new(Kind::Unsupported, What::XML_ENCODING, value.at());
                     charset = Charset::named(value.raw()).ok_or_else(unknown)?;
                 }
                 (_, true) => {}
                 // The second and third may be left out, the first not.
-                (0, false) => return Err(before.invalid(What::XmlDeclaration)),
+                (0, false) => return Err(before.invalid(What::XML_DECLARATION)),
                 (_, false) => *self = before,
             }
         }
         self.spaces();
         if !self.eat(b"?>") {
-            return Err(self.unexpected(What::XmlDeclaration));
+            return Err(self.unexpected(What::XML_DECLARATION));
         }
         // A byte order mark says more than a declaration.
         self.charset = if marked { Charset::Utf8 } else { charset };
@@ -165,23 +165,23 @@ impl<'a> Scan<'a> {
     /// Passes over a document type that declares nothing itself.
     pub(super) fn doctype(&mut self) -> Result<()> {
         if !self.spaces() {
-            return Err(self.unexpected(What::XmlDoctype));
+            return Err(self.unexpected(What::XML_DOCTYPE));
         }
-        self.name(What::XmlDoctype)?;
+        self.name(What::XML_DOCTYPE)?;
         loop {
             if self.eat(b">") {
                 return Ok(());
             }
             match self.rest {
-                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XmlDoctype, self.at as u64)),
-                [b'<', ..] => return Err(self.invalid(What::XmlDoctype)),
+                [b'[', ..] => return Err(Error::new(Kind::Unsupported, What::XML_DOCTYPE, self.at as u64)),
+                [b'<', ..] => return Err(self.invalid(What::XML_DOCTYPE)),
                 [quote @ (b'"' | b'\''), ..] => {
                     let quote = [*quote];
                     self.skip(1);
-                    self.until(&quote, What::XmlDoctype)?;
+                    self.until(&quote, What::XML_DOCTYPE)?;
                 }
                 _ => {
-                    self.char(What::XmlDoctype)?;
+                    self.char(What::XML_DOCTYPE)?;
                 }
             }
         }

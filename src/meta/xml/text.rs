@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::bytes::{Scratch, words};
+use crate::bytes::{Scratch, word_list};
 use crate::error::{Error, Kind, Result, What};
 
 /// How bytes stand for characters.
@@ -85,7 +85,7 @@ pub(super) fn reference(bytes: &[u8]) -> Result<(char, usize), Kind> {
         [b'#', b'x', digits @ ..] => numbered(digits, 16)?,
         [b'#', digits @ ..] => numbered(digits, 10)?,
         // Any other is an entity that only a document type could declare.
-        name => words::place(ENTITIES.0, name)
+        name => word_list::place(ENTITIES.0, name)
             .and_then(|place| ENTITIES.1.get(place))
             .map(|byte| char::from(*byte))
             .ok_or(Kind::Unsupported)?,
@@ -175,7 +175,7 @@ impl<'a> Text<'a> {
         }
         let to = scratch.take::<u8>(self.len())?;
         self.copy_to(to);
-        core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XmlText, self.at()))
+        core::str::from_utf8(to).map_err(|_| Error::new(Kind::Utf8, What::XML_TEXT, self.at()))
     }
 
     /// Puts the text as UTF-8 into `to`; stops where that is full. Gives back how many bytes it has put.

@@ -47,10 +47,10 @@ fn ours(chunk: &[u8]) -> pilaster::Result<Vec<u8>> {
 /// `short`: the original gives out fewer bytes than the chunk has, and does not mind.
 fn known(e: &Error, short: bool) -> bool {
     match (e.kind(), e.what()) {
-        (Kind::Invalid, What::BloscBlocksize) => short,
+        (Kind::Invalid, What::BLOSC_BLOCKSIZE) => short,
         // It shows what was in the destination before.
-        (Kind::Invalid, What::Lz4Distance) => e.need() == 0,
-        (Kind::Invalid, What::ZstdLiterals) => true,
+        (Kind::Invalid, What::LZ4_DISTANCE) => e.need() == 0,
+        (Kind::Invalid, What::ZSTD_LITERALS) => true,
         _ => false,
     }
 }

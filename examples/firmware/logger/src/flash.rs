@@ -2,11 +2,11 @@
 
 use embedded_storage::nor_flash::NorFlash;
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::column::Part as _;
 use pilaster::dataseries::ReadOptions;
 use pilaster::dataseries::flash::{Cursor, Log, Ring};
-use pilaster::dataseries::write::{Cell, Descriptions, Extent, Lzf, Memory};
+use pilaster::dataseries::write::{Cell, Descriptions, ExtentBuffer, Lzf, Memory};
 use pilaster::error::{Error, Kind, What};
 
 use crate::sensors::{PRESSURE_EVERY, Pressure, START, pressure};
@@ -80,11 +80,11 @@ pub fn log<F: NorFlash>(
     mut progress: impl FnMut(Progress),
 ) -> Result<(), WriteError<F::Error>> {
     let Buffers { page, rows, packed, table, extent, unpacked } = buffers;
-    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let lzf = Lzf::<64>::new(HashTable::take(&mut Scratch::new(table))?, packed);
     let mut log: DeviceLog<'_, F> = Log::mount(flash, ring, TYPES, lzf, page)?;
     let there = read(&mut log, extent, unpacked)?;
     found(there);
-    let mut rows = Extent::of::<Pressure>(Memory::rows(rows))?;
+    let mut rows = ExtentBuffer::of::<Pressure>(Memory::rows(rows))?;
     let mut done = Progress { flushed: there.next, given_up: 0 };
     while done.flushed < until {
         // Now and then a short extent: what is flushed early is safe early.
@@ -144,11 +144,11 @@ pub fn read<F: NorFlash>(
 /// Those of [`read`].
 pub fn read_back<F: NorFlash>(flash: F, ring: Ring, buffers: &mut Buffers) -> Result<Found, WriteError<F::Error>> {
     let Buffers { page, packed, table, extent, unpacked, .. } = buffers;
-    let lzf = Lzf::<64>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let lzf = Lzf::<64>::new(HashTable::take(&mut Scratch::new(table))?, packed);
     let mut log: DeviceLog<'_, F> = Log::mount(flash, ring, TYPES, lzf, page)?;
     read(&mut log, extent, unpacked)
 }
 
 fn wrong(n: i64) -> Error {
-    Error::new(Kind::Invalid, What::Row, n.unsigned_abs())
+    Error::new(Kind::Invalid, What::ROW, n.unsigned_abs())
 }

@@ -3,9 +3,9 @@
 use embedded_io::{Read, ReadExactError};
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
 use pilaster::column::Part as _;
-use pilaster::dataseries::raw::{HEADER_LEN, TRAILER_LEN};
 use pilaster::dataseries::write::{Cell, Descriptions, Record};
 use pilaster::dataseries::{Extent, File, Next, Part, ReadOptions};
+use pilaster::dataseries::{HEADER_LEN, TRAILER_LEN};
 use pilaster::error::{Error, Kind, What};
 use pilaster::filo::{Element, Value, Vector};
 
@@ -61,7 +61,7 @@ pub fn typed<R: Read>(from: R, buffers: &mut Buffers) -> Outcome<u64, R> {
                 Ok(cell(part, 1, row)? == Some(Cell::Double(pressure(ms).pascal)))
             })?
         } else {
-            return Err(Error::new(Kind::Invalid, What::DsTypeName, extent.header().at));
+            return Err(Error::new(Kind::Invalid, What::DATASERIES_TYPE_NAME, extent.header().at));
         };
         Ok(())
     })?;
@@ -113,7 +113,7 @@ pub fn vector(chunk: &[u8], element: Element, first: i64) -> Result<u64, Error> 
 }
 
 fn wrong(row: u64) -> Error {
-    Error::new(Kind::Invalid, What::Row, row)
+    Error::new(Kind::Invalid, What::ROW, row)
 }
 
 fn cell<'s>(part: &Part<'s>, k: usize, row: u64) -> Result<Option<Cell<'s>>, Error> {
@@ -149,7 +149,7 @@ fn extents<R: Read>(
     let (front, rest) = stored.split_at_mut_checked(HEADER_LEN).unwrap_or_default();
     exact(&mut from, front)?;
     let Some(mut at) = fetch(&mut from, HEADER_LEN as u64, rest)?.map(|types| HEADER_LEN as u64 + types) else {
-        return Err(Error::new(Kind::Truncated, What::DsExtent, HEADER_LEN as u64).into());
+        return Err(Error::new(Kind::Truncated, What::DATASERIES_EXTENT, HEADER_LEN as u64).into());
     };
     let known = stored.get(..at as usize).unwrap_or_default();
     File::<LittleEndian>::open_known(known, types, &ReadOptions::DEFAULT)?;
@@ -157,7 +157,7 @@ fn extents<R: Read>(
         let extent = Extent::<LittleEndian>::of(stored, at)?;
         extent.check_stored()?;
         // The last one is the index; whoever reads from the front needs none.
-        if extent.type_name() != pilaster::dataseries::raw::INDEX_TYPE.as_bytes() {
+        if extent.type_name() != pilaster::dataseries::INDEX_TYPE.as_bytes() {
             show(&extent, unpacked)?;
         }
         at += len;
@@ -167,7 +167,7 @@ fn extents<R: Read>(
 
 /// Fetches the extent at offset `at` and gives back its length; `None` at the trailer.
 fn fetch<R: Read>(from: &mut R, at: u64, memory: &mut [u8]) -> Outcome<Option<u64>, R> {
-    let need = |len: u64| Error::needing(Kind::NoRoom, What::Destination, at, len);
+    let need = |len: u64| Error::needing(Kind::NoRoom, What::DESTINATION, at, len);
     let (head, _) = memory.split_at_mut_checked(TRAILER_LEN).ok_or_else(|| need(TRAILER_LEN as u64))?;
     exact(from, head)?;
     let Next::Extent(header) = Next::of::<LittleEndian>(head, at)? else { return Ok(None) };
@@ -178,7 +178,7 @@ fn fetch<R: Read>(from: &mut R, at: u64, memory: &mut [u8]) -> Outcome<Option<u6
 
 fn exact<R: Read>(from: &mut R, bytes: &mut [u8]) -> Outcome<(), R> {
     from.read_exact(bytes).map_err(|e| match e {
-        ReadExactError::UnexpectedEof => Error::new(Kind::Truncated, What::Input, 0).into(),
+        ReadExactError::UnexpectedEof => Error::new(Kind::Truncated, What::INPUT, 0).into(),
         ReadExactError::Other(e) => WriteError::Sink(e),
     })
 }

@@ -2,8 +2,10 @@
 
 use embedded_io::Write;
 use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Scratch};
-use pilaster::codec::Table;
-use pilaster::dataseries::write::{AsyncWriter, Descriptions, Extent, IndexSlot, Lzf, Memory, WriteError, Writer};
+use pilaster::codec::HashTable;
+use pilaster::dataseries::write::{
+    AsyncWriter, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, WriteError, Writer,
+};
 
 use crate::sensors::{
     AIR_EVERY, Air, BATTERY_EVERY, Battery, MOTION_EVERY, Motion, PRESSURE_EVERY, Pressure, air, battery, motion,
@@ -58,12 +60,12 @@ pub struct Logged {
 /// Those of the sink; and [`Kind::NoRoom`](pilaster::error::Kind::NoRoom) for more extents than there are
 /// slots in the index.
 pub fn log<W: Write>(out: W, buffers: &mut Buffers, millis: i64) -> Result<(Logged, W), WriteError<W::Error>> {
-    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(&mut buffers.table))?, &mut buffers.packed);
+    let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(&mut buffers.table))?, &mut buffers.packed);
     let mut file = Writer::<LittleEndian, _, _>::with(EmbeddedIoSink(out), TYPES, &mut buffers.slots, lzf);
-    let mut airs = Extent::of::<Air>(Memory::rows(&mut buffers.air))?;
-    let mut batteries = Extent::of::<Battery>(Memory::rows(&mut buffers.battery))?;
-    let mut motions = Extent::of::<Motion>(Memory::rows(&mut buffers.motion))?;
-    let mut pressures = Extent::of::<Pressure>(Memory::rows(&mut buffers.pressure))?;
+    let mut airs = ExtentBuffer::of::<Air>(Memory::rows(&mut buffers.air))?;
+    let mut batteries = ExtentBuffer::of::<Battery>(Memory::rows(&mut buffers.battery))?;
+    let mut motions = ExtentBuffer::of::<Motion>(Memory::rows(&mut buffers.motion))?;
+    let mut pressures = ExtentBuffer::of::<Pressure>(Memory::rows(&mut buffers.pressure))?;
     let mut rows = 0;
     for ms in (0..millis).step_by(MOTION_EVERY as usize) {
         file.push(&mut motions, &motion(ms))?;
@@ -99,12 +101,12 @@ pub async fn log_async<W: embedded_io_async::Write>(
     millis: i64,
 ) -> Result<W, WriteError<W::Error>> {
     let Buffers { air: a, battery: b, motion: m, pressure: p, packed, table, slots, window } = buffers;
-    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(table))?, packed);
+    let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(table))?, packed);
     let mut file = AsyncWriter::<LittleEndian, _, _>::with(out, TYPES, slots, lzf, window);
-    let mut airs = Extent::of::<Air>(Memory::rows(a))?;
-    let mut batteries = Extent::of::<Battery>(Memory::rows(b))?;
-    let mut motions = Extent::of::<Motion>(Memory::rows(m))?;
-    let mut pressures = Extent::of::<Pressure>(Memory::rows(p))?;
+    let mut airs = ExtentBuffer::of::<Air>(Memory::rows(a))?;
+    let mut batteries = ExtentBuffer::of::<Battery>(Memory::rows(b))?;
+    let mut motions = ExtentBuffer::of::<Motion>(Memory::rows(m))?;
+    let mut pressures = ExtentBuffer::of::<Pressure>(Memory::rows(p))?;
     for ms in (0..millis).step_by(MOTION_EVERY as usize) {
         file.push(&mut motions, &motion(ms)).await?;
         if ms % PRESSURE_EVERY == 0 {

@@ -5,11 +5,11 @@ use embedded_io::Write;
 use heapless::Vec;
 use pilaster::bytes::{EmbeddedIoSink, LittleEndian, Sink, WriteError};
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{Descriptions, Extent, IndexSlot, Memory, Writer};
-use pilaster::encoding::line::Line;
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
 use pilaster::error::{Kind, Result};
-use pilaster::filo::raw::Packing;
-use pilaster::filo::write::append::{Doubles, Ints, Lines};
+use pilaster::filo::Packing;
+use pilaster::filo::write::Line;
+use pilaster::filo::write::append::{Append, Doubles, Ints, Lines};
 
 use crate::sensors::{SAMPLE_EVERY, Sample, sample};
 
@@ -78,7 +78,7 @@ const fn ticks(first: i64) -> Line {
 pub fn log<W: Write>(out: W, buffers: &mut Buffers, blocks: i64) -> Result<W, WriteError<W::Error>> {
     let Buffers { time, z, temp, rows, pool, slots } = buffers;
     let mut file = Writer::<LittleEndian, _>::new(EmbeddedIoSink(out), TYPES, slots);
-    let mut extent = Extent::of::<Block<'_>>(Memory { rows, pool, unique: &mut [] })?;
+    let mut extent = ExtentBuffer::of::<Block<'_>>(Memory { rows, pool, unique: &mut [] })?;
     for block in 0..blocks {
         let first = block * SAMPLES as i64;
         let mut times = Lines::new(time, ticks(first), LATE)?;
@@ -108,10 +108,7 @@ pub type Frame = Vec<u8, FRAME_LEN>;
 /// None, as long as a frame holds a vector.
 pub fn time_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     let mut buffer = [0; FRAME_LEN];
-    let mut times = Lines::new(&mut buffer, ticks(first), LATE)?;
-    let rows = fill(first, |sample| times.push(sample.time))?;
-    put(times.finish()?, frame)?;
-    Ok(rows)
+    fill(Lines::new(&mut buffer, ticks(first), LATE)?, first, frame, |sample| sample.time)
 }
 
 /// The same of the acceleration.
@@ -120,10 +117,7 @@ pub fn time_frame(first: i64, frame: &mut Frame) -> Result<usize> {
 /// As above.
 pub fn z_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     let mut buffer = [0; FRAME_LEN];
-    let mut zs = Ints::new(&mut buffer, NARROW)?;
-    let rows = fill(first, |sample| zs.push(sample.z))?;
-    put(zs.finish()?, frame)?;
-    Ok(rows)
+    fill(Ints::new(&mut buffer, NARROW)?, first, frame, |sample| sample.z)
 }
 
 /// The same of the temperature.
@@ -132,26 +126,25 @@ pub fn z_frame(first: i64, frame: &mut Frame) -> Result<usize> {
 /// As above.
 pub fn temp_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     let mut buffer = [0; FRAME_LEN];
-    let mut temps = Doubles::new(&mut buffer, NARROW)?;
-    let rows = fill(first, |sample| temps.push(sample.temp))?;
-    put(temps.finish()?, frame)?;
-    Ok(rows)
+    fill(Doubles::new(&mut buffer, NARROW)?, first, frame, |sample| sample.temp)
 }
 
-/// A frame has one chunk: its length is that of the frame.
-fn put(chunk: &[u8], frame: &mut Frame) -> Result<()> {
-    frame.clear();
-    Sink::put(frame, chunk)
-}
-
-/// Samples until there is no room: the ordinary end.
-fn fill(first: i64, mut push: impl FnMut(Sample) -> Result<()>) -> Result<usize> {
-    let mut rows = 0;
-    loop {
-        match push(sample(first + rows as i64)) {
-            Ok(()) => rows += 1,
-            Err(e) if e.kind() == Kind::NoRoom => return Ok(rows),
+/// Samples until there is no room: the ordinary end. A frame has one chunk: its length is that of the frame.
+fn fill<'b, W: Append<'b>>(
+    mut vector: W,
+    first: i64,
+    frame: &mut Frame,
+    value: impl Fn(Sample) -> W::Value<'static>,
+) -> Result<usize> {
+    let rows = loop {
+        let rows = vector.rows();
+        match vector.push(value(sample(first + rows as i64))) {
+            Ok(()) => {}
+            Err(e) if e.kind() == Kind::NoRoom => break rows,
             Err(e) => return Err(e),
         }
-    }
+    };
+    frame.clear();
+    Sink::put(frame, vector.finish()?)?;
+    Ok(rows)
 }

@@ -2,10 +2,10 @@
 
 use nor::{Cut, Failed, Nor};
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::dataseries::flash::{Cursor, Log, Ring};
 use pilaster::dataseries::record;
-use pilaster::dataseries::write::{Cell, Descriptions, Extent, IndexSlot, Lzf, Memory, Record as _, Writer};
+use pilaster::dataseries::write::{Cell, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Record as _, Writer};
 use pilaster::dataseries::{File, ReadOptions};
 use pilaster::error::Kind;
 
@@ -36,13 +36,13 @@ fn with_log<const WRITE: usize, T>(
     run: impl FnOnce(&mut Log<'_, LittleEndian, Flash<'_, WRITE>, Lzf<'_, 64>>, &mut OpenExtent<'_>) -> T,
 ) -> Outcome<T> {
     let (mut page, mut rows, mut out, mut table) = ([0; 32], [0; 8 * 16], [0; 128], [0u8; 256]);
-    let compress = Lzf::<64>::new(Table::take(&mut Scratch::new(&mut table))?, &mut out);
+    let compress = Lzf::<64>::new(HashTable::take(&mut Scratch::new(&mut table))?, &mut out);
     let mut log = Log::mount(Nor::new(memory, wear, cut), RING, TYPES, compress, &mut page)?;
-    let mut extent = Extent::of::<Reading>(Memory::rows(&mut rows))?;
+    let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(&mut rows))?;
     Ok(run(&mut log, &mut extent))
 }
 
-type OpenExtent<'m> = Extent<'m, LittleEndian, pilaster::dataseries::write::Of<Reading>>;
+type OpenExtent<'m> = ExtentBuffer<'m, LittleEndian, pilaster::dataseries::write::Of<Reading>>;
 
 /// The numbers of all readings in the log, which must be sound, and how many segments were torn.
 fn numbers<const WRITE: usize>(memory: &mut [u8]) -> (Vec<i32>, u32) {
@@ -203,7 +203,7 @@ fn a_segment_is_a_file_and_a_log_becomes_one() {
             let mut cursor = Cursor::new();
             let len = log.next_extent(&mut cursor, &mut bytes).unwrap().unwrap().bytes().len();
             let at = 512 + 16 + 40 + first_len(&TYPES);
-            let what = pilaster::error::What::Destination;
+            let what = pilaster::error::What::DESTINATION;
             WriteError::Format(pilaster::Error::needing(Kind::NoRoom, what, at, len as u64))
         });
         while let Some(extent) = log.next_extent(&mut cursor, &mut bytes).unwrap() {

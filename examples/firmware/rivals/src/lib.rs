@@ -6,15 +6,15 @@
 #![forbid(unsafe_code)]
 
 use pilaster::bytes::{LittleEndian, Sink};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{
-    Compress, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Stored, WriteError, Writer,
+    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Stored, WriteError, Writer,
 };
-use pilaster::encoding::line::Line;
 use pilaster::error::{Error, Kind, Result, What};
-use pilaster::filo::raw::Packing;
-use pilaster::filo::write::append::{Booleans, Ints, Lines};
+use pilaster::filo::Packing;
+use pilaster::filo::write::Line;
+use pilaster::filo::write::append::{Append, Booleans, Ints, Lines};
 
 record! {
     /// A reading of a weather station, one a second.
@@ -101,13 +101,14 @@ impl Sink for Page {
 pub struct Lent {
     rows: [u8; 2048],
     out: [u8; 512],
-    table: Table<256>,
+    table: HashTable<256>,
     slots: [IndexSlot; 64],
 }
 
 impl Lent {
     /// For a `static`.
-    pub const NEW: Lent = Lent { rows: [0; 2048], out: [0; 512], table: Table::new(), slots: [IndexSlot::EMPTY; 64] };
+    pub const NEW: Lent =
+        Lent { rows: [0; 2048], out: [0; 512], table: HashTable::new(), slots: [IndexSlot::EMPTY; 64] };
 }
 
 /// Writes so many readings.
@@ -139,7 +140,7 @@ fn dataseries<C: Compress>(
     readings: u32,
 ) -> Result<(), WriteError<Error>> {
     let mut file = Writer::<LittleEndian, _, _>::with(page, Descriptions::of::<Reading>(), slots, compress);
-    let mut extent = Extent::of::<Reading>(Memory::rows(rows))?;
+    let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(rows))?;
     for n in 0..readings {
         file.push(&mut extent, &reading(n))?;
     }
@@ -242,7 +243,7 @@ pub fn postcard(page: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
     for n in 0..readings {
         match postcard::to_slice(&reading(n), &mut buffer) {
             Ok(bytes) => page.put(bytes)?,
-            Err(_) => return Err(Error::new(Kind::NoRoom, What::Destination, 0)),
+            Err(_) => return Err(Error::new(Kind::NoRoom, What::DESTINATION, 0)),
         }
     }
     Ok(())
@@ -261,7 +262,7 @@ pub fn minicbor(page: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
                 let len = to.position();
                 page.put(buffer.get(..len).unwrap_or_default())?;
             }
-            Err(_) => return Err(Error::new(Kind::NoRoom, What::Destination, 0)),
+            Err(_) => return Err(Error::new(Kind::NoRoom, What::DESTINATION, 0)),
         }
     }
     Ok(())

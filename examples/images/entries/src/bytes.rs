@@ -1,7 +1,8 @@
 //! Layer 0.
 
-use pilaster::bytes::{BigEndian, BitReader, LittleEndian, Reader, Scratch, Sink, SliceSink};
+use pilaster::bytes::{BigEndian, LittleEndian, Scratch, Sink, SliceSink};
 use pilaster::error::{Result, What};
+use pilaster::unstable::bytes::{BitReader, Reader};
 
 use crate::Call;
 
@@ -9,11 +10,11 @@ use crate::Call;
 #[inline(never)]
 pub fn reader(call: Call<'_>) -> Result<u32> {
     let mut little = Reader::<LittleEndian>::new(call.bytes);
-    let n = little.u16(What::Input)?;
-    let part = little.split(n.into(), What::Input)?;
+    let n = little.u16(What::INPUT)?;
+    let part = little.split(n.into(), What::INPUT)?;
     let mut big = Reader::<BigEndian>::new(part.rest());
-    let mut bits = BitReader::new(big.take(8, What::Input)?);
-    Ok(big.u32(What::Input)? ^ bits.take(call.kind)? as u32)
+    let mut bits = BitReader::new(big.take(8, What::INPUT)?);
+    Ok(big.u32(What::INPUT)? ^ bits.take(call.kind)? as u32)
 }
 
 /// Memory cut into slices, bytes put into a buffer.

@@ -1,10 +1,12 @@
 //! Byte codecs.
 
 use pilaster::bytes::Scratch;
-use pilaster::codec::{Codec, Table, bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
-#[cfg(feature = "codecs")]
-use pilaster::codec::{bzip2, deflate, lzo};
+use pilaster::codec::HashTable;
 use pilaster::error::Result;
+use pilaster::unstable::codec::Codec;
+use pilaster::unstable::codec::{bitshuffle, blosclz, lz4, lzf, shuffle, snappy};
+#[cfg(feature = "codecs")]
+use pilaster::unstable::codec::{bzip2, deflate, lzo};
 
 use crate::Call;
 
@@ -40,7 +42,7 @@ macro_rules! encoders {
         $(#[$doc])*
         #[inline(never)]
         pub fn $name(call: Call<'_>) -> Result<u32> {
-            Ok($module::encode(call.bytes, call.memory, &mut Table::<256>::new())? as u32)
+            Ok($module::encode(call.bytes, call.memory, &mut HashTable::<256>::new())? as u32)
         }
     )*};
 }
@@ -72,7 +74,7 @@ pub fn shuffles(call: Call<'_>) -> Result<u32> {
 #[inline(never)]
 pub fn zstd_decode(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
-    Ok(pilaster::codec::zstd::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
+    Ok(pilaster::unstable::codec::zstd::decode(call.bytes, dst, &mut Scratch::new(memory))? as u32)
 }
 
 #[cfg(feature = "codecs")]

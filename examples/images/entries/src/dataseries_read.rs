@@ -1,10 +1,10 @@
 //! DataSeries files in.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::column::{Column as _, Part as _, Table as _, fit};
 use pilaster::dataseries::write::{
-    Cell, Descriptions, Extent, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer,
+    Cell, Descriptions, ExtentBuffer, IndexSlot, Lzf, Memory, Record as _, WriteError, Writer,
 };
 use pilaster::dataseries::{AnyFile, Column, File, Part, ReadOptions, record};
 use pilaster::error::Result;
@@ -33,10 +33,10 @@ const TYPES: Descriptions<'static> = Descriptions::of::<Reading<'_>>();
 pub fn sample(memory: &mut [u8]) -> Result<usize> {
     let (mut slots, mut rows, mut pool, mut out) = ([IndexSlot::EMPTY; 4], [0; 512], [0; 512], [0; 1024]);
     let mut scratch = [0; 1024];
-    let lzf = Lzf::<256>::new(Table::take(&mut Scratch::new(&mut scratch))?, &mut out);
+    let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(&mut scratch))?, &mut out);
     let mut writer = Writer::<LittleEndian, _, _>::with(SliceSink::new(memory), TYPES, &mut slots, lzf);
     let memory = Memory { rows: &mut rows, pool: &mut pool, ..Memory::default() };
-    let mut extent = Extent::of::<Reading<'_>>(memory)?;
+    let mut extent = ExtentBuffer::of::<Reading<'_>>(memory)?;
     for n in 0..12i32 {
         let state = (n % 3 != 0).then_some(n);
         extent.push(&Reading { time: i64::from(n), temp: f64::from(n), state, note: b"twice, twice" })?;

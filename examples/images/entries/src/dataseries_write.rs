@@ -1,10 +1,10 @@
 //! A logger of DataSeries extents: three fields, rows from the bytes of the call.
 
 use pilaster::bytes::{LittleEndian, Scratch, Sink};
-use pilaster::codec::Table;
+use pilaster::codec::HashTable;
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{
-    Compress, Descriptions, Extent, IndexSlot, Lz4, Lzf, Memory, Resume, WriteError, Writer,
+    Compress, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Resume, WriteError, Writer,
 };
 use pilaster::error::Result;
 
@@ -49,7 +49,7 @@ fn log<C: Compress>(
     bytes: &[u8],
     kind: u32,
 ) -> core::result::Result<u32, WriteError<core::convert::Infallible>> {
-    let mut extent = Extent::of::<Reading>(Memory::rows(rows))?;
+    let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(rows))?;
     for byte in bytes {
         let state = i32::from(*byte);
         writer.push(
@@ -83,7 +83,7 @@ macro_rules! compressed {
             let (rows, memory) = kilobyte(call.memory);
             let (out, memory) = kilobyte(memory);
             let (table, memory) = kilobyte(memory);
-            let compress = $compress::<256>::new(Table::take(&mut Scratch::new(table))?, out);
+            let compress = $compress::<256>::new(HashTable::take(&mut Scratch::new(table))?, out);
             let mut writer = Writer::with(Sum(0), TYPES, IndexSlot::over(memory), compress);
             log(&mut writer, rows, call.bytes, call.kind).map_err(format)
         }

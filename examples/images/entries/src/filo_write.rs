@@ -2,14 +2,15 @@
 
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Spans, Validity, VarBytes};
-use pilaster::encoding::line::Line;
 use pilaster::error::{Error, Kind, Result, What};
-use pilaster::filo::raw::Packing;
+use pilaster::filo::Packing;
+use pilaster::filo::write::Line;
 use pilaster::filo::write::append::{
-    Booleans, DateTimes, Doubles, FixedMax, Floats, Ints, Lines, Longs, SimpleStrings, Timestamps, Utf8s,
+    Append, Booleans, DateTimes, Doubles, FixedMax, Floats, Ints, Lines, Longs, SimpleStrings, Timestamps, Utf8s,
 };
-use pilaster::filo::write::{Original, Plain, Rows, Strings, encode, encode_auto, encode_like_original};
+use pilaster::filo::write::{Plain, Rows, Strings, encode, encode_auto};
 use pilaster::filo::{Element, Encoding};
+use pilaster::unstable::filo::original::{Original, encode_like_original};
 
 use crate::Call;
 use crate::filo::element;
@@ -121,7 +122,7 @@ fn with_rows(
     }
     let offsets = scratch.take::<i32>(ROWS)?;
     offsets.fill(900_000);
-    let data = call.bytes.get(..ROWS * 3).ok_or(Error::new(Kind::Truncated, What::Input, 0))?;
+    let data = call.bytes.get(..ROWS * 3).ok_or(Error::new(Kind::Truncated, What::INPUT, 0))?;
     let strings = Strings::Spans(VarBytes { data, spans: Spans::Stride { count: ROWS, len: 3 } });
     let bits = Bits::new(call.bytes, 0, ROWS)?;
     let values = match element(call.kind) {

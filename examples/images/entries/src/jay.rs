@@ -1,9 +1,9 @@
 //! Jay: open a file, read one of its columns, one of its rows, or everything.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column, Part, Validity, Values, fit};
+use pilaster::column::{Column, Part, Validity, Value, Values, fit};
 use pilaster::error::Result;
-use pilaster::jay::{File, ReadOptions, Value};
+use pilaster::jay::{File, ReadOptions};
 use pilaster::limits::Limits;
 
 use crate::Call;
@@ -42,13 +42,13 @@ pub fn read(call: Call<'_>) -> Result<u32> {
 pub fn get(call: Call<'_>) -> Result<u32> {
     let file = File::open(call.bytes, &OPTIONS, &mut Scratch::new(call.memory))?;
     Ok(match file.column(call.kind as usize)?.get(call.row.into())? {
-        None => 0,
-        Some(Value::Bool(v)) => v.into(),
-        Some(Value::Int(v)) => v as u32,
-        Some(Value::Float32(v)) => v.to_bits(),
-        Some(Value::Float64(v)) => v.to_bits() as u32,
-        Some(Value::Text(v)) => v.len() as u32,
-        Some(Value::Rows(v)) => v.end as u32,
+        Value::Null | Value::Int256(_) | Value::F16(_) => 0,
+        Value::Bool(v) => v.into(),
+        Value::Int(v) => v as u32,
+        Value::F32(v) => v.to_bits(),
+        Value::F64(v) => v.to_bits() as u32,
+        Value::Text(v) | Value::Bytes(v) => v.len() as u32,
+        Value::Nested(v) => v.end as u32,
     })
 }
 

@@ -34,5 +34,5 @@ pub type Entry = fn(Call<'_>) -> Result<u32>;
 
 /// What stands for an error where only a number is wanted.
 pub fn failed(e: Error) -> u32 {
-    e.need() ^ e.what() as u32
+    e.need() ^ u32::from(e.what().id())
 }

@@ -29,7 +29,7 @@ pub extern "C" fn part(which: u32) {
 pub extern "C" fn filo(element: u32) -> u32 {
     make(|writing, _| match (element as usize).checked_sub(1).and_then(|k| Element::ALL.get(k)) {
         Some(element) => writing.filo(*element),
-        None => Err(pilaster::Error::new(pilaster::error::Kind::Misuse, pilaster::error::What::FiloElement, 0)),
+        None => Err(pilaster::Error::new(pilaster::error::Kind::Misuse, pilaster::error::What::FILO_ELEMENT, 0)),
     })
 }
 

@@ -38,7 +38,7 @@ impl Series {
                 break;
             }
             end = end.saturating_add(1);
-            missing.look(pieces.get(header.span(), What::DsExtent));
+            missing.look(pieces.get(header.span(), What::DATASERIES_EXTENT));
         }
         missing.end()?;
         for header in self.headers.get(first..end).unwrap_or_default() {

@@ -18,7 +18,7 @@ impl Jay {
         _: &mut u64,
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
-        let bytes = pieces.whole(source.len, What::Input)?;
+        let bytes = pieces.whole(source.len, What::INPUT)?;
         File::open(bytes, &self.options, scratch)?.verify(scratch).map(|()| None)
     }
 

@@ -22,7 +22,7 @@ impl Vortex {
         _: &mut u64,
         scratch: &mut Scratch<'_>,
     ) -> Result<Option<Progress>> {
-        let bytes = pieces.whole(source.len, What::Input)?;
+        let bytes = pieces.whole(source.len, What::INPUT)?;
         File::open(bytes)?.verify(scratch).map(|()| None)
     }
 
@@ -45,7 +45,7 @@ impl Vortex {
         // The arrays lie in the segments, which need not be there.
         let whole = source.len <= pilaster::limits::Limits::DEFAULT.max_decoded >> 4;
         if whole {
-            let bytes = pieces.whole(source.len, What::Input)?;
+            let bytes = pieces.whole(source.len, What::INPUT)?;
             let file = File::open(bytes)?;
             let shares = shares(&file)?;
             json.key("encodings").open(b'[');

@@ -6,9 +6,10 @@
 use super::super::encode::{holds, wrong_type};
 use super::super::mask::FlatMask;
 use super::super::out::Out;
+use super::Append;
 use super::store::{Shape, Store, rows_and_room};
 use crate::encoding::bitpack::Packing;
-use crate::encoding::pack::fits;
+use crate::encoding::bitpack::pack::fits;
 use crate::error::{Result, What};
 use crate::filo::raw::{Header, QUARTER_MS};
 use crate::filo::{Element, Encoding};
@@ -85,31 +86,22 @@ impl<'b> Floats<'b> {
     pub const fn max_len(rows: usize) -> usize {
         Self::SHAPE.len(rows)
     }
+}
+
+impl<'b> Append<'b> for Floats<'b> {
+    type Value<'v> = f32;
 
     rows_and_room!(0);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full; the vector stays as it was.
-    pub fn push(&mut self, value: f32) -> Result<()> {
+    fn push(&mut self, value: f32) -> Result<()> {
         self.0.push(value.to_bits().into(), true)
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.0.push(0, false)
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
-    /// rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         finish_simple(self.0, Packing::U32)
     }
 }
@@ -117,7 +109,7 @@ impl<'b> Floats<'b> {
 /// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector.
 ///
 /// ```
-/// use pilaster::filo::write::append::Booleans;
+/// use pilaster::filo::write::append::{Append, Booleans};
 ///
 /// let mut buffer = [0; Booleans::max_len(64)];
 /// let mut switches = Booleans::new(&mut buffer);
@@ -143,31 +135,22 @@ impl<'b> Booleans<'b> {
     pub const fn max_len(rows: usize) -> usize {
         BITS.len(rows)
     }
+}
+
+impl<'b> Append<'b> for Booleans<'b> {
+    type Value<'v> = bool;
 
     rows_and_room!(0);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full; the vector stays as it was.
-    pub fn push(&mut self, value: bool) -> Result<()> {
+    fn push(&mut self, value: bool) -> Result<()> {
         self.0.push(value.into(), true)
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// As [`push`](Self::push).
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.0.push(0, false)
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
-    /// rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         finish_simple(self.0, Packing::W64)
     }
 }
@@ -184,7 +167,7 @@ impl<'b> Diffs<'b> {
     fn push(&mut self, value: i64) -> Result<()> {
         let difference = value.wrapping_sub(self.base).cast_unsigned();
         if !fits(self.packing, difference) {
-            return Err(self.store.lossy(What::FiloData));
+            return Err(self.store.lossy(What::FILO_DATA));
         }
         self.store.push(difference, true)
     }
@@ -198,8 +181,8 @@ impl<'b> Diffs<'b> {
 /// Timestamps, one by one, as a [`Diff`](Encoding::Diff) vector.
 ///
 /// ```
-/// use pilaster::filo::raw::Packing;
-/// use pilaster::filo::write::append::Timestamps;
+/// use pilaster::filo::Packing;
+/// use pilaster::filo::write::append::{Append, Timestamps};
 ///
 /// let mut buffer = [0; Timestamps::max_len(Packing::U16, 100)];
 /// // Up to a minute behind the base.
@@ -230,33 +213,22 @@ impl<'b> Timestamps<'b> {
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         shape(DIFF_END, packing).len(rows)
     }
+}
+
+impl<'b> Append<'b> for Timestamps<'b> {
+    type Value<'v> = i64;
 
     rows_and_room!(0.store);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
-    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value is too far from the base. Either way the
-    /// vector stays as it was.
-    pub fn push(&mut self, millis: i64) -> Result<()> {
+    fn push(&mut self, millis: i64) -> Result<()> {
         self.0.push(millis)
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full.
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.0.push_na()
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
-    /// rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         let Diffs { store, packing, base } = self.0;
         finish(store, Header::DiffPrimitive, DIFF_END, &|out, targets| {
             out.root(20, [14, 28, 20, 24, 4, 12, 16])?;
@@ -293,7 +265,7 @@ impl<'b> DateTimes<'b> {
         let store = Store::new(buffer, shape(DATE_TIME_END, packing));
         let quarters = offset_ms / QUARTER_MS;
         if offset_ms % QUARTER_MS != 0 || quarters != quarters as i8 as i32 {
-            return Err(store.lossy(What::FiloZone));
+            return Err(store.lossy(What::FILO_ZONE));
         }
         Ok(DateTimes { diffs: Diffs { store, packing, base }, quarters: quarters as i8 })
     }
@@ -303,31 +275,22 @@ impl<'b> DateTimes<'b> {
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         shape(DATE_TIME_END, packing).len(rows)
     }
+}
+
+impl<'b> Append<'b> for DateTimes<'b> {
+    type Value<'v> = i64;
 
     rows_and_room!(diffs.store);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// As [`Timestamps::push`].
-    pub fn push(&mut self, millis: i64) -> Result<()> {
+    fn push(&mut self, millis: i64) -> Result<()> {
         self.diffs.push(millis)
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full.
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.diffs.push_na()
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
-    /// rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         let Diffs { store, packing, base } = self.diffs;
         let [zone] = self.quarters.to_le_bytes();
         finish(store, Header::DiffDateTime, DATE_TIME_END, &|out, targets| {

@@ -3,7 +3,7 @@
 //! A writer borrows a buffer and lays the vector out in it for as many rows as there is room for. A
 //! row that does not fit, be it that the buffer is full or that the value is too wide, is told
 //! before anything is stored: the vector is then as it was, and can be closed and a new one begun.
-//! `finish` closes the gaps of rows that did not come and gives the chunk.
+//! [`Append::finish`] closes the gaps of rows that did not come and gives the chunk.
 //!
 //! | writer | element type | encoding | missing rows |
 //! |---|---|---|---|
@@ -17,8 +17,8 @@
 //!
 //! ```
 //! use pilaster::error::Kind;
-//! use pilaster::filo::raw::Packing;
-//! use pilaster::filo::write::append::Ints;
+//! use pilaster::filo::Packing;
+//! use pilaster::filo::write::append::{Append, Ints};
 //! use pilaster::filo::{Element, Vector};
 //!
 //! let mut page = [0u8; 64];
@@ -49,3 +49,60 @@ mod text;
 pub use flat::{Booleans, DateTimes, Floats, Timestamps};
 pub use numbers::{Doubles, Ints, Lines, Longs};
 pub use text::{FixedMax, SimpleStrings, Utf8s};
+
+use crate::error::Result;
+
+/// A vector that grows in a buffer, row by row: what all writers of this module do once they are made.
+///
+/// ```
+/// use pilaster::error::Result;
+/// use pilaster::filo::Packing;
+/// use pilaster::filo::write::append::{Append, Floats, Ints};
+/// use pilaster::filo::{Element, Vector};
+///
+/// /// As many readings as there is room for.
+/// fn fill<'b, W: Append<'b>>(mut vector: W, mut read: impl FnMut() -> W::Value<'static>) -> Result<&'b [u8]> {
+///     while vector.room() > 0 {
+///         vector.push(read())?;
+///     }
+///     vector.finish()
+/// }
+///
+/// assert_eq!(fill(Ints::new(&mut [0; 12], Packing::U8)?, || 7)?, [6, 8, 0, 0, 8, 0, 0, 0, 7, 7, 7, 7]);
+/// let mut buffer = [0; Floats::max_len(3)];
+/// let chunk = fill(Floats::new(&mut buffer), || 7.0)?;
+/// assert_eq!(Vector::open(chunk, Element::Float)?.rows(), 3);
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+pub trait Append<'b>: Sized {
+    /// The value of a row.
+    type Value<'v>;
+
+    /// Rows so far.
+    fn rows(&self) -> usize;
+
+    /// Rows that still fit.
+    fn room(&self) -> usize;
+
+    /// Appends a row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full or has no room for this text,
+    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value does not fit the width, the slot or the line that the
+    /// vector was made with. Either way the vector stays as it was.
+    fn push(&mut self, value: Self::Value<'_>) -> Result<()>;
+
+    /// Appends a missing row.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full, [`Kind::Lossy`](crate::error::Kind::Lossy)
+    /// if the vector has no mask.
+    fn push_na(&mut self) -> Result<()>;
+
+    /// The chunk, at the start of the buffer.
+    ///
+    /// # Errors
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without rows, or for the
+    /// table of all rows that the vector was made for.
+    fn finish(self) -> Result<&'b [u8]>;
+}

@@ -2,11 +2,12 @@
 
 use super::super::encode::{holds, wrong_type};
 use super::super::out::Out;
+use super::Append;
 use super::store::{Shape, Store, rows_and_room};
 use crate::encoding::bitpack::Packing;
-use crate::encoding::line::Line;
-use crate::encoding::pack::{Word, fits};
-use crate::encoding::range::whole;
+use crate::encoding::bitpack::pack::{Word, fits};
+use crate::encoding::linear::Line;
+use crate::encoding::min_max::whole;
 use crate::error::{Result, What};
 use crate::filo::{Element, Encoding};
 
@@ -34,7 +35,7 @@ impl<'b> Packed<'b> {
     #[inline]
     fn push<W: Word>(&mut self, word: W) -> Result<()> {
         if !fits(self.packing, word) {
-            return Err(self.store.lossy(What::FiloData));
+            return Err(self.store.lossy(What::FILO_DATA));
         }
         self.store.push(word.wide(), true)
     }
@@ -93,35 +94,23 @@ macro_rules! packed_writers {
             pub const fn max_len(packing: Packing, masked: bool, rows: usize) -> usize {
                 shape(masked, packing).len(rows)
             }
+        }
+
+        impl<'b> Append<'b> for $name<'b> {
+            type Value<'v> = $value;
 
             rows_and_room!(0.store);
 
-            /// Appends a row.
-            ///
-            /// # Errors
-            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
-            /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value does not fit the width. Either
-            /// way the vector stays as it was.
-            pub fn push(&mut self, value: $value) -> Result<()> {
+            fn push(&mut self, value: $value) -> Result<()> {
                 let push: fn(&mut Packed<'b>, $value) -> Result<()> = $push;
                 push(&mut self.0, value)
             }
 
-            /// Appends a missing row.
-            ///
-            /// # Errors
-            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
-            /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the vector has no mask.
-            pub fn push_na(&mut self) -> Result<()> {
+            fn push_na(&mut self) -> Result<()> {
                 self.0.store.push(0, false)
             }
 
-            /// The chunk, at the start of the buffer.
-            ///
-            /// # Errors
-            /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector
-            /// without rows.
-            pub fn finish(self) -> Result<&'b [u8]> {
+            fn finish(self) -> Result<&'b [u8]> {
                 self.0.finish()
             }
         }
@@ -133,8 +122,8 @@ packed_writers! {
     /// Ints of 2 to 32 bits, one by one.
     ///
     /// ```
-    /// use pilaster::filo::raw::Packing;
-    /// use pilaster::filo::write::append::Ints;
+    /// use pilaster::filo::Packing;
+    /// use pilaster::filo::write::append::{Append, Ints};
     ///
     /// let mut buffer = [0; Ints::max_len(Packing::U4, true, 4)];
     /// let mut ints = Ints::masked(&mut buffer, Packing::U4)?;
@@ -157,7 +146,7 @@ packed_writers! {
         Packing::W64 => packed.push(value.to_bits()),
         _ => match whole(value) {
             Some(int) => packed.push(int.cast_unsigned()),
-            None => Err(packed.store.lossy(What::FiloData)),
+            None => Err(packed.store.lossy(What::FILO_DATA)),
         },
     };
 }
@@ -166,9 +155,9 @@ packed_writers! {
 /// can be missing (section 9.4).
 ///
 /// ```
-/// use pilaster::encoding::line::Line;
-/// use pilaster::filo::raw::Packing;
-/// use pilaster::filo::write::append::Lines;
+/// use pilaster::unstable::encoding::linear::Line;
+/// use pilaster::filo::Packing;
+/// use pilaster::filo::write::append::{Append, Lines};
 ///
 /// let mut buffer = [0; 64];
 /// let mut ticks = Lines::new(&mut buffer, Line { base: 77, slope: 100 }, Packing::U4)?;
@@ -209,31 +198,28 @@ impl<'b> Lines<'b> {
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         Shape::new(Self::FRONT, false, packing).len(rows)
     }
+}
+
+impl<'b> Append<'b> for Lines<'b> {
+    type Value<'v> = i64;
 
     rows_and_room!(store);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full,
-    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value is too far from the line. Either way the
-    /// vector stays as it was.
-    pub fn push(&mut self, value: i64) -> Result<()> {
+    fn push(&mut self, value: i64) -> Result<()> {
         let distance = value.cast_unsigned().wrapping_sub(self.next);
         if !fits(self.packing, distance) {
-            return Err(self.store.lossy(What::FiloData));
+            return Err(self.store.lossy(What::FILO_DATA));
         }
         self.store.push(distance, true)?;
         self.next = self.next.wrapping_add(i64::from(self.line.slope).cast_unsigned());
         Ok(())
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is too small for a vector without
-    /// rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn push_na(&mut self) -> Result<()> {
+        self.store.push(0, false)
+    }
+
+    fn finish(self) -> Result<&'b [u8]> {
         let Lines { store, packing, line, .. } = self;
         let rows = store.rows();
         let cells = store.cell_bytes();

@@ -2,6 +2,7 @@
 
 use super::super::len::mask_bytes;
 use super::super::out::MAX_LEN;
+use crate::bytes::{low8, low32};
 use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
@@ -112,7 +113,6 @@ impl<'b> Store<'b> {
     }
 
     /// Appends a row: its cell, cut to the width, and its mask bit.
-    #[inline(never)]
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
         let Shape { front, bits, masked, .. } = self.shape;
         let (row, cells) = (self.rows, self.cells);
@@ -123,16 +123,16 @@ impl<'b> Store<'b> {
         if masked {
             set_bits(self.buffer, front, row, 1, u8::from(!present));
         } else if !present {
-            return Err(self.lossy(What::FiloMask));
+            return Err(self.lossy(What::FILO_MASK));
         }
         if bits < 8 {
-            set_bits(self.buffer, cells, row, bits, low8(cell));
+            set_bits(self.buffer, cells, row, bits, low8(low32(cell) as usize));
         } else {
             let size = (bits >> 3) as usize;
             let slot = cells.wrapping_add(row.wrapping_mul(size));
             let mut rest = cell;
             for byte in self.buffer.get_mut(slot..slot.wrapping_add(size)).unwrap_or_default() {
-                *byte = low8(rest);
+                *byte = low8(low32(rest) as usize);
                 rest >>= 8;
             }
         }
@@ -144,7 +144,7 @@ impl<'b> Store<'b> {
     #[cold]
     fn full(&self) -> Error {
         let need = self.shape.len(self.rows.saturating_add(1));
-        Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, need as u64)
+        Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, need as u64)
     }
 
     /// Ends the growing: closes the gaps that rows would have filled that did not come, so that
@@ -177,11 +177,6 @@ pub(super) fn set_bits(buffer: &mut [u8], at: usize, row: usize, bits: u32, valu
     *byte = others | value << place;
 }
 
-#[allow(clippy::cast_possible_truncation, reason = "cut on purpose")]
-const fn low8(cell: u64) -> u8 {
-    cell as u8
-}
-
 fn zero(buffer: &mut [u8], from: usize, to: usize) {
     if let Some(part) = buffer.get_mut(from..to) {
         part.fill(0);
@@ -201,18 +196,14 @@ pub(super) fn move_down(buffer: &mut [u8], from: usize, to: usize, len: usize) {
     }
 }
 
-/// The methods that every row-by-row writer has, over its store.
+/// How many rows there are and fit, for the `Append` of every row-by-row writer, over its store.
 macro_rules! rows_and_room {
     ($($store:tt).+) => {
-        /// Rows so far.
-        #[must_use]
-        pub const fn rows(&self) -> usize {
+        fn rows(&self) -> usize {
             self.$($store).+.rows()
         }
 
-        /// Rows that still fit.
-        #[must_use]
-        pub const fn room(&self) -> usize {
+        fn room(&self) -> usize {
             self.$($store).+.room()
         }
     };

@@ -7,6 +7,7 @@ use super::super::len::{mask_bytes, pad4};
 use super::super::mask::FlatMask;
 use super::super::out::{MAX_LEN, Out};
 use super::super::utf8::word;
+use super::Append;
 use super::store::{move_down, rows_and_room, set_bits};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{FIXED_NA, HEADER_LEN, Header, UTF8_LEN_BITS, UTF8_NA};
@@ -49,7 +50,7 @@ impl<'b> Words<'b> {
 
     #[cold]
     fn no_room(&self, end: usize) -> Error {
-        Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, end as u64)
+        Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, end as u64)
     }
 
     const fn rows(&self) -> usize {
@@ -92,7 +93,7 @@ fn fill(to: &mut [u8], bytes: impl Iterator<Item = u8>) {
 /// Byte strings of any length, one by one, as a [`Utf8`](super::super::super::Encoding::Utf8) vector.
 ///
 /// ```
-/// use pilaster::filo::write::append::Utf8s;
+/// use pilaster::filo::write::append::{Append, Utf8s};
 ///
 /// let mut buffer = [0; Utf8s::max_len(2, 5)];
 /// let mut names = Utf8s::new(&mut buffer, 2);
@@ -122,14 +123,14 @@ impl<'b> Utf8s<'b> {
     pub const fn max_len(rows: usize, text_bytes: usize) -> usize {
         rows.saturating_mul(4).saturating_add(text_bytes).saturating_add(Self::TABLE)
     }
+}
+
+impl<'b> Append<'b> for Utf8s<'b> {
+    type Value<'v> = &'v [u8];
 
     rows_and_room!(0);
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the rows are used up or the text does not fit; the vector stays as it was.
-    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+    fn push(&mut self, text: &[u8]) -> Result<()> {
         let (word, long) = word(self.0.end.saturating_sub(HEADER_LEN), text.len());
         let prefix = u32::try_from(text.len()).unwrap_or(u32::MAX).to_le_bytes();
         let prefix = if long { &prefix[..] } else { &[] };
@@ -138,20 +139,12 @@ impl<'b> Utf8s<'b> {
         Ok(())
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the rows are used up.
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.0.push(UTF8_NA, 0)?;
         Ok(())
     }
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the buffer is too small for the words of all rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         let rows = self.0.rows;
         let (buffer, end) = self.0.close(Self::TABLE, &|word, gap| match word {
             UTF8_NA => UTF8_NA,
@@ -196,24 +189,6 @@ impl<'b> SimpleStrings<'b> {
         table.saturating_add(rows.saturating_mul(12)).saturating_add(text_bytes)
     }
 
-    rows_and_room!(words);
-
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the rows are used up or the text does not fit; the vector stays as it was.
-    pub fn push(&mut self, text: &str) -> Result<()> {
-        self.append(text.as_bytes(), true)
-    }
-
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] as [`push`](Self::push): a missing row is an empty string.
-    pub fn push_na(&mut self) -> Result<()> {
-        self.append(&[], false)
-    }
-
     fn append(&mut self, text: &[u8], present: bool) -> Result<()> {
         let row = self.words.rows;
         let slot = self.words.table.saturating_add(row.saturating_mul(4));
@@ -228,12 +203,22 @@ impl<'b> SimpleStrings<'b> {
         self.nulls |= !present;
         Ok(())
     }
+}
 
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the buffer is too small for the words of all rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+impl<'b> Append<'b> for SimpleStrings<'b> {
+    type Value<'v> = &'v str;
+
+    rows_and_room!(words);
+
+    fn push(&mut self, text: &str) -> Result<()> {
+        self.append(text.as_bytes(), true)
+    }
+
+    fn push_na(&mut self) -> Result<()> {
+        self.append(&[], false)
+    }
+
+    fn finish(self) -> Result<&'b [u8]> {
         let SimpleStrings { words, nulls } = self;
         let rows = words.rows;
         let (words_at, _) = Self::layout(words.capacity, true);
@@ -261,7 +246,7 @@ impl<'b> SimpleStrings<'b> {
 /// [`FixedMaxUtf8`](super::super::super::Encoding::FixedMaxUtf8) vector.
 ///
 /// ```
-/// use pilaster::filo::write::append::FixedMax;
+/// use pilaster::filo::write::append::{Append, FixedMax};
 ///
 /// let mut buffer = [0; FixedMax::max_len(3, 2)];
 /// let mut units = FixedMax::new(&mut buffer, 3)?;
@@ -289,7 +274,7 @@ impl<'b> FixedMax<'b> {
     pub fn new(buffer: &'b mut [u8], longest: u8) -> Result<Self> {
         match longest {
             1..=254 => Ok(FixedMax { buffer, slot: longest.saturating_add(1), rows: 0 }),
-            _ => Err(Error::new(Kind::Lossy, What::FiloSlot, 0)),
+            _ => Err(Error::new(Kind::Lossy, What::FILO_SLOT, 0)),
         }
     }
 
@@ -299,15 +284,26 @@ impl<'b> FixedMax<'b> {
         rows.saturating_mul((longest as usize).saturating_add(1)).saturating_add(Self::SLOTS)
     }
 
-    /// Rows so far.
-    #[must_use]
-    pub const fn rows(&self) -> usize {
+    fn append<'t>(&mut self, bytes: impl Iterator<Item = &'t u8>) -> Result<()> {
+        let end = Self::max_len(self.slot.saturating_sub(1), self.rows.saturating_add(1));
+        if self.room() == 0 {
+            return Err(Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, end as u64));
+        }
+        let start = end.saturating_sub(self.slot.into());
+        fill(self.buffer.get_mut(start..end).unwrap_or_default(), bytes.copied());
+        self.rows = self.rows.saturating_add(1);
+        Ok(())
+    }
+}
+
+impl<'b> Append<'b> for FixedMax<'b> {
+    type Value<'v> = &'v [u8];
+
+    fn rows(&self) -> usize {
         self.rows
     }
 
-    /// Rows that still fit.
-    #[must_use]
-    pub const fn room(&self) -> usize {
+    fn room(&self) -> usize {
         let len = if self.buffer.len() < MAX_LEN { self.buffer.len() } else { MAX_LEN };
         match len.saturating_sub(Self::SLOTS).checked_div(self.slot as usize) {
             Some(rows) => rows.saturating_sub(self.rows),
@@ -315,42 +311,18 @@ impl<'b> FixedMax<'b> {
         }
     }
 
-    /// Appends a row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the buffer is full, [`Kind::Lossy`] if the string is longer than a slot.
-    /// Either way the vector stays as it was.
-    pub fn push(&mut self, text: &[u8]) -> Result<()> {
+    fn push(&mut self, text: &[u8]) -> Result<()> {
         match u8::try_from(text.len()) {
             Ok(len) if len < self.slot => self.append([len].iter().chain(text)),
-            _ => Err(Error::new(Kind::Lossy, What::FiloSlot, self.rows as u64)),
+            _ => Err(Error::new(Kind::Lossy, What::FILO_SLOT, self.rows as u64)),
         }
     }
 
-    /// Appends a missing row.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the buffer is full.
-    pub fn push_na(&mut self) -> Result<()> {
+    fn push_na(&mut self) -> Result<()> {
         self.append([0, FIXED_NA].iter())
     }
 
-    fn append<'t>(&mut self, bytes: impl Iterator<Item = &'t u8>) -> Result<()> {
-        let end = Self::max_len(self.slot.saturating_sub(1), self.rows.saturating_add(1));
-        if self.room() == 0 {
-            return Err(Error::needing(Kind::NoRoom, What::Destination, self.rows as u64, end as u64));
-        }
-        let start = end.saturating_sub(self.slot.into());
-        fill(self.buffer.get_mut(start..end).unwrap_or_default(), bytes.copied());
-        self.rows = self.rows.saturating_add(1);
-        Ok(())
-    }
-
-    /// The chunk, at the start of the buffer.
-    ///
-    /// # Errors
-    /// [`Kind::NoRoom`] if the buffer is too small for a vector without rows.
-    pub fn finish(self) -> Result<&'b [u8]> {
+    fn finish(self) -> Result<&'b [u8]> {
         let FixedMax { buffer, slot, rows } = self;
         let len = Self::max_len(slot.saturating_sub(1), rows);
         let mut out = Out::chunk(Header::FixedMaxUtf8, len.saturating_sub(HEADER_LEN), buffer)?;

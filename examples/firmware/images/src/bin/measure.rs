@@ -31,7 +31,7 @@ fn main() -> ! {
 }
 
 fn run() -> Result<(), Error> {
-    let (page, lent) = PAGE.take().zip(LENT.take()).ok_or(Error::new(Kind::Misuse, What::Scratch, 0))?;
+    let (page, lent) = PAGE.take().zip(LENT.take()).ok_or(Error::new(Kind::Misuse, What::SCRATCH, 0))?;
     let mut other = 0;
     for (name, write) in WRITERS {
         let mut done = Ok(());

@@ -1,0 +1,307 @@
+//! Commands on a bcolz dataset, which is a directory, and on a chunk, where they differ from other files.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+
+use pilaster::any::File;
+use pilaster::bcolz::chunk::Chunk;
+use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, write};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Memory, Part as _, Table as _, Type};
+use serde_json::{Map, Value, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::args::Recover;
+use crate::digits;
+use crate::dump::{Tape, facts};
+use crate::failure::Failure;
+use crate::json::{self, Style};
+use crate::open::{Input, hinted, part_room};
+use crate::special::Special;
+use crate::walk::batches;
+
+impl Special for Dataset {
+    fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+        arrays(self, out)
+    }
+
+    fn dump(&self, _: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        document(self, out)
+    }
+
+    /// Accepts a dataset that was opened tolerantly: opening it already reported its problems.
+    fn verify(&self, _: &Input, _: &File<'_>) -> Result<(), Failure> {
+        if self.is_tolerant() { Ok(()) } else { Dataset::verify(self).map_err(hinted) }
+    }
+
+    fn verified(&self, _: &Input, _: &File<'_>) -> Result<String, Failure> {
+        let (rows, columns, kind) = (self.rows(), self.arrays().len(), kind(self));
+        let chunks = self.arrays().iter().map(Array::chunks).sum::<u64>();
+        Ok(format!("{rows} rows, {columns} columns, {chunks} chunks, bcolz {kind}"))
+    }
+
+    /// Checks first, so that an error names the file that is wrong.
+    fn before_convert(&self, input: &Input) -> Result<(), Failure> {
+        Special::verify(self, input, &File::from(self))
+    }
+}
+
+impl Special for Chunk<'_> {
+    fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+        let codec = self.compressor().map_or("unknown", |compressor| compressor.name());
+        let how = if self.is_copy() { ", a plain copy" } else { "" };
+        writeln!(out, "codec     {codec}{how}")?;
+        writeln!(out, "shuffle   {}, items of {} bytes", shuffle(self.shuffle()), self.typesize())?;
+        writeln!(out, "blocks    {} of {} bytes", self.blocks(), self.blocksize())?;
+        let ratio = self.ctbytes() as f64 / (self.nbytes() as f64).max(1.0);
+        Ok(writeln!(out, "unpacked  {} bytes, ratio {ratio:.3}", self.nbytes())?)
+    }
+
+    /// Prints the size, the digest and the header.
+    fn dump(&self, _: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        let digest = digits::hex(&Sha256::digest(decoded(self)?));
+        writeln!(out, " \"kind\": \"blosc1_chunk\", \"nbytes\": {}, \"sha256\": \"{digest}\",", self.nbytes())?;
+        let is = |shuffle| u8::from(self.shuffle() == shuffle);
+        let header = json!({
+            "codec": self.compressor().ok().map(|compressor| compressor.name()),
+            "byte_shuffle": is(Shuffle::Byte), "memcpyed": u8::from(self.is_copy()), "bit_shuffle": is(Shuffle::Bit),
+            "typesize": self.typesize(), "nbytes": self.nbytes(), "blocksize": self.blocksize(),
+            "ctbytes": self.ctbytes(), "nblocks": self.blocks(),
+        });
+        Ok(write!(out, " \"header\": {header}")?)
+    }
+
+    fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
+        Ok(format!("{} bytes from {}, bcolz chunk", self.nbytes(), input.bytes().len()))
+    }
+}
+
+/// `recover`: the rows that every column has, into a clean dataset.
+pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = write::recover(dataset, &how.target)?;
+    let columns = dataset.arrays().len();
+    Ok(writeln!(out, "{}: {rows} of {} rows in {columns} columns", how.target.display(), dataset.rows())?)
+}
+
+fn kind(dataset: &Dataset) -> &'static str {
+    if dataset.is_table() { "ctable" } else { "carray" }
+}
+
+fn arrays(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, "format    bcolz {}", kind(dataset))?;
+    writeln!(out, "rows      {}", dataset.rows())?;
+    let attrs = String::from_utf8_lossy(dataset.attrs());
+    writeln!(out, "attrs     {}", attrs.trim())?;
+    let widths = |text: fn(&Array) -> String, least: usize| {
+        dataset.arrays().iter().map(|array| text(array).chars().count()).fold(least, usize::max)
+    };
+    let (name, dtype) = (widths(|array| array.name().to_owned(), 6), widths(|array| array.dtype_text().to_owned(), 5));
+    let [shape, chunklen, chunks, stored, unpacked] = ["shape", "chunklen", "chunks", "stored", "unpacked"];
+    write!(out, "\n{:name$}  {:dtype$}  {shape:<12}  {chunklen:>8}  {chunks:>6}  ", "column", "dtype")?;
+    writeln!(out, "{:<18}  {stored:>12}  {unpacked:>12}  {:>5}", "new chunks", "ratio")?;
+    for array in dataset.arrays() {
+        let bytes = stored_in(array, dataset.is_tolerant())?;
+        let shape = array.shape().lengths().iter().map(u64::to_string).collect::<Vec<_>>().join(" x ");
+        let items = array.shape().items()?.saturating_mul(array.dtype().size().into());
+        let unpacked = array.shape().rows().saturating_mul(items);
+        let params = array.params();
+        let how = format!("{} {} {}", params.compressor.name(), params.level, shuffle(params.shuffle));
+        write!(out, "{:name$}  {:dtype$}  {shape:<12}  ", array.name(), array.dtype_text())?;
+        write!(out, "{:>8}  {:>6}  {how:<18}  {bytes:>12}  ", array.chunklen(), array.chunks())?;
+        match array.dtype() {
+            // Only its chunks know how long each object is.
+            Dtype::Object => writeln!(out, "{:>12}  {:>5}", "-", "-")?,
+            _ => writeln!(out, "{unpacked:>12}  {:>5.3}", bytes as f64 / (unpacked as f64).max(1.0))?,
+        }
+        if array.surplus() > 0 {
+            writeln!(out, "{:name$}  {} rows more than the table has do not count", "", array.surplus())?;
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the chunks of a dataset.
+pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
+    dataset
+        .arrays()
+        .iter()
+        .try_fold(0u64, |sum, array| Ok(sum.saturating_add(stored_in(array, dataset.is_tolerant())?)))
+}
+
+fn stored_in(array: &Array, tolerant: bool) -> Result<u64, Failure> {
+    let mut bytes = 0u64;
+    for number in 0..array.chunks() {
+        let path = array.chunk_path(number);
+        match fs::metadata(&path) {
+            Ok(file) => bytes = bytes.saturating_add(file.len()),
+            // It is missing, and that was said.
+            Err(_) if tolerant => {}
+            Err(e) => return Err(Failure::Input(format!("{}: {e}", path.display()))),
+        }
+    }
+    Ok(bytes)
+}
+
+const fn shuffle(shuffle: Shuffle) -> &'static str {
+    match shuffle {
+        Shuffle::None => "no shuffle",
+        Shuffle::Byte => "bytes",
+        Shuffle::Bit => "bits",
+    }
+}
+
+fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
+    writeln!(out, " \"nrows\": {},", dataset.rows())?;
+    let mut known = vec![("kind", Value::from(kind(dataset)))];
+    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
+        && !attrs.is_empty()
+    {
+        known.push(("attrs", attrs.into()));
+    }
+    known.push(("files", files(dataset)?.into()));
+    facts(&known, out)?;
+    write!(out, ",\n \"columns\": [")?;
+    for (k, array) in dataset.arrays().iter().enumerate() {
+        write!(out, "{}\n  ", if k > 0 { "," } else { "" })?;
+        column(dataset, k, &mut Vec::new(), array.name(), array.dtype_text(), array.dtype(), out)?;
+    }
+    Ok(write!(out, "\n ]")?)
+}
+
+/// Every file of a dataset: metadata as their text, chunks by their headers, also those that do not count.
+fn files(dataset: &Dataset) -> Result<Map<String, Value>, Failure> {
+    let mut all = Map::new();
+    let mut add = |path: &Path| {
+        let wrong = |e: std::io::Error| Failure::Input(format!("{}: {e}", path.display()));
+        let name = path.strip_prefix(dataset.dir()).unwrap_or(path).to_string_lossy().replace('\\', "/");
+        let fact = if name.ends_with(".blp") {
+            let mut header = Vec::new();
+            let file = fs::File::open(path).map_err(wrong)?;
+            let len = file.metadata().map_err(wrong)?.len();
+            file.take(32).read_to_end(&mut header).map_err(wrong)?;
+            match header.get(16..).and_then(<[u8]>::first_chunk) {
+                Some(header) => json!({ "bytes": len, "blosc_header": blosc_header(header) }),
+                None => json!({ "bytes": len }),
+            }
+        } else {
+            match fs::read(path) {
+                Ok(text) => json!({ "bytes": text.len(), "text": String::from_utf8_lossy(&text) }),
+                // Attributes are optional.
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(()),
+                Err(e) => return Err(wrong(e)),
+            }
+        };
+        all.insert(name, fact);
+        Ok(())
+    };
+    if dataset.is_table() {
+        ["__rootdirs__", "__attrs__"].iter().try_for_each(|name| add(&dataset.dir().join(name)))?;
+    }
+    for array in dataset.arrays() {
+        ["__attrs__", "meta/sizes", "meta/storage"].iter().try_for_each(|name| add(&array.dir().join(name)))?;
+        for entry in fs::read_dir(array.dir().join("data")).into_iter().flatten() {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "blp") {
+                add(&path)?;
+            }
+        }
+    }
+    Ok(all)
+}
+
+/// The header of a chunk as it is stored.
+fn blosc_header(header: &[u8; 16]) -> Value {
+    let [version, versionlz, flags, typesize, sizes @ ..] = header;
+    let bit = |bit: u32| *flags >> bit & 1;
+    let codec = ["blosclz", "lz4", "snappy", "zlib", "zstd"].get(usize::from(*flags >> 5));
+    let [nbytes, blocksize, ctbytes] = match sizes.as_chunks::<4>().0 {
+        [a, b, c] => [*a, *b, *c].map(u32::from_le_bytes),
+        _ => [0; 3],
+    };
+    json!({
+        "version": version, "versionlz": versionlz, "flags": format!("{flags:#04x}"), "codec": codec,
+        "shuffle": bit(0), "memcpyed": bit(1), "bitshuffle": bit(2), "dont_split": bit(4),
+        "typesize": typesize, "nbytes": nbytes, "blocksize": blocksize, "ctbytes": ctbytes,
+    })
+}
+
+/// Column `k`, or what `path` leads to in it: fields, or values.
+fn column(
+    dataset: &Dataset,
+    k: usize,
+    path: &mut Vec<usize>,
+    name: &str,
+    spelling: &str,
+    dtype: Dtype<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let Dtype::Struct(fields) = dtype else { return leaf(dataset, k, path, name, spelling, dtype, out) };
+    write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(name))?;
+    for (f, field) in fields.iter().enumerate() {
+        write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
+        path.push(f);
+        column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
+        path.pop();
+    }
+    Ok(write!(out, "]}}")?)
+}
+
+/// The values of column `k`, or of the field that `path` leads to: of all dimensions, one behind the other.
+fn leaf(
+    dataset: &Dataset,
+    k: usize,
+    path: &[usize],
+    name: &str,
+    spelling: &str,
+    dtype: Dtype<'_>,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let shape = dataset.arrays().get(k).map(|array| *array.shape());
+    let items = shape.map_or(Ok(1), |shape| shape.items())?;
+    let lengths = shape.as_ref().map_or(&[][..], |shape| shape.lengths());
+    write!(out, "{{\"name\": {}, \"type\": \"{}\", ", Value::from(name), type_name(dtype.ty()))?;
+    write!(out, "\"dtype\": {}, \"shape\": {}, \"nullable\": false", Value::from(spelling), json!(lengths))?;
+    let mut tape = Tape::new(dataset.rows().saturating_mul(items));
+    let mut memory = Memory::with_len(part_room(&File::from(dataset))?)?;
+    let (mut scratch, mut table, mut text) = (memory.scratch(), dataset.table(), String::new());
+    loop {
+        let mut outer = scratch.scope();
+        let part = table.next_part(&mut outer);
+        let part = part.map_err(|e| table.failed().map_or(e.into(), |file| Failure::Input(file.to_string())))?;
+        let Some(part) = part else { break };
+        let mut column: Column<'_> = part.column(k)?;
+        while let Type::FixedList(_) = column.ty() {
+            column = column.child(0)?;
+        }
+        for field in path {
+            column = column.child(*field)?;
+        }
+        batches(&column, 0..column.rows(), |batch| {
+            for i in 0..batch.len {
+                text.clear();
+                json::value(&mut text, &column, batch, i, Style::Exact, false)
+                    .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+                tape.put(&text, out)?;
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+    tape.end(out)?;
+    Ok(write!(out, "}}")?)
+}
+
+/// The name that the expectations have for a type.
+fn type_name(ty: Type) -> String {
+    match ty {
+        Type::Timestamp(unit) => format!("datetime64[{}]", unit.name()),
+        Type::FixedBytes(_) => "bytes".to_owned(),
+        ty => ty.to_string(),
+    }
+}
+
+fn decoded(chunk: &Chunk<'_>) -> Result<Vec<u8>, Failure> {
+    let (mut all, mut memory) = (vec![0; chunk.nbytes()], vec![0; chunk.scratch_len()]);
+    chunk.decode(&mut all, &mut Scratch::new(&mut memory))?;
+    Ok(all)
+}

@@ -1,0 +1,206 @@
+//! A choice of the columns of a table, with their names, and dates and times as the stored integers.
+
+use std::collections::HashSet;
+use std::ops::Range;
+
+use pilaster::Result;
+use pilaster::bytes::Scratch;
+use pilaster::column::{Batch, Column, Part, Prim, Table, Type, Unit};
+use pilaster::error::{Error, Kind, What};
+
+use crate::failure::{Failure, warn};
+
+/// Which columns can be read, and what they are called.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Rules<'i> {
+    /// The input, for warnings.
+    pub path: &'i str,
+    /// A column that cannot be read is left out, with a warning.
+    pub tolerant: bool,
+    /// Names are made unique.
+    pub unique: bool,
+}
+
+/// A choice of columns.
+#[derive(Debug, Default)]
+pub struct Columns {
+    pub numbers: Vec<usize>,
+    pub names: Vec<String>,
+    pub stored_times: bool,
+}
+
+impl Columns {
+    /// Returns all columns of `part` that the rules allow.
+    pub fn all<P: Part>(part: &P, rules: Rules<'_>) -> Result<Self> {
+        let mut all = Columns::default();
+        for k in 0..part.width() {
+            let readable = if rules.tolerant { part.column(k).map(|_| ()) } else { Ok(()) };
+            match readable {
+                Ok(()) => {
+                    all.numbers.push(k);
+                    all.names.push(part.name(k)?.to_owned());
+                }
+                Err(e) => {
+                    let name = part.name(k).unwrap_or_default();
+                    warn(&format!("{}: column {k} {name:?}: {e}", rules.path));
+                }
+            }
+        }
+        if rules.unique {
+            all.make_unique();
+        }
+        Ok(all)
+    }
+
+    /// Makes names differ, as the reader of datatable does: an empty one is `C0`, `C1`, .., a control character a dot,
+    /// and a second one gets a number.
+    fn make_unique(&mut self) {
+        let mut known = HashSet::new();
+        for (k, name) in self.numbers.iter().zip(&mut self.names) {
+            let legal = name.replace(|c: char| c < ' ', ".");
+            let base = if legal.is_empty() { format!("C{k}") } else { legal };
+            name.clone_from(&base);
+            let mut number = 0u64;
+            while !known.insert(name.clone()) {
+                *name = format!("{base}.{number}");
+                number = number.saturating_add(1);
+            }
+        }
+    }
+
+    /// Returns the columns called `wanted`, in this order, or all.
+    pub fn pick(self, wanted: Option<&[String]>) -> std::result::Result<Self, Failure> {
+        let Some(wanted) = wanted else { return Ok(self) };
+        let numbers = wanted.iter().map(|name| self.find(name)).collect::<std::result::Result<_, _>>()?;
+        Ok(Columns { numbers, names: wanted.to_vec(), ..self })
+    }
+
+    /// Returns the number of the column called `name`.
+    pub fn find(&self, name: &str) -> std::result::Result<usize, Failure> {
+        let place = self.names.iter().position(|known| known == name);
+        let found = place.and_then(|place| self.numbers.get(place).copied());
+        let unknown = || Failure::Usage(format!("there is no column {name:?}; there are {}", self.names.join(", ")));
+        found.ok_or_else(unknown)
+    }
+
+    /// Names the one column of a table that has none.
+    pub fn name_the_unnamed(&mut self, name: &str) {
+        if let [only] = &mut self.names[..]
+            && only.is_empty()
+        {
+            name.clone_into(only);
+        }
+    }
+
+    /// Returns `part` seen through the choice.
+    pub const fn of<P>(&self, part: P) -> Seen<'_, P> {
+        Seen { part, columns: self }
+    }
+}
+
+/// A table seen through a choice of its columns.
+pub struct View<'c, T> {
+    pub table: T,
+    pub columns: &'c Columns,
+}
+
+impl<T: Table> Table for View<'_, T> {
+    type Part<'p>
+        = Seen<'p, T::Part<'p>>
+    where
+        Self: 'p;
+
+    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
+    where
+        Self: 'p,
+    {
+        let columns: &'p Columns = self.columns;
+        Ok(self.table.next_part(outer)?.map(|part| columns.of(part)))
+    }
+
+    fn restart(&mut self) -> Result<()> {
+        self.table.restart()
+    }
+}
+
+#[derive(Clone, Copy)]
+pub struct Seen<'c, P> {
+    part: P,
+    columns: &'c Columns,
+}
+
+impl<P: Part> Part for Seen<'_, P> {
+    type Col = Stored<P::Col>;
+
+    fn rows(&self) -> u64 {
+        self.part.rows()
+    }
+
+    fn width(&self) -> usize {
+        self.columns.numbers.len()
+    }
+
+    fn name(&self, k: usize) -> Result<&str> {
+        self.columns.names.get(k).map(String::as_str).ok_or_else(|| no_column(k, self.columns))
+    }
+
+    fn column(&self, k: usize) -> Result<Self::Col> {
+        let number = self.columns.numbers.get(k).ok_or_else(|| no_column(k, self.columns))?;
+        Ok(Stored { column: self.part.column(*number)?, stored_times: self.columns.stored_times })
+    }
+}
+
+fn no_column(k: usize, columns: &Columns) -> Error {
+    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, columns.numbers.len() as u64)
+}
+
+/// A column whose dates and times may be plain integers.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored<C> {
+    column: C,
+    stored_times: bool,
+}
+
+impl<C: Column> Column for Stored<C> {
+    fn ty(&self) -> Type {
+        match self.column.ty() {
+            Type::Date(Unit::Day) | Type::Time(Unit::Second | Unit::Milli) if self.stored_times => {
+                Type::Prim(Prim::I32)
+            }
+            Type::Date(_) | Type::Time(_) | Type::Timestamp(_) if self.stored_times => Type::Prim(Prim::I64),
+            ty => ty,
+        }
+    }
+
+    fn nullable(&self) -> bool {
+        self.column.nullable()
+    }
+
+    fn rows(&self) -> u64 {
+        self.column.rows()
+    }
+
+    fn zone(&self) -> Result<Option<&str>> {
+        if self.stored_times { Ok(None) } else { self.column.zone() }
+    }
+
+    fn child(&self, k: usize) -> Result<Self> {
+        Ok(Stored { column: self.column.child(k)?, ..*self })
+    }
+
+    fn child_name(&self, k: usize) -> Result<&str> {
+        self.column.child_name(k)
+    }
+
+    fn need(&self, rows: Range<u64>) -> Result<u64> {
+        self.column.need(rows)
+    }
+
+    fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
+    where
+        Self: 's,
+    {
+        let Batch { first, len, values, validity, of } = self.column.read(rows, scratch)?;
+        Ok(Batch { first, len, values, validity, of: Stored { column: of, ..*self } })
+    }
+}

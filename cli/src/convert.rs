@@ -1,0 +1,367 @@
+//! `convert` between formats: the rows of one table through the one loop of the library.
+
+use std::cell::RefCell;
+use std::io::{self, Write};
+use std::num::NonZeroU64;
+use std::path::Path;
+use std::rc::Rc;
+
+use pilaster::any::{self, File, Format};
+use pilaster::bcolz;
+use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
+use pilaster::bcolz::write::{Builder, Disk, Missing};
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
+use pilaster::column::{Column, Memory, Part, Table, Type, convert};
+use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
+use pilaster::dataseries::{self, ExtentType, FieldType, Order};
+use pilaster::error::{Kind, What};
+use pilaster::jay::Layout;
+use pilaster::jay::write::{WriteOptions, storage};
+use pilaster::limits::Limits;
+use pilaster::{filo, jay};
+
+use crate::args::Convert;
+use crate::columns::{Columns, View};
+use crate::failure::Failure;
+use crate::open::{self, Input, part_room};
+use crate::target::Target;
+
+/// Memory for the batches of all columns, unless one row takes more.
+const BATCH_ROOM: u64 = 1 << 22;
+
+/// Rows of an extent of a DataSeries file.
+const EXTENT_ROWS: u64 = 1 << 14;
+
+/// The extension of a target that is one Blosc chunk.
+const CHUNK: &str = "blosc";
+
+/// The format to write: what was said, what the name says, or that of the source.
+pub fn target(source: Format, how: &Convert) -> Format {
+    let by_name = || match how.target.extension()?.to_str()? {
+        "jay" => Some(Format::Jay),
+        "filo" => Some(Format::Filo),
+        "ds" => Some(Format::DataSeries),
+        "bcolz" | CHUNK => Some(Format::Bcolz),
+        _ => None,
+    };
+    how.format_out.or_else(by_name).unwrap_or(source)
+}
+
+/// Writes the rows of a table to the target. `keys`: how many leading columns are the key of the source.
+pub fn run(
+    input: &Input,
+    file: &File<'_>,
+    keys: usize,
+    how: &Convert,
+    to: Format,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    let wanted = how.table.as_deref().filter(|_| open::has_names(file));
+    let (mut table, room) = (open::table(file, wanted)?, part_room(file)?);
+    // A row may take more than any guess.
+    let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
+    let mut columns = choose(&mut table, input, how, to, &mut memory)?;
+    columns.stored_times = how.stored_times;
+    let mut view = View { table, columns: &columns };
+    // The key goes where all of its columns go.
+    let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
+    let len = loop {
+        let scratch = &mut memory.scratch();
+        let done = match to {
+            Format::Jay => to_jay(&mut view, how, keys, scratch),
+            Format::DataSeries => to_dataseries(&mut view, how, scratch),
+            Format::Filo => to_filo(&mut view, how, scratch),
+            Format::Bcolz => to_bcolz(&mut view, how, scratch),
+            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written so far"))),
+        };
+        match done {
+            Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => memory.grow(e)?,
+            done => break done?,
+        }
+    };
+    write!(out, "{}: {len} bytes of {to}", how.target.display())?;
+    if input.dataset().is_none() {
+        write!(out, ", {} bytes of {} before", input.bytes().len(), input.format)?;
+    }
+    Ok(writeln!(out)?)
+}
+
+/// Chooses the columns by the first part.
+fn choose(
+    table: &mut any::Table<'_>,
+    input: &Input,
+    how: &Convert,
+    to: Format,
+    memory: &mut Memory,
+) -> Result<Columns, Failure> {
+    table.restart()?;
+    let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(Columns::default()) };
+    let mut columns = Columns::all(&part, input.rules())?.pick(how.columns.as_deref())?;
+    // An array of bcolz alone has no name, and no other format does without; Filo calls it so, too.
+    if part.width() == 1 && to != Format::Bcolz {
+        columns.name_the_unnamed("v");
+    }
+    Ok(columns)
+}
+
+/// Returns the error of a builder: about the rows, or of the file that is written.
+fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
+    match e {
+        WriteError::Format(e) => e.into(),
+        WriteError::Sink(e) => Failure::of_file(target, e),
+    }
+}
+
+/// Checks the columns of the first part: one whose type the target format cannot store is an error that names it. So
+/// is a timestamp with a time zone, unless `any_time` allows the zone to be dropped.
+fn check<T: Table>(
+    table: &mut View<'_, T>,
+    to: Format,
+    holds: impl Fn(Type) -> bool,
+    hint: impl Fn(Type) -> &'static str,
+    any_time: bool,
+    scratch: &mut Scratch<'_>,
+) -> Result<(), Failure> {
+    table.restart()?;
+    let mut scope = scratch.scope();
+    let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
+    for k in 0..part.width() {
+        let column = part.column(k)?;
+        let mut ty = column.ty();
+        let mut inner = column;
+        // An array is held if its elements are.
+        while holds(ty) && ty.children() == 1 {
+            inner = inner.child(0)?;
+            ty = inner.ty();
+        }
+        let zone = column.zone()?.filter(|_| !any_time);
+        let why = match zone {
+            _ if !holds(ty) => format!("{ty}{}", hint(ty)),
+            Some(zone) => format!("zone ({zone}; --any-time leaves it out)"),
+            None => continue,
+        };
+        return Err(Failure::Input(format!("column {}: {to} holds no {why}", part.name(k)?)));
+    }
+    Ok(())
+}
+
+fn time_hint(ty: Type) -> &'static str {
+    match ty {
+        Type::Date(_) | Type::Time(_) | Type::Timestamp(_) => " (--stored-times writes the stored integers)",
+        _ => "",
+    }
+}
+
+fn to_jay<T: Table>(
+    table: &mut View<'_, T>,
+    how: &Convert,
+    keys: usize,
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
+    let options = WriteOptions {
+        layout: how.jay.layout.unwrap_or(Layout::New),
+        keys,
+        stats: !how.jay.no_stats,
+        bytes_as_text: how.jay.bytes_as_text,
+        any_time: how.any_time,
+    };
+    let hint = |ty| match ty {
+        Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes those that are text)",
+        Type::Timestamp(_) => " (--any-time makes nanoseconds of it, --stored-times integers)",
+        Type::List | Type::FixedList(_) => " in the old layout",
+        ty => time_hint(ty),
+    };
+    check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, how.any_time, scratch)?;
+    Target::new(&how.target).fill(|sink| {
+        let mut builder = jay::write::Builder::new(sink, &options)?;
+        table.restart()?;
+        convert(table, &mut builder, scratch)?;
+        builder.finish()
+    })
+}
+
+fn to_dataseries<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+    check(table, Format::DataSeries, |ty| FieldType::of_column(ty).is_some(), time_hint, true, scratch)?;
+    match how.dataseries.order.unwrap_or(Order::Little) {
+        Order::Little => to_dataseries_of::<T, LittleEndian>(table, how, scratch),
+        Order::Big => to_dataseries_of::<T, BigEndian>(table, how, scratch),
+    }
+}
+
+fn to_dataseries_of<T: Table, E: Endian>(
+    table: &mut View<'_, T>,
+    how: &Convert,
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
+    let compress = crate::rewrite::compress(how)?;
+    let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
+    let (mut xml, mut extents) = (None, 2u64);
+    table.restart()?;
+    loop {
+        let mut scope = scratch.scope();
+        let Some(part) = table.next_part(&mut scope)? else { break };
+        if xml.is_none() {
+            xml = Some(describe(name, &part, Vec::new()).map_err(|e| stop(&how.target, e))?);
+        }
+        extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
+    }
+    let Some(xml) = xml else {
+        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+    };
+    let mut memory = Memory::default();
+    while let Err(e) = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch()) {
+        memory.grow(e)?;
+    }
+    let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
+    let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
+    let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
+    Target::new(&how.target).fill(|sink| {
+        let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
+        let mut builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+        table.restart()?;
+        convert(table, &mut builder, scratch)?;
+        builder.finish()
+    })
+}
+
+fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+    if table.columns.numbers.len() != 1 {
+        let why = format!(
+            "a Filo vector is one column, and there are {}: choose it with --columns",
+            table.columns.numbers.len()
+        );
+        return Err(Failure::Usage(why));
+    }
+    check(table, Format::Filo, |ty| filo::Element::of_column(ty).is_some(), time_hint, true, scratch)?;
+    Target::new(&how.target).fill(|mut sink| {
+        let mut failed = None;
+        let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {
+            failed = sink.put(chunk).err();
+            Ok(())
+        });
+        table.restart()?;
+        convert(table, &mut builder, scratch)?;
+        match failed {
+            Some(e) => Err(WriteError::Sink(e)),
+            None => Ok(sink),
+        }
+    })
+}
+
+/// Names of compressors, and their shuffles.
+pub fn params(how: &Convert) -> Params {
+    let default = bcolz::write::WriteOptions::DEFAULT.params;
+    let level = how.bcolz.clevel.unwrap_or(default.level);
+    Params {
+        compressor: how.bcolz.codec.unwrap_or(default.compressor),
+        level,
+        shuffle: how.bcolz.shuffle.unwrap_or(default.shuffle),
+        ..default
+    }
+}
+
+fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+    if table.columns.numbers.is_empty() {
+        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+    }
+    let hint = |ty| match ty {
+        Type::Struct(_) => " (--records writes a structured dtype, which the original itself cannot open again)",
+        Type::Time(_) => time_hint(ty),
+        _ => "",
+    };
+    let holds = |ty| bcolz::write::holds(ty) && (how.bcolz.records || !matches!(ty, Type::Struct(_)));
+    check(table, Format::Bcolz, holds, hint, how.any_time, scratch)?;
+    let mut rows = 0u64;
+    table.restart()?;
+    loop {
+        let mut scope = scratch.scope();
+        let Some(part) = table.next_part(&mut scope)? else { break };
+        rows = rows.saturating_add(part.rows());
+    }
+    let options = bcolz::write::WriteOptions {
+        params: params(how),
+        chunklen: how.bcolz.chunklen.map(NonZeroU64::get),
+        expectedlen: Some(rows),
+        missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
+    };
+    let failed = |e: WriteError<bcolz::Failure>| match e {
+        WriteError::Format(e) if e.what() == What::BCOLZ_MISSING && !how.bcolz.fill_missing => {
+            Failure::Input(format!("{e} (--fill-missing writes NaN, 0, false, and empty texts for missing values)"))
+        }
+        WriteError::Format(e) => e.into(),
+        WriteError::Sink(failure) => failure.into(),
+    };
+    table.restart()?;
+    if how.target.extension().is_some_and(|extension| extension == CHUNK) {
+        if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
+            let why = "a chunk holds all rows of one column (--columns chooses it), and none are appended".to_owned();
+            return Err(Failure::Usage(why));
+        }
+        let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
+        let disk = Kept::default();
+        // A place where no dataset can be, as a file is replaced.
+        let mut builder = Builder::create_on(disk.clone(), how.target.join("chunk"), &options);
+        convert(table, &mut builder, scratch).map_err(failed)?;
+        builder.finish().map_err(Failure::from)?;
+        return disk.put(how);
+    }
+    let mut builder = if how.bcolz.append {
+        Builder::append(&how.target, &options).map_err(Failure::from)?
+    } else {
+        Builder::create(&how.target, &options)
+    };
+    convert(table, &mut builder, scratch).map_err(failed)?;
+    builder.finish().map_err(Failure::from)?;
+    let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
+    crate::bcolz::stored(&dataset)
+}
+
+/// Of a dataset keeps the one file of its rows, as bytes.
+#[derive(Clone, Default)]
+struct Kept(Rc<RefCell<Vec<u8>>>);
+
+impl Kept {
+    /// Writes the chunk in that file; of no rows there was none.
+    fn put(&self, how: &Convert) -> Result<u64, Failure> {
+        let kept = self.0.borrow();
+        let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
+        Target::new(&how.target).fill(|mut sink| {
+            match chunk {
+                Ok(chunk) => sink.put(chunk),
+                Err(_) if kept.is_empty() => {
+                    let (mut empty, mut memory) = (vec![0; max_len(0)], vec![0; encode_scratch_len(&params(how), 0)]);
+                    encode(&[], &params(how), &mut empty, &mut Scratch::new(&mut memory))?;
+                    sink.put(&empty)
+                }
+                Err(e) => return Err(e.into()),
+            }
+            .map_err(WriteError::Sink)?;
+            Ok(sink)
+        })
+    }
+}
+
+impl Disk for Kept {
+    fn create_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        if path.extension().is_some_and(|extension| extension == "blp") {
+            *self.0.borrow_mut() = bytes.to_vec();
+        }
+        Ok(())
+    }
+
+    fn rename(&mut self, _: &Path, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn sync_dir(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn remove_dir_all(&mut self, _: &Path) -> io::Result<()> {
+        Ok(())
+    }
+}

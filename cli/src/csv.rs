@@ -1,0 +1,159 @@
+//! Rows as CSV.
+//!
+//! One rule tells missing values from empty strings: a field is quoted if it holds a comma, a quote
+//! or a line break, or if it reads like a missing value. The text of a missing value is never quoted.
+//! (The `csv` crate cannot tell the two apart, and quotes a lone empty field whatever it means.)
+
+use std::fmt::{self, Write as _};
+use std::io::Write;
+
+use pilaster::Result;
+use pilaster::bytes::half_to_f32;
+use pilaster::column::{Batch, Column, Type, Value};
+
+use crate::digits;
+use crate::failure::Failure;
+use crate::json::{self, Style};
+use crate::walk::Rows;
+
+pub struct Csv<W> {
+    out: W,
+    header: bool,
+    /// What stands for a missing value.
+    missing: String,
+    /// Whether bytes that are text are shown as such.
+    texts: bool,
+    names: Vec<String>,
+    line: String,
+    field: String,
+}
+
+impl<W: Write> Csv<W> {
+    pub fn new(out: W, header: bool, missing: &str, texts: bool) -> Self {
+        let missing = missing.to_owned();
+        Csv { out, header, missing, texts, names: Vec::new(), line: String::new(), field: String::new() }
+    }
+
+    fn end(&mut self) -> std::result::Result<(), Failure> {
+        self.line.push('\n');
+        Ok(self.out.write_all(self.line.as_bytes())?)
+    }
+}
+
+impl<W: Write> Rows for Csv<W> {
+    fn names(&mut self, names: &[String]) -> std::result::Result<(), Failure> {
+        self.names = names.to_vec();
+        if !self.header {
+            return Ok(());
+        }
+        self.line.clear();
+        for (k, name) in names.iter().enumerate() {
+            self.line.push_str(if k > 0 { "," } else { "" });
+            quote(&mut self.line, name, &self.missing);
+        }
+        self.end()
+    }
+
+    fn row<C: Column>(
+        &mut self,
+        columns: &[C],
+        batches: &[Batch<'_, C>],
+        i: usize,
+    ) -> std::result::Result<(), Failure> {
+        self.line.clear();
+        for (k, ((name, column), batch)) in self.names.iter().zip(columns).zip(batches).enumerate() {
+            self.line.push_str(if k > 0 { "," } else { "" });
+            self.field.clear();
+            let texts = self.texts && column.ty() == Type::Bytes;
+            let there = field(&mut self.field, column, batch, i, texts)
+                .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+            if there {
+                quote(&mut self.line, &self.field, &self.missing);
+            } else {
+                self.line.push_str(&self.missing);
+            }
+        }
+        self.end()
+    }
+}
+
+/// Appends a value without quotes; false if it is missing.
+fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
+    match batch.value(i)? {
+        Value::Null => return Ok(false),
+        text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
+        Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
+            Ok(text) if texts => out.push_str(text),
+            _ => out.push_str(&digits::hex(bytes)),
+        },
+        Value::Int(value) => integer(out, value, column.ty()),
+        Value::Int256(words) => integer(out, digits::wide(words), column.ty()),
+        Value::F16(bits) => out.push_str(&digits::single(half_to_f32(bits))),
+        Value::F32(value) => out.push_str(&digits::single(value)),
+        Value::F64(value) => out.push_str(&digits::double(value)),
+        Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, Style::Plain, false)?,
+    }
+    Ok(true)
+}
+
+fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
+    match ty {
+        Type::Decimal { scale, .. } => out.push_str(&digits::decimal(&value.to_string(), scale)),
+        // Writing into a `String` does not fail.
+        _ => drop(write!(out, "{value}")),
+    }
+}
+
+/// Appends a field, in quotes if it needs them.
+fn quote(out: &mut String, field: &str, missing: &str) {
+    if field == missing || field.is_empty() || field.contains([',', '"', '\n', '\r']) {
+        out.push('"');
+        out.push_str(&field.replace('"', "\"\""));
+        out.push('"');
+    } else {
+        out.push_str(field);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Time;
+    use crate::columns::Rules;
+    use crate::sample;
+    use crate::walk::{Choice, rows};
+
+    fn text(names: &[&str], header: bool, missing: &str) -> String {
+        let mut out = Vec::new();
+        let (all, any) = (0..u64::MAX, Time::default());
+        let choice = Choice { rows: &all, columns: None, time: &any, rules: Rules::default() };
+        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn missing_is_nothing_and_empty_is_quoted() {
+        assert_eq!(text(&["text", "int"], true, ""), "text,int\n\"a\"\"b\u{1}\n\",1\n,\n\"\",-3\n");
+    }
+
+    #[test]
+    fn a_value_that_reads_like_a_missing_one_is_quoted() {
+        assert_eq!(text(&["int"], false, "-3"), "1\n-3\n\"-3\"\n");
+    }
+
+    #[test]
+    fn every_kind_of_value() {
+        let names = ["bool", "double", "half", "bytes", "decimal", "wide"];
+        let rows = text(&names, true, "NA");
+        assert_eq!(
+            rows,
+            "bool,double,half,bytes,decimal,wide\ntrue,1.5,1.0,00ff,123.45,0.01\nNA,NA,NA,NA,NA,NA\nfalse,Infinity,NaN,\"\",-0.05,-0.01\n"
+        );
+    }
+
+    #[test]
+    fn nested_values_are_json() {
+        assert_eq!(text(&["list"], false, ""), "\"[1,null]\"\n\n[-3]\n");
+        assert!(text(&["struct"], false, "").ends_with("\"{\"\"n\"\":-3,\"\"s\"\":\"\"\"\"}\"\n"));
+    }
+}

@@ -1,0 +1,317 @@
+//! What `dump` and `info` say of a DataSeries file alone: its tables, types, extents.
+
+use std::io::Write;
+
+use pilaster::any::File;
+use pilaster::column::{Column, Memory, Part, Table, Type, Value as Cell};
+use pilaster::dataseries::Relative;
+use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Header, Mode};
+use pilaster::dataseries::{Ordering, Pad};
+use serde_json::{Value, json};
+
+use crate::digits;
+use crate::dump::{self, Head, columns};
+use crate::failure::Failure;
+use crate::info;
+use crate::open::{Input, part_room};
+use crate::special::Special;
+use crate::walk::batches;
+
+impl Special for AnyFile<'_> {
+    fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+        extents(self, input.bytes().len(), out)?;
+        let room = part_room(&File::DataSeries(*self))?;
+        for ty in self.types().iter() {
+            info_type(self, &ty, out)?;
+            info::columns(&mut self.table(ty.name())?, room, out)?;
+        }
+        Ok(())
+    }
+
+    fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        tables(self, part_room(file)?, out)?;
+        writeln!(out, ",")?;
+        dump::facts(&facts(self, input.bytes().len())?, out)
+    }
+
+    fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
+        let (mut rows, mut extents) = (0u64, 0u64);
+        for ty in self.types().iter() {
+            let (n, count) = self::rows(self, ty.name())?;
+            (rows, extents) = (rows.saturating_add(n), extents.saturating_add(count));
+        }
+        let (order, size) = (self.order().name(), input.bytes().len());
+        Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
+    }
+}
+
+/// Rows and extents of a type, out of the headers alone.
+fn rows(file: &AnyFile<'_>, name: &str) -> Result<(u64, u64), Failure> {
+    let (mut rows, mut extents) = (0u64, 0u64);
+    file.headers(|header, of| {
+        if of == name.as_bytes() {
+            rows = rows.saturating_add(header.rows.into());
+            extents = extents.saturating_add(1);
+        }
+        Ok::<_, Failure>(())
+    })?;
+    Ok((rows, extents))
+}
+
+/// `dump`: the rows of all types.
+fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut counts = Vec::new();
+    for ty in file.types().iter() {
+        counts.push(rows(file, ty.name())?.0);
+    }
+    writeln!(out, " \"nrows\": {},", counts.iter().fold(0u64, |sum, rows| sum.saturating_add(*rows)))?;
+    write!(out, " \"tables\": [")?;
+    for (t, (ty, rows)) in file.types().iter().zip(&counts).enumerate() {
+        let mut table = file.table(ty.name())?;
+        let mut heads = Vec::new();
+        for (k, field) in ty.fields().enumerate() {
+            let texts = field.ty == FieldType::Variable32 && is_text(&mut table, k, room)?;
+            heads.push(Head {
+                name: field.name.to_owned(),
+                ty: type_name(field.ty, texts).to_owned(),
+                nullable: field.nullable,
+                rows: *rows,
+                facts: vec![("ds_type", field.ty.name().into())],
+                texts,
+            });
+        }
+        write!(out, "{}\n  {{\"type_name\": {}, ", if t > 0 { "," } else { "" }, Value::from(ty.name()))?;
+        write!(out, "\"nrows\": {rows}, \"columns\": [")?;
+        columns(&mut table, &heads, room, "\n   ", out)?;
+        write!(out, "]}}")?;
+    }
+    Ok(write!(out, "\n ]")?)
+}
+
+/// Whether all strings of a column are text.
+fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
+    let mut memory = Memory::with_len(room)?;
+    let mut outer = memory.scratch();
+    let mut text = true;
+    table.restart()?;
+    loop {
+        let mut scope = outer.scope();
+        let Some(part) = table.next_part(&mut scope)? else { return Ok(text) };
+        let column = part.column(k)?;
+        debug_assert_eq!(column.ty(), Type::Bytes);
+        batches(&column, 0..part.rows(), |batch| {
+            for i in 0..batch.len {
+                text &= match batch.value(i)? {
+                    Cell::Bytes(bytes) => std::str::from_utf8(bytes).is_ok(),
+                    _ => true,
+                };
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+}
+
+/// The name that the expectations have for a type.
+const fn type_name(ty: FieldType, texts: bool) -> &'static str {
+    match ty {
+        FieldType::Bool => "bool",
+        FieldType::Byte => "uint8",
+        FieldType::Int32 => "int32",
+        FieldType::Int64 => "int64",
+        FieldType::Double => "float64",
+        FieldType::Variable32 if texts => "string",
+        FieldType::Variable32 | FieldType::FixedWidth(_) => "bytes",
+    }
+}
+
+/// `dump`: what is particular to the format.
+fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value)>, Failure> {
+    let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
+    let mut extents = Vec::new();
+    file.headers(|header, name| {
+        let [fixed, variable] = modes(file, header, name);
+        let mode = |mode: Option<Mode>| mode.map(Mode::name);
+        extents.push(json!({
+            "offset": header.at, "size": header.span().len, "type": text(name),
+            "compressed_fixed": header.fixed, "compressed_variable": header.variable,
+            "nrecords": header.rows, "variable_size": header.pool,
+            "adler32": format!("{:08x}", header.adler), "lookup2": format!("{:08x}", header.hash),
+            "fixed_mode": mode(fixed), "variable_mode": mode(variable),
+        }));
+        Ok::<_, Failure>(())
+    })?;
+    let types: Vec<Value> = file.types().iter().map(|ty| type_facts(&ty)).collect();
+    let mut facts = vec![
+        ("byte_order", file.order().name().into()),
+        ("file_size", size.into()),
+        ("types", types.into()),
+        ("extents", extents.into()),
+    ];
+    if let Some((index, trailer)) = file.index() {
+        let mut rows = Vec::new();
+        for k in 0..index.len() {
+            let row = index.get(k)?;
+            rows.push(json!([row.span.at.to_string(), text(row.type_name)]));
+        }
+        facts.push(("index_rows", rows.into()));
+        let trailer = json!({
+            "index_size": trailer.index.len, "index_offset": trailer.index.at,
+            "chain": format!("{:08x}", trailer.chain), "lookup2": format!("{:08x}", trailer.hash),
+        });
+        facts.push(("trailer", trailer));
+    }
+    Ok(facts)
+}
+
+/// The modes of the parts of an extent, where there is something that has one.
+fn modes(file: &AnyFile<'_>, header: &Header, name: &[u8]) -> [Option<Mode>; 2] {
+    let records = file.types().find(name).is_some_and(|ty| header.rows > 0 && ty.record_len() > 0);
+    [records.then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)]
+}
+
+fn type_facts(ty: &ExtentType<'_>) -> Value {
+    let fields: Vec<Value> = ty.fields().map(|field| field_facts(&field)).collect();
+    let (major, minor) = ty.version();
+    json!({
+        "type_name": ty.name(), "xml": String::from_utf8_lossy(ty.xml()), "fixed_record_size": ty.record_len(),
+        "version": format!("{major}.{minor}"), "namespace": ty.namespace(), "fields": fields,
+    })
+}
+
+fn field_facts(field: &Field<'_>) -> Value {
+    let mut facts = vec![
+        ("name", json!(field.name)),
+        ("ds_type", json!(field.ty.name())),
+        ("nullable", json!(field.nullable)),
+        ("size", json!(field.ty.size().max(1))),
+        ("offset", json!(field.slot.at)),
+    ];
+    if field.ty == FieldType::Bool {
+        facts.push(("bit", json!(field.slot.mask.trailing_zeros())));
+    }
+    if let Some(null) = field.slot.null {
+        facts.extend([("null_offset", json!(null.at)), ("null_bit", json!(null.mask.trailing_zeros()))]);
+    }
+    if field.unique {
+        facts.push(("pack_unique", json!(true)));
+    }
+    if field.base != 0.0 {
+        facts.push(("doublebase", json!(format!("bits:{:016x}", field.base.to_bits()))));
+    }
+    facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<serde_json::Map<_, _>>().into()
+}
+
+/// `info`: the file as a whole, and how its extents are stored.
+fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), Failure> {
+    /// What is summed up of extents that are stored alike.
+    struct Sum {
+        ty: String,
+        modes: [Option<Mode>; 2],
+        extents: u64,
+        rows: u64,
+        stored: u64,
+        unpacked: u64,
+    }
+    let mut sums: Vec<Sum> = Vec::new();
+    let end = file.headers(|header, name| {
+        let (ty, modes) = (String::from_utf8_lossy(name), modes(file, header, name));
+        let place = sums.iter().position(|sum| sum.ty == ty && sum.modes == modes);
+        let at = place.unwrap_or_else(|| {
+            sums.push(Sum { ty: ty.into_owned(), modes, extents: 0, rows: 0, stored: 0, unpacked: 0 });
+            sums.len().saturating_sub(1)
+        });
+        let Some(sum) = sums.get_mut(at) else { return Ok(()) };
+        let record = file.types().find(name).map_or(0, |ty| ty.record_len() as u64);
+        let records = record.saturating_mul(header.rows.into());
+        sum.extents = sum.extents.saturating_add(1);
+        sum.rows = sum.rows.saturating_add(header.rows.into());
+        sum.stored = sum.stored.saturating_add(header.span().len);
+        sum.unpacked = sum.unpacked.saturating_add(records).saturating_add(header.pool.into());
+        Ok::<_, Failure>(())
+    })?;
+    writeln!(out, "order     {}-endian", file.order().name())?;
+    let left = |at: u64| (size as u64).saturating_sub(at);
+    match end {
+        Some(End::Trailer { at, .. }) if file.index().is_some() => {
+            writeln!(out, "end       index and trailer at {at}")?
+        }
+        Some(End::Trailer { at, .. }) => writeln!(out, "end       trailer at {at}, {} bytes from there", left(at))?,
+        Some(End::File { at }) => writeln!(out, "end       file ends at {at}, without a trailer")?,
+        Some(End::Erased { at }) => writeln!(out, "end       erased from {at}, {} bytes", left(at))?,
+        None => {}
+    }
+    let width = sums.iter().map(|sum| sum.ty.chars().count()).fold("type".len(), usize::max);
+    let head = ["records", "strings", "extents", "rows", "stored", "unpacked", "ratio"];
+    let [records, strings, extents, rows, stored, unpacked, ratio] = head;
+    write!(out, "\n{:width$}  {records:>7}  {strings:>7}  {extents:>7}  {rows:>10}", "type")?;
+    writeln!(out, "  {stored:>12}  {unpacked:>12}  {ratio:>5}")?;
+    for sum in &sums {
+        let [fixed, variable] = sum.modes.map(|mode| mode.map_or("-", Mode::name));
+        let ratio = sum.stored as f64 / (sum.unpacked as f64).max(1.0);
+        write!(out, "{:width$}  {fixed:>7}  {variable:>7}  {:>7}  {:>10}", sum.ty, sum.extents, sum.rows)?;
+        writeln!(out, "  {:>12}  {:>12}  {ratio:>5.3}", sum.stored, sum.unpacked)?;
+    }
+    Ok(())
+}
+
+/// `info`: a type, its options and those of its fields.
+fn info_type(file: &AnyFile<'_>, ty: &ExtentType<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let (rows, extents) = rows(file, ty.name())?;
+    let (major, minor) = ty.version();
+    writeln!(out, "\ntable     {}", ty.name())?;
+    if !ty.namespace().is_empty() {
+        writeln!(out, "namespace {}", ty.namespace())?;
+    }
+    writeln!(out, "version   {major}.{minor}")?;
+    writeln!(out, "rows      {rows} in {extents} extents, {} bytes each", ty.record_len())?;
+    let options = ty.options();
+    let mut packing = Vec::new();
+    if options.compact {
+        packing.push("nulls compacted");
+    }
+    if options.pad == Pad::MaxColumnSize {
+        packing.push("padded to the largest column");
+    }
+    if options.ordering == Ordering::BigToSmall {
+        packing.push("big to small");
+    }
+    if !packing.is_empty() {
+        writeln!(out, "packing   {}", packing.join(", "))?;
+    }
+    let name = ty.fields().map(|field| field.name.chars().count()).fold("field".len(), usize::max);
+    writeln!(out, "\n{:name$}  {:<14}  {:>6}  options", "field", "type", "offset")?;
+    for field in ty.fields() {
+        let kind = match field.ty {
+            FieldType::FixedWidth(size) => format!("fixedwidth({size})"),
+            other => other.name().to_owned(),
+        };
+        let line = format!("{:name$}  {kind:<14}  {:>6}  {}", field.name, field.slot.at, field_options(ty, &field));
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    Ok(())
+}
+
+fn field_options(ty: &ExtentType<'_>, field: &Field<'_>) -> String {
+    let mut options = Vec::new();
+    if field.nullable {
+        options.push("nullable".to_owned());
+    }
+    if field.unique {
+        options.push("unique".to_owned());
+    }
+    match field.relative {
+        Relative::No => {}
+        Relative::Own => options.push("relative to itself".to_owned()),
+        Relative::To(base) => {
+            let name = ty.field(base as usize).map_or("", |base| base.name);
+            options.push(format!("relative to {name}"));
+        }
+    }
+    if let Some(scale) = field.scale {
+        options.push(format!("scale {}", digits::double(scale)));
+    }
+    if field.base != 0.0 {
+        options.push(format!("base {}", digits::double(field.base)));
+    }
+    options.join(", ")
+}

@@ -1,0 +1,112 @@
+//! The text of numbers and bytes.
+
+/// The shortest text that reads back as the same single; `Infinity` in full, as JavaScript, R, Python
+/// and Rust all read it.
+pub fn single(value: f32) -> String {
+    if value.is_infinite() { infinity(value > 0.0) } else { format!("{value:?}") }
+}
+
+/// The same of a double.
+pub fn double(value: f64) -> String {
+    if value.is_infinite() { infinity(value > 0.0) } else { format!("{value:?}") }
+}
+
+fn infinity(positive: bool) -> String {
+    if positive { "Infinity".to_owned() } else { "-Infinity".to_owned() }
+}
+
+/// A signed number of 256 bits in decimal digits.
+pub fn wide(words: [u64; 4]) -> String {
+    let [a, b, c, d] = words;
+    let negative = d >> 63 == 1;
+    let mut left = [d, c, b, a];
+    if negative {
+        // Two's complement: all bits turned over, plus one from the lowest word up.
+        let mut carry = true;
+        for word in left.iter_mut().rev() {
+            (*word, carry) = (!*word).overflowing_add(carry.into());
+        }
+    }
+    /// The largest power of ten in a word.
+    const STEP: u128 = 10_000_000_000_000_000_000;
+    let mut groups = Vec::new();
+    while groups.is_empty() || left != [0; 4] {
+        let mut rest = 0u128;
+        for word in &mut left {
+            let part = rest << 64 | u128::from(*word);
+            // `rest` is below STEP, so the quotient is below 2^64.
+            *word = u64::try_from(part.div_euclid(STEP)).unwrap_or(u64::MAX);
+            rest = part.rem_euclid(STEP);
+        }
+        groups.push(rest);
+    }
+    let mut text = String::from(if negative { "-" } else { "" });
+    let mut groups = groups.iter().rev();
+    if let Some(first) = groups.next() {
+        text.push_str(&first.to_string());
+    }
+    for group in groups {
+        text.push_str(&format!("{group:019}"));
+    }
+    text
+}
+
+/// `unscaled` times 10^-`scale`, without an exponent.
+pub fn decimal(unscaled: &str, scale: i8) -> String {
+    let (sign, digits) = unscaled.strip_prefix('-').map_or(("", unscaled), |digits| ("-", digits));
+    let places = usize::from(scale.unsigned_abs());
+    if scale <= 0 {
+        let zeros = if digits == "0" { 0 } else { places };
+        return format!("{sign}{digits}{}", "0".repeat(zeros));
+    }
+    // At least one digit in front of the point.
+    let padded = format!("{digits:0>width$}", width = places.saturating_add(1));
+    let (whole, part) = padded.split_at(padded.len().saturating_sub(places));
+    format!("{sign}{whole}.{part}")
+}
+
+/// Lower-case hexadecimal digits.
+pub fn hex(bytes: &[u8]) -> String {
+    let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or('?');
+    bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn floats_read_back() {
+        for value in [0.1, -0.0, 1e300, 5e-324, 123_456_789.0] {
+            assert_eq!(double(value).parse::<f64>().unwrap().to_bits(), value.to_bits());
+        }
+        assert_eq!(single(0.1), "0.1", "not the digits of the double nearest to it");
+        assert_eq!(double(f64::NEG_INFINITY), "-Infinity");
+        assert_eq!(double(f64::NAN), "NaN");
+    }
+
+    #[test]
+    fn numbers_of_256_bits() {
+        assert_eq!(wide([0; 4]), "0");
+        assert_eq!(wide([u64::MAX; 4]), "-1");
+        assert_eq!(wide([0, 1, 0, 0]), "18446744073709551616");
+        let least = "-57896044618658097711785492504343953926634992332820282019728792003956564819968";
+        assert_eq!(wide([0, 0, 0, 1 << 63]), least);
+        // Digits in the middle that are zero.
+        assert_eq!(wide([10_000_000_000_000_000_001, 0, 0, 0]), "10000000000000000001");
+    }
+
+    #[test]
+    fn decimals_have_a_point_and_no_exponent() {
+        for (unscaled, scale, text) in [
+            ("12345", 2, "123.45"),
+            ("-5", 3, "-0.005"),
+            ("0", 2, "0.00"),
+            ("7", 0, "7"),
+            ("7", -3, "7000"),
+            ("0", -3, "0"),
+        ] {
+            assert_eq!(decimal(unscaled, scale), text);
+        }
+    }
+}

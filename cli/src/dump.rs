@@ -1,0 +1,194 @@
+//! `dump`: every value exactly, as one JSON document.
+
+use std::io::Write;
+
+use pilaster::any::File;
+use pilaster::column::{Column, Memory, Part, Table, Type};
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use crate::digits;
+use crate::failure::Failure;
+use crate::json::{self, Style};
+use crate::open::Input;
+use crate::progress::Progress;
+use crate::special::Special;
+use crate::walk::batches;
+
+/// The longest column that is printed in full, in rows.
+const SHOWN: u64 = 2000;
+/// Rows that are printed at each end of a longer column.
+const ENDS: u64 = 20;
+
+pub fn run(input: &Input, file: &File<'_>, special: &dyn Special, out: &mut dyn Write) -> Result<(), Failure> {
+    // First, so that nothing is printed about a damaged file.
+    special.verify(input, file)?;
+    writeln!(out, "{{\n \"file\": {}, \"format\": \"{}\",", Value::from(input.name.as_str()), input.format)?;
+    special.dump(input, file, out)?;
+    Ok(writeln!(out, "\n}}")?)
+}
+
+/// The table of a file that has one, after what is particular to the format.
+pub fn table<T: Table>(
+    rows: u64,
+    facts: &[(&'static str, Value)],
+    heads: &[Head],
+    table: &mut T,
+    room: u64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    writeln!(out, " \"nrows\": {rows},")?;
+    self::facts(facts, out)?;
+    write!(out, ",\n \"columns\": [")?;
+    columns(table, heads, room, "\n  ", out)?;
+    Ok(write!(out, "\n ]")?)
+}
+
+/// Prints what is particular to a format.
+pub fn facts(facts: &[(&'static str, Value)], out: &mut dyn Write) -> Result<(), Failure> {
+    write!(out, " \"facts\": {{")?;
+    for (k, (key, value)) in facts.iter().enumerate() {
+        write!(out, "{}\"{key}\": {value}", if k > 0 { ", " } else { "" })?;
+    }
+    Ok(write!(out, "}}")?)
+}
+
+/// What is said of a column before its values.
+pub struct Head {
+    pub name: String,
+    pub ty: String,
+    pub nullable: bool,
+    /// Rows of all parts.
+    pub rows: u64,
+    /// What else is known of it.
+    pub facts: Vec<(&'static str, Value)>,
+    /// Whether its bytes are text.
+    pub texts: bool,
+}
+
+/// Prints the objects of all columns, each behind `gap`.
+pub fn columns<T: Table>(
+    table: &mut T,
+    heads: &[Head],
+    room: u64,
+    gap: &str,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
+    for (k, head) in heads.iter().enumerate() {
+        let (name, ty) = (Value::from(head.name.as_str()), Value::from(head.ty.as_str()));
+        write!(out, "{}{gap}{{", if k > 0 { "," } else { "" })?;
+        write!(out, "\"name\": {name}, \"type\": {ty}, \"nullable\": {}", head.nullable)?;
+        for (key, value) in &head.facts {
+            write!(out, ", \"{key}\": {value}")?;
+        }
+        values(table, k, head, room, out)?;
+        write!(out, "}}")?;
+    }
+    Ok(())
+}
+
+/// Prints the values of column `k`.
+fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let mut memory = Memory::with_len(room)?;
+    let mut outer = memory.scratch();
+    let (mut tape, mut text) = (Tape::new(head.rows), String::new());
+    table.restart()?;
+    loop {
+        let mut scope = outer.scope();
+        let Some(part) = table.next_part(&mut scope)? else { break };
+        let column = part.column(k)?;
+        batches(&column, 0..part.rows(), |batch| {
+            for i in 0..batch.len {
+                text.clear();
+                json::value(&mut text, &column, batch, i, Style::Exact, head.texts)
+                    .map_err(|e| Failure::in_row(&head.name, batch.first.saturating_add(i as u64), e))?;
+                tape.put(&text, out)?;
+            }
+            Ok::<_, Failure>(())
+        })?;
+    }
+    tape.end(out)
+}
+
+/// Returns the name of the type with those of its children.
+pub fn type_name<C: Column>(column: &C) -> pilaster::Result<String> {
+    let child = |k| type_name(&column.child(k)?);
+    Ok(match column.ty() {
+        Type::Timestamp(unit) => match column.zone()? {
+            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
+            None => format!("timestamp[{}]", unit.name()),
+        },
+        Type::List => format!("list<{}>", child(0)?),
+        Type::FixedList(n) => format!("fixed_size_list<{},{n}>", child(0)?),
+        Type::Map => {
+            let entry = column.child(0)?;
+            format!("map<{},{}>", type_name(&entry.child(0)?)?, type_name(&entry.child(1)?)?)
+        }
+        Type::Struct(n) => {
+            let mut fields = Vec::new();
+            for k in 0..n as usize {
+                fields.push(format!("{}:{}", column.child_name(k)?, child(k)?));
+            }
+            format!("struct<{}>", fields.join(","))
+        }
+        other => other.to_string(),
+    })
+}
+
+/// The values of one column as they go by.
+pub struct Tape {
+    rows: u64,
+    done: u64,
+    hash: Sha256,
+    head: Vec<String>,
+    tail: Vec<String>,
+    progress: Progress,
+}
+
+impl Tape {
+    pub fn new(rows: u64) -> Self {
+        Tape {
+            rows,
+            done: 0,
+            hash: Sha256::new(),
+            head: Vec::new(),
+            tail: Vec::new(),
+            progress: Progress::new(rows, false),
+        }
+    }
+
+    /// Takes the next value.
+    pub fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
+        if self.done > 0 {
+            self.hash.update("\n");
+        }
+        self.hash.update(text);
+        if self.rows <= SHOWN {
+            write!(out, "{}{text}", if self.done > 0 { ", " } else { ", \"values\": [" })?;
+        } else {
+            if self.done < ENDS {
+                self.head.push(text.to_owned());
+            }
+            if self.rows.saturating_sub(self.done) <= ENDS {
+                self.tail.push(text.to_owned());
+            }
+        }
+        self.done = self.done.saturating_add(1);
+        if self.done.is_multiple_of(1 << 16) {
+            self.progress.at(self.done);
+        }
+        Ok(())
+    }
+
+    /// Prints what is known at the end only.
+    pub fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
+        let digest = digits::hex(&self.hash.finalize());
+        if self.rows <= SHOWN {
+            write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;
+        } else {
+            let (head, tail) = (self.head.join(", "), self.tail.join(", "));
+            write!(out, ", \"sha256\": \"{digest}\", \"head\": [{head}], \"tail\": [{tail}]")?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,96 @@
+//! What is particular to a Filo vector.
+
+use std::io::Write;
+
+use pilaster::any::File;
+use pilaster::column::{Column as _, Once, Part as _, Type};
+use pilaster::filo::Packing;
+use pilaster::filo::{Element, Vector};
+use serde_json::{Value, json};
+
+use crate::dump::{self, Head, type_name};
+use crate::failure::Failure;
+use crate::info;
+use crate::open::Input;
+use crate::special::Special;
+
+impl Special for Vector<'_> {
+    fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
+        head(self, input.bytes(), out)?;
+        info::columns(&mut Once::new(*self), 0, out)
+    }
+
+    fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+        let mut heads = Vec::new();
+        for k in 0..self.width() {
+            let column = self.column(k)?;
+            let ty = match column.ty() {
+                // A timestamp of Filo is a long by another name.
+                Type::Timestamp(_) => "int64".to_owned(),
+                _ => type_name(&column)?,
+            };
+            // Every element type of Filo has a missing value, whether the encoding can hold one or not.
+            let (name, rows) = (self.name(k)?.to_owned(), self.rows());
+            heads.push(Head { name, ty, nullable: true, rows, facts: Vec::new(), texts: false });
+        }
+        dump::table(self.rows(), &facts(self, input.bytes()), &heads, &mut Once::new(*self), 0, out)
+    }
+
+    fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
+        let (rows, size, encoding) = (self.rows(), input.bytes().len(), self.encoding());
+        Ok(format!("{rows} rows, {size} bytes, filo {encoding} as {}", self.element()))
+    }
+}
+
+fn head(vector: &Vector<'_>, bytes: &[u8], out: &mut dyn Write) -> Result<(), Failure> {
+    let word = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let encoding = vector.encoding();
+    writeln!(out, "element   {}", element_name(vector.element()))?;
+    writeln!(out, "header    0x{word:08x} ({})", vector.header().name())?;
+    writeln!(out, "encoding  {encoding}")?;
+    if let Some(packing) = encoding.packing() {
+        let sign = match packing {
+            Packing::W64 => "",
+            packing if packing.signed() => ", signed",
+            _ => ", unsigned",
+        };
+        writeln!(out, "packing   {} bits{sign}", packing.bits())?;
+    }
+    write!(out, "rows      {}", vector.rows())?;
+    if vector.rows() > 0 {
+        write!(out, ", {:.2} bytes each", bytes.len() as f64 / vector.rows() as f64)?;
+    }
+    writeln!(out)?;
+    Ok(())
+}
+
+/// What is particular to a Filo vector. The header word is not kept by the view: the two high bytes
+/// say nothing, except the row count of an empty vector.
+fn facts(vector: &Vector<'_>, bytes: &[u8]) -> Vec<(&'static str, Value)> {
+    let word = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    let mut facts = vec![
+        ("element_type", json!(element_name(vector.element()))),
+        ("header", json!(format!("0x{word:08x}"))),
+        ("size_bytes", json!(bytes.len())),
+    ];
+    if matches!(vector.element(), Element::Timestamp | Element::DateTime) {
+        facts.push(("unit", json!("milliseconds since epoch")));
+    }
+    facts
+}
+
+/// The element type in the format's own spelling.
+const fn element_name(element: Element) -> &'static str {
+    match element {
+        Element::Boolean => "Boolean",
+        Element::Int => "Int",
+        Element::Long => "Long",
+        Element::Float => "Float",
+        Element::Double => "Double",
+        Element::String => "String",
+        Element::Utf8 => "UTF8",
+        Element::Blob => "Blob",
+        Element::Timestamp => "Timestamp",
+        Element::DateTime => "DateTime",
+    }
+}

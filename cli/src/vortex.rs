@@ -1,0 +1,235 @@
+//! What `info` and `dump` say of a Vortex file alone: its tree of layouts and encodings, and their bytes.
+
+use std::io::Write;
+
+use pilaster::any::File as AnyFile;
+use pilaster::column::{Column as _, Part};
+use pilaster::error::{Error, Result, What};
+use pilaster::vortex::{File, Role, Visit};
+use serde_json::{Map, Value, json};
+
+use crate::digits;
+use crate::dump::{self, Head, type_name};
+use crate::failure::Failure;
+use crate::info;
+use crate::open::{Input, part_room};
+use crate::special::Special;
+
+impl Special for File<'_> {
+    fn info(&self, _: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+        tree_and_encodings(self, out)?;
+        // A column that cannot be decoded is told of above; nothing is counted then.
+        match info::columns(&mut self.table()?, 0, out) {
+            Err(Failure::Format(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
+            Err(Failure::Input(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
+            done => done,
+        }
+    }
+
+    fn dump(&self, _: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+        let part = self.part()?;
+        let mut heads = Vec::new();
+        for k in 0..part.width() {
+            let column = part.column(k)?;
+            let (name, ty) = (part.name(k)?.to_owned(), type_name(&column)?);
+            let (nullable, rows) = (column.nullable(), part.rows());
+            heads.push(Head { name, ty, nullable, rows, facts: Vec::new(), texts: false });
+        }
+        dump::table(part.rows(), &facts(self)?, &heads, &mut self.table()?, part_room(file)?, out)
+    }
+
+    fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
+        let (rows, segments, size) = (self.rows()?, self.segments(), input.bytes().len());
+        Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex"))
+    }
+
+    /// Names an id that is unknown.
+    fn explain(&self, e: Error) -> Failure {
+        match self.unknown_id(&e) {
+            Some(id) => Failure::Input(format!("{e}: {id}")),
+            None => Failure::Format(e),
+        }
+    }
+}
+
+/// Draws the layouts, and lists per column which encodings hold its bytes.
+fn tree_and_encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+    writeln!(out, "rows      {}", file.rows()?)?;
+    writeln!(out, "segments  {}", file.segments())?;
+    for i in 0..file.metadata_len() {
+        let (key, span) = file.metadata(i)?;
+        writeln!(out, "metadata  {key}: {} bytes at {}", span.len, span.at)?;
+    }
+    writeln!(out, "\nlayout")?;
+    let mut lines = Vec::new();
+    file.visit(true, &mut |visit| {
+        lines.push(layout(visit));
+        Ok(())
+    })?;
+    for line in lines {
+        writeln!(out, "{line}")?;
+    }
+    encodings(file, out)
+}
+
+fn layout(visit: &Visit<'_>) -> String {
+    let role = match visit.role {
+        Role::Root => String::new(),
+        Role::Field(name) => format!("{name}: "),
+        Role::Validity => "validity: ".to_owned(),
+        Role::Chunk(k) => format!("[{k}] "),
+        Role::Values => "values: ".to_owned(),
+        Role::Codes => "codes: ".to_owned(),
+        Role::Data => "data: ".to_owned(),
+        Role::Zones => "zones: ".to_owned(),
+        Role::Child(k) => format!("({k}) "),
+    };
+    let id = String::from_utf8_lossy(visit.id);
+    let mut line = format!("{}{role}{id}", "  ".repeat(usize::from(visit.depth).saturating_add(1)));
+    if let Some(rows) = visit.rows {
+        line.push_str(&format!(", {rows} rows"));
+    }
+    if let Some(span) = visit.segment {
+        line.push_str(&format!(", {} bytes at {}", span.len, span.at));
+    }
+    line
+}
+
+/// What one encoding holds of one column.
+struct Share {
+    column: Option<usize>,
+    id: String,
+    arrays: u64,
+    bytes: u64,
+}
+
+fn encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
+    let shares = shares(file)?;
+    let part = file.part()?;
+    writeln!(out, "\nencodings of each column, with the bytes of their own buffers and metadata")?;
+    for share in &shares {
+        let name = match share.column {
+            Some(k) => part.name(k)?.to_owned(),
+            None => "(root)".to_owned(),
+        };
+        writeln!(out, "  {name}: {}, {} arrays, {} bytes", share.id, share.arrays, share.bytes)?;
+    }
+    Ok(())
+}
+
+/// Arrays of each encoding in each column, columns in order, the largest encodings first.
+fn shares(file: &File<'_>) -> Result<Vec<Share>> {
+    let mut shares: Vec<Share> = Vec::new();
+    file.visit(false, &mut |visit| {
+        if !visit.is_array {
+            return Ok(());
+        }
+        let zones = if visit.in_zones { " (zones)" } else { "" };
+        let id = format!("{}{zones}", String::from_utf8_lossy(visit.id));
+        match shares.iter_mut().find(|share| share.column == visit.column && share.id == id) {
+            Some(share) => {
+                share.arrays = share.arrays.saturating_add(1);
+                share.bytes = share.bytes.saturating_add(visit.bytes);
+            }
+            None => shares.push(Share { column: visit.column, id, arrays: 1, bytes: visit.bytes }),
+        }
+        Ok(())
+    })?;
+    shares.sort_by(|a, b| a.column.cmp(&b.column).then(b.bytes.cmp(&a.bytes)));
+    Ok(shares)
+}
+
+/// Nodes of a tree that `dump` shows, long types counted as several; a larger one it leaves out, as a small file may
+/// describe one without end.
+const SHOWN: usize = 1 << 16;
+
+/// What is particular to a Vortex file.
+fn facts(file: &File<'_>) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
+    let mut facts = vec![
+        ("file_bytes", json!(file.source().len())),
+        ("rows", json!(file.rows()?)),
+        ("dtype", json!(file.dtype().to_string())),
+        ("segments_offset_length_alignexp", segments(file)?),
+    ];
+    if file.metadata_len() > 0 {
+        facts.push(("metadata", metadata(file)?));
+    }
+    if let Some(tree) = tree(file)? {
+        facts.push(("layout_tree", tree));
+    }
+    Ok(facts)
+}
+
+fn segments(file: &File<'_>) -> Result<Value> {
+    let count = u32::try_from(file.segments()).unwrap_or(u32::MAX);
+    let of = |i| Ok(json!([file.segment(i)?.at, file.segment(i)?.len, file.segment_alignment(i)?]));
+    (0..count).map(of).collect()
+}
+
+/// The pieces of user data.
+fn metadata(file: &File<'_>) -> Result<Value> {
+    let of = |i| {
+        let (key, span) = file.metadata(i)?;
+        Ok(json!({"key": key, "hex": digits::hex(file.source().get(span, What::VORTEX_POSTSCRIPT)?)}))
+    };
+    (0..file.metadata_len()).map(of).collect()
+}
+
+/// The tree of layouts and arrays, in the words of the golden files.
+fn tree(file: &File<'_>) -> Result<Option<Value>> {
+    // The nodes from the root to the last one seen, each with its depth.
+    let mut path: Vec<(u16, bool, Map<String, Value>)> = Vec::new();
+    let mut count = 0usize;
+    file.visit(false, &mut |visit| {
+        if count <= SHOWN {
+            fold(&mut path, visit.depth);
+            let node = node(visit)?;
+            let ty = node.get("dtype").and_then(Value::as_str).map_or(0, str::len);
+            count = count.saturating_add(ty >> 5).saturating_add(1);
+            path.push((visit.depth, visit.is_array, node));
+        }
+        Ok(())
+    })?;
+    fold(&mut path, 1);
+    Ok(path.pop().filter(|_| count <= SHOWN).map(|(.., root)| Value::Object(root)))
+}
+
+/// Puts the nodes from `depth` on into those above them.
+fn fold(path: &mut Vec<(u16, bool, Map<String, Value>)>, depth: u16) {
+    while path.last().is_some_and(|(at, ..)| *at >= depth) {
+        let Some((_, is_array, node)) = path.pop() else { return };
+        let Some((_, in_array, above)) = path.last_mut() else { return };
+        if is_array && !*in_array {
+            above.insert("array".to_owned(), Value::Object(node));
+        } else if let Value::Array(children) = above.entry("children").or_insert_with(|| json!([])) {
+            children.push(Value::Object(node));
+        }
+    }
+}
+
+fn node(visit: &Visit<'_>) -> Result<Map<String, Value>> {
+    let mut node = Map::new();
+    let mut put = |key: &str, value: Value| node.insert(key.to_owned(), value);
+    put(if visit.is_array { "encoding" } else { "layout" }, json!(String::from_utf8_lossy(visit.id)));
+    put("metadata_hex", json!(digits::hex(visit.metadata()?)));
+    if visit.is_array {
+        let lengths = (0..visit.buffers()?).map(|k| visit.buffer(k).map(|buffer| buffer.len));
+        put("buffer_lengths", json!(lengths.collect::<Result<Vec<_>>>()?));
+        return Ok(node);
+    }
+    let role = match visit.role {
+        Role::Root => None,
+        Role::Field(name) => Some(name.to_owned()),
+        Role::Validity => Some("validity".to_owned()),
+        Role::Chunk(k) | Role::Child(k) => Some(format!("[{k}]")),
+        Role::Values => Some("values".to_owned()),
+        Role::Codes => Some("codes".to_owned()),
+        Role::Data => Some("data".to_owned()),
+        Role::Zones => Some("zones".to_owned()),
+    };
+    role.map(|role| put("role", json!(role)));
+    visit.dtype.map(|dtype| put("dtype", json!(dtype.to_string())));
+    put("rows", json!(visit.rows));
+    visit.segment_number()?.map(|number| put("segments", json!([number])));
+    Ok(node)
+}

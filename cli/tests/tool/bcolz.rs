@@ -1,0 +1,289 @@
+//! The tool on bcolz: datasets, which are directories, and chunks.
+
+use serde_json::Value;
+use sha2::{Digest as _, Sha256};
+
+use crate::common::{self, Golden};
+use crate::{bad, good, hex, run};
+
+/// Every third: each call is a process.
+fn goldens(chunks: bool) -> Vec<Golden> {
+    let all = common::of("bcolz").into_iter().filter(|golden| golden.path.is_file() == chunks);
+    let all: Vec<_> = if chunks { all.step_by(3).collect() } else { all.collect() };
+    assert!(all.len() > 40);
+    all
+}
+
+/// What the expectation says, `dump` says too.
+fn covers(dump: &Value, expected: &Value, keys: &[&str]) {
+    for key in keys.iter().filter(|key| !expected[*key].is_null()) {
+        assert_eq!(dump[*key], expected[*key], "{key} of {}", expected["name"]);
+    }
+}
+
+#[test]
+fn dump_agrees_with_every_golden_dataset() {
+    for golden in goldens(false) {
+        let path = golden.path.to_str().unwrap();
+        let dump: Value =
+            serde_json::from_str(&good(&["dump", "--json", path])).unwrap_or_else(|e| panic!("{path}: {e}"));
+        println!("{path}");
+        covers(&dump, &golden.expected, &["file", "format", "nrows"]);
+        covers(&dump["facts"], &golden.expected["facts"], &["kind", "attrs", "files"]);
+        let columns = |value: &Value| value["columns"].as_array().unwrap().clone();
+        assert_eq!(columns(&dump).len(), columns(&golden.expected).len());
+        for (dump, expected) in columns(&dump).iter().zip(&columns(&golden.expected)) {
+            let keys = ["name", "type", "dtype", "shape", "nullable", "values", "sha256", "head", "tail"];
+            covers(dump, expected, &keys);
+            for (dump, expected) in dump["fields"].as_array().into_iter().zip(expected["fields"].as_array()) {
+                assert_eq!(dump.len(), expected.len());
+                dump.iter().zip(expected).for_each(|(dump, expected)| covers(dump, expected, &keys));
+            }
+        }
+    }
+}
+
+#[test]
+fn dump_agrees_with_golden_chunks() {
+    for golden in goldens(true) {
+        let path = golden.path.to_str().unwrap();
+        if golden.expected["expect"] == "error" {
+            for command in ["dump", "verify"] {
+                bad(1, &[command, path]);
+            }
+            continue;
+        }
+        let dump: Value = serde_json::from_str(&good(&["dump", path])).unwrap();
+        covers(&dump, &golden.expected, &["format", "kind", "nbytes", "sha256"]);
+        let keys = ["codec", "memcpyed", "typesize", "nbytes", "blocksize", "ctbytes"];
+        covers(&dump["header"], &golden.expected["header"], &keys);
+        assert!(good(&["info", path]).contains("format    bcolz\n"));
+        assert!(good(&["verify", path]).contains(": ok, "));
+        let bytes = good(&["cat", "--no-header", "--dtype", "uint8", path]);
+        assert_eq!(bytes.lines().count() as u64, golden.expected["nbytes"].as_u64().unwrap());
+        let digest = Sha256::digest(bytes.lines().map(|byte| byte.parse().unwrap()).collect::<Vec<u8>>());
+        assert_eq!(golden.expected["sha256"], hex(&digest));
+    }
+}
+
+/// A chunk alone does not say what its items are; the caller may.
+#[test]
+fn rows_of_a_chunk() {
+    let table = "../tests/golden/bcolz/ctable_basic";
+    let column = |name: &str| good(&["cat", "--no-header", "--columns", name, table]);
+    let info = good(&["info", table]);
+    let columns: Vec<Vec<&str>> = info.lines().skip(6).map(|line| line.split_whitespace().collect()).collect();
+    assert!(columns.len() == 4, "{info}");
+    for (k, fields) in columns.iter().enumerate() {
+        let (name, dtype) = (fields[0], fields[1]);
+        let path = target(&format!("bcolz_{name}.blosc"));
+        let codec = ["blosclz", "lz4hc", "zlib", "zstd"][k];
+        assert!(good(&["convert", "--columns", name, "--codec", codec, table, &path]).contains("bytes of bcolz"));
+        assert_eq!(good(&["cat", "--no-header", "--dtype", dtype, &path]), column(name), "{name} as {dtype}");
+        let head: String = column(name).lines().take(3).map(|line| line.to_owned() + "\n").collect();
+        assert_eq!(good(&["head", "-n3", "--no-header", "--dtype", dtype, &path]), head);
+        assert!(good(&["verify", &path]).contains("ok, ") && good(&["info", &path]).contains("unpacked "));
+        // To another format, and to a dataset.
+        for to in ["jay", "ds", "filo", "bcolz"] {
+            // Jay has no place for the least int; DataSeries and Filo keep bytes in other ways.
+            if (name, to) == ("id", "jay") || (name == "sym" && to != "bcolz") {
+                continue;
+            }
+            let to = target(&format!("bcolz_chunk_{name}.{to}"));
+            let _ = std::fs::remove_file(&to);
+            good(&["convert", "--dtype", dtype, &path, &to]);
+            let element = match (to.ends_with("filo"), dtype) {
+                (false, _) => &[][..],
+                (true, "int32") => &["--type", "int"],
+                (true, "bool") => &["--type", "boolean"],
+                (true, _) => &["--type", "double"],
+            };
+            // To Jay, NaN is a missing value.
+            let wanted = if to.ends_with("jay") { column(name).replace("NaN\n", "\n") } else { column(name) };
+            assert!(good(&[&["cat", "--no-header", &to], element].concat()) == wanted, "{dtype} in {to}");
+        }
+    }
+    // Without a type, items are bytes; of another size they do not fit.
+    let golden = "../tests/golden/bcolz/chunks/size_128_ts4.blosc";
+    let rows = good(&["cat", "--no-header", golden]);
+    assert!(rows.lines().count() == 32 && rows.lines().all(|row| row.len() == 8), "{rows}");
+    let line = bad(1, &["cat", "../tests/golden/bcolz/chunks/size_130_ts4.blosc"]);
+    assert!(line.contains("no whole items of |V4") && line.contains("--dtype"), "{line}");
+    assert!(bad(2, &["cat", "--dtype", "complex64", golden]).contains("--dtype complex64"));
+    assert!(bad(1, &["cat", "--dtype", "object", golden]).contains("--dtype"));
+    assert!(bad(2, &["cat", "--dtype", "int8", table]).contains("--dtype is for single chunks"));
+    assert!(
+        bad(2, &["cat", "--dtype", "int8", "../tests/golden/jay/alltypes_n1.jay"])
+            .contains("--dtype is for Blosc chunks")
+    );
+    assert!(bad(2, &["convert", table, "never.blosc"]).contains("one column"));
+    let empty = target("bcolz_empty.blosc");
+    let _ = std::fs::remove_file(&empty);
+    good(&["convert", "../tests/golden/bcolz/bound_0", &empty]);
+    assert_eq!(good(&["cat", "--no-header", "--dtype", "int32", &empty]), "");
+}
+
+#[test]
+fn info_and_verify_and_rows() {
+    for golden in goldens(false) {
+        let path = golden.path.to_str().unwrap();
+        let info = good(&["info", path]);
+        assert!(info.contains(&format!("rows      {}\n", golden.expected["nrows"])), "{info}");
+        let verify = good(&["verify", path]);
+        assert!(verify.contains(&format!("ok, {} rows", golden.expected["nrows"])), "{verify}");
+        let rows = good(&["cat", "--json-lines", path]);
+        assert_eq!(rows.lines().count() as u64, golden.expected["nrows"].as_u64().unwrap(), "{path}");
+    }
+    let rows =
+        good(&["head", "-n", "2", "--columns", "m,f", "--format-out=jsonl", "../tests/golden/bcolz/ctable_multi"]);
+    assert_eq!(rows, "{\"m\":[1002,1002,1003],\"f\":-0.4}\n{\"m\":[1000,998,998],\"f\":-0.5}\n");
+}
+
+#[test]
+fn calls_that_make_no_sense() {
+    let path = "../tests/golden/bcolz/ctable_basic";
+    assert!(bad(2, &["cat", "--type", "int", path]).contains("not for bcolz"));
+    assert!(bad(2, &["verify", "--no-index", path]).contains("not for bcolz"));
+    assert!(bad(2, &["cat", "--table", "x", path]).contains("--table"));
+    assert!(bad(2, &["cat", "--columns", "nope", path]).contains("there is no column \"nope\""));
+    assert!(bad(1, &["convert", path, path, "--format-out", "bcolz"]).contains("exist"));
+    assert!(
+        bad(2, &["convert", "--codec", "lzma", path, "never.bcolz"])
+            .contains("--codec <NAME>' [possible values: blosclz, ")
+    );
+    assert!(
+        bad(2, &["convert", "--clevel", "10", path, "never.bcolz"])
+            .contains("'10' for '--clevel <N>': 10 is not in 0..=9")
+    );
+    assert!(
+        bad(2, &["convert", "--shuffle", "words", path, "never.bcolz"])
+            .contains("[possible values: none, bytes, bits]")
+    );
+    let line = bad(1, &["convert", "../tests/golden/bcolz/struct", "never.bcolz"]);
+    assert!(line.contains("holds no struct") && line.contains("--records"), "{line}");
+    assert!(!std::path::Path::new("never.bcolz").exists());
+}
+
+/// A table of bcolz becomes a Jay file with the same rows.
+#[test]
+fn convert_to_another_format() {
+    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_to.jay");
+    let target = target.to_str().unwrap();
+    let source = "../tests/golden/bcolz/ctable_changed";
+    assert!(good(&["convert", source, target]).contains("bytes of jay"));
+    assert_eq!(good(&["cat", "--json-lines", target]), good(&["cat", "--json-lines", source]));
+    // An array alone has no name; others call it as a Filo vector is called.
+    let jay = ["const", "multi_3d", "dtype_be_u2", "dtype_f2", "dtype_U4", "dtype_M8ns", "dflt_nan", "dtype_b1"];
+    let series = ["dtype_f8", "dtype_be_i4", "dtype_b1", "dtype_be_u2", "void_V300", "object"];
+    for (goldens, to) in [(&jay[..], "jay"), (&series, "ds")] {
+        for golden in goldens {
+            let (source, target) = (format!("../tests/golden/bcolz/{golden}"), self::target(&format!("bcolz_v.{to}")));
+            let _ = std::fs::remove_file(&target);
+            good(&["convert", &source, &target]);
+            let (rows, values) = (good(&["cat", &target]), good(&["cat", "--no-header", &source]));
+            // To Jay, NaN is a missing value.
+            let nan = |values: &str| values.replace("\"\"NaN\"\"", "null").replace("NaN\n", "\n");
+            let values = if to == "jay" { nan(&values) } else { values };
+            assert_eq!(rows.split_once('\n').unwrap(), ("v", &values[..]), "{golden} to {to}");
+        }
+    }
+    for (golden, to, what) in [
+        ("multi_2d", "ds", "column v: dataseries holds no fixed_size_list(6)"),
+        ("dtype_f2", "filo", "column v: filo holds no float16"),
+        ("struct", "jay", "column v: jay holds no struct(3)"),
+        ("dtype_M8D", "jay", "--any-time"),
+    ] {
+        let line = bad(1, &["convert", &format!("../tests/golden/bcolz/{golden}"), &format!("never.{to}")]);
+        assert!(line.contains(what), "{line}");
+    }
+}
+
+fn target(name: &str) -> String {
+    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = std::fs::remove_dir_all(&path);
+    path.to_str().unwrap().to_owned()
+}
+
+/// Rows of Jay become a dataset; missing values only if that is asked for; and appended, they are there twice.
+#[test]
+fn convert_from_another_format_and_append() {
+    let (jay, bcolz) = (target("bcolz_from.jay"), target("bcolz_from.bcolz"));
+    let _ = std::fs::remove_file(&jay);
+    good(&["convert", "../tests/golden/bcolz/ctable_changed", &jay]);
+    good(&["convert", "--codec", "zstd", "--clevel", "9", "--shuffle", "bits", "--chunklen", "10", &jay, &bcolz]);
+    let rows = good(&["cat", "--json-lines", &jay]);
+    assert_eq!(good(&["cat", "--json-lines", &bcolz]), rows);
+    let info = good(&["info", &bcolz]);
+    assert!(info.contains("zstd 9 bits") && info.contains("format    bcolz ctable"), "{info}");
+    good(&["convert", "--append", &jay, &bcolz]);
+    assert_eq!(good(&["cat", "--json-lines", &bcolz]), [&rows[..], &rows].concat());
+    assert!(good(&["verify", &bcolz]).contains(": ok, "));
+    let line = bad(1, &["convert", "--append", "../tests/golden/bcolz/ctable_multi", &bcolz]);
+    assert!(line.contains("dtype"), "{line}");
+
+    for nulls in ["arrow_bool_packed", "arrow_fixed_validity", "arrow_str32_validity"] {
+        let (from, to) = (format!("../tests/golden/jay/{nulls}.jay"), target("bcolz_missing.bcolz"));
+        let line = bad(1, &["convert", &from, &to]);
+        assert!(line.contains("no missing values") && line.contains("--fill-missing"), "{line}");
+        assert!(!std::path::Path::new(&to).exists());
+        good(&["convert", "--fill-missing", &from, &to]);
+        let count = |path: &str| good(&["cat", "--json-lines", path]).lines().count();
+        assert_eq!(count(&to), count(&from));
+    }
+    let rows = |path: &str| good(&["cat", "--json-lines", path]);
+    for golden in ["", "_nested", "_nested_offsets", "_offsets", "_aligned", "_titles"] {
+        let (golden, records) = (format!("../tests/golden/bcolz/struct{golden}"), target("bcolz_records.bcolz"));
+        good(&["convert", "--records", &golden, &records]);
+        assert_eq!(rows(&records), rows(&golden));
+        // Where fields lie is up to the dataset that takes them.
+        good(&["convert", "--records", "--append", &golden, &records]);
+        assert_eq!(rows(&records), rows(&golden).repeat(2));
+    }
+    let padded = target("bcolz_padded.bcolz");
+    copy("../tests/golden/bcolz/struct_nested_offsets", &padded);
+    good(&["convert", "--records", "--append", "../tests/golden/bcolz/struct_nested_offsets", &padded]);
+    assert_eq!(rows(&padded), rows("../tests/golden/bcolz/struct_nested_offsets").repeat(2));
+}
+
+fn copy(from: impl AsRef<std::path::Path>, to: impl AsRef<std::path::Path>) {
+    std::fs::create_dir_all(&to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
+        let to = to.as_ref().join(entry.file_name());
+        if entry.file_type().unwrap().is_dir() {
+            copy(entry.path(), to);
+        } else {
+            std::fs::copy(entry.path(), to).unwrap();
+        }
+    }
+}
+
+/// What is damaged is an error that names the file; asked for, it is read around.
+#[test]
+fn damage_is_said_and_read_around() {
+    let dir = target("bcolz_damaged.bcolz");
+    good(&["convert", "--chunklen", "20", "../tests/golden/bcolz/ctable_changed", &dir]);
+    let sound = good(&["cat", "--json-lines", &dir]);
+    std::fs::remove_file(std::path::Path::new(&dir).join("c/data/__1.blp")).unwrap();
+    for command in ["cat", "dump", "verify", "info"] {
+        let output = run(&[command, &dir]);
+        assert_eq!(output.status.code(), Some(1));
+        assert!(String::from_utf8_lossy(&output.stderr).contains("c/data/__1.blp"));
+    }
+    for command in ["dump", "verify", "info", "cat"] {
+        let output = run(&[command, "--tolerant", &dir]);
+        let line = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && line.lines().count() == 1, "{command}: {line}");
+        assert!(line.contains("column c, rows 20..40") && line.contains("c/data/__1.blp"), "{line}");
+    }
+    let rows = String::from_utf8(run(&["cat", "--json-lines", "--tolerant", &dir]).stdout).unwrap();
+    for (row, (read, sound)) in rows.lines().zip(sound.lines()).enumerate() {
+        let lost = (20..40).contains(&row);
+        assert_eq!(read == sound, !lost);
+        assert_eq!(read.contains("\"c\":null"), lost, "{read}");
+    }
+    let clean = target("bcolz_clean.bcolz");
+    let output = run(&["recover", &dir, &clean]);
+    assert!(String::from_utf8_lossy(&output.stdout).contains("35 of 55 rows in 3 columns"), "{output:?}");
+    let kept: Vec<_> = sound.lines().enumerate().filter(|(row, _)| !(20..40).contains(row)).map(|(_, l)| l).collect();
+    assert_eq!(good(&["cat", "--json-lines", &clean]).lines().collect::<Vec<_>>(), kept);
+}

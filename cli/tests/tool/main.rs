@@ -1,0 +1,76 @@
+//! The command-line tool, run as a process on every golden file.
+
+#[path = "../../../tests/common/mod.rs"]
+mod common;
+
+mod bcolz;
+mod dataseries;
+mod filo;
+mod jay;
+mod vortex;
+mod vortex_convert;
+mod write;
+
+use std::fs;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+fn pilaster() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_pilaster"))
+}
+
+fn run(args: &[&str]) -> Output {
+    pilaster().args(args).output().unwrap()
+}
+
+fn run_on(args: &[&str], input: &[u8]) -> Output {
+    let mut child =
+        pilaster().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn out(output: &Output) -> &str {
+    str::from_utf8(&output.stdout).unwrap()
+}
+
+/// Returns standard output of a call that must succeed and print nothing on standard error.
+fn good(args: &[&str]) -> String {
+    let output = run(args);
+    assert_eq!((output.status.code(), str::from_utf8(&output.stderr)), (Some(0), Ok("")), "{args:?}");
+    out(&output).to_owned()
+}
+
+/// Returns the one line on standard error of a call that must fail with `status` and print nothing else.
+fn bad(status: i32, args: &[&str]) -> String {
+    failed(status, &run(args))
+}
+
+fn failed(status: i32, output: &Output) -> String {
+    let line = str::from_utf8(&output.stderr).unwrap();
+    assert_eq!((output.status.code(), out(output)), (Some(status), ""), "{line}");
+    assert!(line.starts_with("pilaster: ") && line.ends_with('\n') && line.lines().count() == 1, "{line:?}");
+    line.trim_end().to_owned()
+}
+
+/// Returns a new empty directory for one test.
+fn place(name: &str) -> PathBuf {
+    let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&place);
+    fs::create_dir_all(&place).unwrap();
+    place
+}
+
+/// Returns the digest of the expectations: over the JSON texts of the values, joined by line feeds.
+fn digest(values: &[Value]) -> String {
+    let text = values.iter().map(Value::to_string).collect::<Vec<_>>().join("\n");
+    hex(&Sha256::digest(text))
+}
+
+fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,144 @@
+//! The command line on Vortex files: `dump` against every golden expectation, `info`, `verify`, `cat`.
+
+use std::path::Path;
+
+use serde_json::Value;
+
+use crate::common;
+use crate::{bad, good};
+
+/// Files with a column that is not decoded, and one without a type.
+const NOT_READ: &[(&str, &str)] =
+    &[("enc_v2_preview_a", "vortex.decimal_byte_parts.v2"), ("lay_no_dtype_a", "vortex dtype")];
+
+#[test]
+fn dump_and_verify_agree_with_every_golden() {
+    let (mut seen, mut trees) = (0, 0);
+    for golden in common::of("vortex") {
+        let path = golden.path.to_str().unwrap();
+        let name = golden.name.strip_prefix("vortex/").unwrap();
+        if golden.path.extension().is_none_or(|extension| extension != "vortex") {
+            continue;
+        }
+        seen += 1;
+        if let Some((_, why)) = NOT_READ.iter().find(|(not_read, _)| *not_read == name) {
+            assert!(bad(1, &["dump", "--json", path]).contains(why), "{name}");
+            assert!(bad(1, &["verify", path]).contains(why), "{name}");
+            continue;
+        }
+        assert!(good(&["verify", path]).contains(": ok, "), "{name}");
+        let dump: Value = serde_json::from_str(&good(&["dump", "--json", path])).unwrap();
+        for key in ["file", "format", "nrows"] {
+            assert_eq!(dump[key], golden.expected[key], "{name}");
+        }
+        if !golden.expected["facts"]["file_bytes"].is_null() {
+            assert_eq!(dump["facts"]["file_bytes"], golden.expected["facts"]["file_bytes"], "{name}");
+        }
+        for key in ["rows", "dtype", "segments_offset_length_alignexp"] {
+            assert_eq!(dump["facts"][key], golden.expected["facts"][key], "{name}: {key}");
+        }
+        // The file has its pieces of user data in order, the expectation in any.
+        let [ours, theirs] = [&dump, &golden.expected].map(|all| {
+            let mut pieces = all["facts"]["metadata"].as_array().cloned().unwrap_or_default();
+            pieces.sort_by_key(|piece| piece["key"].to_string());
+            pieces
+        });
+        assert_eq!(ours, theirs, "{name}: metadata");
+        if let Some(tree) = golden.expected["facts"].get("layout_tree") {
+            same_tree(&dump["facts"]["layout_tree"], tree, false, name);
+            trees += 1;
+        }
+        let columns = golden.expected["columns"].as_array().unwrap();
+        assert_eq!(dump["columns"].as_array().unwrap().len(), columns.len(), "{name}");
+        for (column, expected) in dump["columns"].as_array().unwrap().iter().zip(columns) {
+            for key in ["name", "type", "nullable", "values", "sha256"] {
+                // A column may be shown in full here that the expectation cuts, and the other way round.
+                if !expected[key].is_null() && !column[key].is_null() {
+                    assert_eq!(column[key], expected[key], "{name}, column {}", expected["name"]);
+                }
+            }
+            assert!(column["values"].is_array() || column["sha256"].is_string());
+        }
+    }
+    assert!(seen >= 96 && trees >= 90, "{seen} files, {trees} trees");
+}
+
+/// Compares a tree of layouts with that of an expectation.
+fn same_tree(ours: &Value, theirs: &Value, in_zones: bool, name: &str) {
+    let in_zones = in_zones || theirs["role"] == "zones";
+    for key in ["layout", "role", "rows", "segments", "dtype"] {
+        // The original makes a type of what a table of zones holds, which is none of the file.
+        if !(in_zones && key == "dtype") {
+            assert_eq!(ours[key], theirs[key], "{name}: {key} of {theirs}");
+        }
+    }
+    // The expectation has metadata as the original would write it now; of dictionaries it adds fields.
+    if !(theirs["layout"] == "vortex.dict" && name.starts_with("legacy")) {
+        assert_eq!(ours["metadata_hex"], theirs["metadata_hex"], "{name}: {theirs}");
+    }
+    match &theirs["array"] {
+        // Written short, where there was no room for more.
+        Value::String(text) => assert_eq!(short(&ours["array"]), *text, "{name}"),
+        array => same_array(&ours["array"], array, name),
+    }
+    let [ours, theirs] = [ours, theirs].map(|tree| tree["children"].as_array().map_or(&[][..], Vec::as_slice));
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        same_tree(ours, theirs, in_zones, name);
+    }
+}
+
+fn same_array(ours: &Value, theirs: &Value, name: &str) {
+    for key in ["encoding", "metadata_hex", "buffer_lengths"] {
+        assert_eq!(ours[key], theirs[key], "{name}: {key} of {theirs}");
+    }
+    let [ours, theirs] = [ours, theirs].map(|array| array["children"].as_array().map_or(&[][..], Vec::as_slice));
+    assert_eq!(ours.len(), theirs.len(), "{name}");
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        same_array(ours, theirs, name);
+    }
+}
+
+/// `id(child,…)`.
+fn short(array: &Value) -> String {
+    let id = array["encoding"].as_str().unwrap();
+    match array["children"].as_array() {
+        Some(children) => format!("{id}({})", children.iter().map(short).collect::<Vec<_>>().join(",")),
+        None => id.to_owned(),
+    }
+}
+
+#[test]
+fn info_draws_the_layout_and_lists_encodings() {
+    let path = Path::new("../tests/golden/vortex/lay_chunked_zones_a.vortex");
+    let info = good(&["info", path.to_str().unwrap()]);
+    for expected in [
+        "format    vortex",
+        "rows      250",
+        "  vortex.struct, 250 rows",
+        "a: vortex.zoned, 250 rows",
+        "data: vortex.chunked, 250 rows",
+        "[2] vortex.flat, 58 rows, ",
+        "zones: vortex.flat, 3 rows, ",
+        "  a: vortex.primitive, 3 arrays, ",
+    ] {
+        assert!(info.contains(expected), "{expected:?} is not in\n{info}");
+    }
+    // A file that is not decoded in full still says how it is stored: here of an encoding with a newer name.
+    let mut bytes = std::fs::read("../tests/golden/vortex/enc_pco_b.vortex").unwrap();
+    let id = bytes.windows(10).position(|id| id == b"vortex.pco").unwrap();
+    bytes[id..id + 10].copy_from_slice(b"vortex.new");
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("encoding_that_is_new.vortex");
+    std::fs::write(&path, bytes).unwrap();
+    let info = good(&["info", path.to_str().unwrap()]);
+    assert!(info.contains("vortex.new, 1 arrays") && info.contains("not all columns can be read"), "{info}");
+}
+
+#[test]
+fn rows_are_printed() {
+    let path = "../tests/golden/vortex/enc_list_b.vortex";
+    let lines = good(&["head", "--json-lines", "--rows", "2", path]);
+    assert!(lines.starts_with("{\"list\":[-15106],\"listutf8n\":[\"thirteen byte\"],"), "{lines}");
+    let csv = good(&["cat", "../tests/golden/vortex/def_root_i64_a.vortex"]);
+    assert_eq!(csv.lines().collect::<Vec<_>>()[1..], ["3", "", "-3", "4611686018427387904"]);
+}

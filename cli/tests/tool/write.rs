@@ -1,0 +1,131 @@
+//! The commands that write files: `convert` and `recover`, on every golden.
+
+use std::fs;
+
+use serde_json::Value;
+
+use crate::common;
+use crate::{bad, good, place, run};
+
+fn tables(file: &str) -> Value {
+    serde_json::from_str::<Value>(&good(&["dump", file])).unwrap()["tables"].take()
+}
+
+fn goldens() -> Vec<common::Golden> {
+    let all = common::of("dataseries").into_iter();
+    all.filter(|golden| !golden.name.contains("damaged") && !golden.name.contains("varcount")).collect()
+}
+
+/// What a call of `convert` changes.
+const WAYS: [&[&str]; 4] = [
+    &["--compress", "none"],
+    &["--order", "big", "--compress", "lzf,lz4,snappy"],
+    &["--order", "little", "--plain", "--pad", "max_column_size", "--ordering", "big_to_small", "--compact", "no"],
+    &["--compact", "yes", "--ordering", "small_to_big", "--compress", "zlib", "--level", "1"],
+];
+
+#[test]
+fn converted_files_hold_the_same_rows() {
+    let place = place("convert");
+    let target = place.join("out.ds");
+    let target = target.to_str().unwrap();
+    // Each golden in one way, all ways over all goldens in turn: each process takes its time.
+    for (golden, way) in goldens().iter().zip(WAYS.iter().cycle()) {
+        let path = golden.path.to_str().unwrap();
+        // Scaled values that were rounded differ by what a second rounding makes of them.
+        if golden.name.contains("lossy") {
+            continue;
+        }
+        good(&[&["convert"], *way, &[path, target]].concat());
+        assert!(good(&["verify", target]).contains(": ok, "), "{}", golden.name);
+        assert_eq!(tables(target), tables(path), "{} {way:?}", golden.name);
+    }
+    assert_eq!(fs::read_dir(place).unwrap().count(), 1, "nothing else is left there");
+}
+
+#[test]
+fn without_a_change_an_uncompressed_file_stays_as_it_is() {
+    let target = place("same").join("out.ds");
+    for name in ["tiny", "tiny_be", "tiny_compact", "nulls_compact_mixed_none_be"] {
+        let path = format!("../tests/golden/dataseries/{name}.ds");
+        good(&["convert", "--compress", "none", &path, target.to_str().unwrap()]);
+        assert!(fs::read(&path).unwrap() == fs::read(&target).unwrap(), "{name}");
+    }
+    let twin = "../tests/golden/dataseries/tiny_be.ds";
+    good(&["convert", "--order", "little", "--compress", "none", twin, target.to_str().unwrap()]);
+    assert!(fs::read("../tests/golden/dataseries/tiny.ds").unwrap() == fs::read(&target).unwrap());
+}
+
+#[test]
+fn packing_shrinks_and_plain_cells_grow() {
+    let target = place("pack").join("out.ds");
+    let target = target.to_str().unwrap();
+    let packed = "../tests/golden/dataseries/sensor_log_zlib.ds";
+    let size = |way: &[&str]| {
+        good(&[&["convert"], way, &[packed, target]].concat());
+        fs::metadata(target).unwrap().len()
+    };
+    let (kept, plain) = (size(&["--compress", "zlib"]), size(&["--compress", "zlib", "--plain"]));
+    assert!(kept < plain, "{kept} {plain}");
+    assert!(!good(&["info", target]).contains("relative"));
+    assert!(size(&[]) <= kept, "the smallest of all is no larger than one of them");
+}
+
+#[test]
+fn recovered_files_are_sound() {
+    let target = place("recover").join("out.ds");
+    let target = target.to_str().unwrap();
+    let mut recovered = 0;
+    for golden in common::of("dataseries") {
+        let output = run(&["recover", "--format", "dataseries", golden.path.to_str().unwrap(), target]);
+        if output.status.code() == Some(0) {
+            assert!(good(&["verify", target]).contains(": ok, "), "{}", golden.name);
+            let report = String::from_utf8(output.stdout).unwrap();
+            if !golden.name.contains("damaged") {
+                assert!(report.ends_with("; nothing is lost\n"), "{}: {report}", golden.name);
+                assert_eq!(tables(target), tables(golden.path.to_str().unwrap()), "{}", golden.name);
+            }
+            recovered += 1;
+        } else {
+            assert!(golden.name.contains("damaged"), "{}", golden.name);
+        }
+    }
+    assert!(recovered > 190, "only {recovered}");
+}
+
+#[test]
+fn what_is_lost_is_said() {
+    let target = place("lost").join("out.ds");
+    let target = target.to_str().unwrap();
+    let report = good(&["recover", "../tests/golden/dataseries/damaged/payload_flip.ds", target]);
+    assert!(
+        report.starts_with("lost: 2744 bytes at 340, rows of Test::AllTypes: dataseries extent adler32"),
+        "{report}"
+    );
+    assert!(report.ends_with("out.ds: 20 rows in 1 extents, 2148 bytes; lost 2744 bytes in 1 places\n"), "{report}");
+
+    // Without a header the order and the types come from elsewhere.
+    let lost = "../tests/golden/dataseries/damaged/bad_magic.ds";
+    let sound = "../tests/golden/dataseries/all_types_zlib.ds";
+    let why = bad(1, &["recover", "--format", "dataseries", lost, target]);
+    assert!(why.contains("--types names a sound file"), "{why}");
+    let report = good(&["recover", "--format", "dataseries", "--types", sound, "--order", "little", lost, target]);
+    assert!(report.ends_with("; nothing is lost\n"), "{report}");
+}
+
+#[test]
+fn a_target_that_cannot_be_is_an_error() {
+    let place = place("target");
+    let nowhere = place.join("no/such/place.ds");
+    let sound = "../tests/golden/dataseries/tiny.ds";
+    assert!(bad(1, &["convert", sound, nowhere.to_str().unwrap()]).contains("place.ds: "));
+    let target = place.join("out.ds");
+    let damaged = "../tests/golden/dataseries/damaged/payload_flip.ds";
+    assert!(bad(1, &["convert", damaged, target.to_str().unwrap()]).contains("adler32"));
+    assert_eq!(fs::read_dir(place).unwrap().count(), 0, "no half of a file is left");
+    let filo = "../tests/golden/filo/bin_double.filo";
+    let why = bad(2, &["convert", "--to", "vortex", "--type", "double", filo, target.to_str().unwrap()]);
+    assert!(why.contains("vortex cannot be written so far"), "{why}");
+    good(&["convert", "--type", "double", filo, target.to_str().unwrap()]);
+    assert!(good(&["verify", target.to_str().unwrap()]).contains(": ok, "));
+}

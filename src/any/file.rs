@@ -1,0 +1,296 @@
+//! A file of any format, and its tables.
+
+use core::fmt;
+
+use super::{Format, Table};
+#[cfg(feature = "bcolz")]
+use crate::bcolz;
+use crate::bytes::Scratch;
+#[cfg(any(feature = "filo", feature = "jay"))]
+use crate::column::Once;
+#[cfg(feature = "dataseries")]
+use crate::dataseries;
+use crate::error::{Error, Kind, Result, What};
+#[cfg(feature = "filo")]
+use crate::filo;
+#[cfg(feature = "jay")]
+use crate::jay;
+#[cfg(feature = "vortex")]
+use crate::vortex;
+
+/// What a caller says about a file that its bytes do not say.
+///
+/// ```
+/// use pilaster::any::Hints;
+///
+/// let hints = Hints { tolerant: true, ..Hints::default() };
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Hints<'h> {
+    /// What a Filo vector holds.
+    #[cfg(feature = "filo")]
+    pub element: Option<filo::Element>,
+    /// That a DataSeries file shall be read from the front, without trailer and index.
+    #[cfg(feature = "dataseries")]
+    pub sequential: bool,
+    /// What a Blosc chunk holds, as numpy spells it: `<i8`, `S5`; without it, byte strings of the size of its items.
+    pub dtype: Option<&'h str>,
+    /// That of a Jay file or a bcolz dataset whatever can be read is read.
+    pub tolerant: bool,
+}
+
+/// What is wrong with a file; with a dataset, also which of its files it is.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum FileError {
+    /// Its bytes are wrong, or the scratch is too small.
+    Format(Error),
+    /// A file of a dataset is missing or wrong.
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    Dataset(bcolz::Failure),
+}
+
+impl From<Error> for FileError {
+    fn from(e: Error) -> Self {
+        FileError::Format(e)
+    }
+}
+
+impl fmt::Display for FileError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            FileError::Format(e) => e.fmt(f),
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            FileError::Dataset(e) => e.fmt(f),
+        }
+    }
+}
+
+impl core::error::Error for FileError {
+    fn source(&self) -> Option<&(dyn core::error::Error + 'static)> {
+        match self {
+            FileError::Format(_) => None,
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            FileError::Dataset(e) => e.source(),
+        }
+    }
+}
+
+/// A file of any format that this build reads. Not `non_exhaustive`: where a format needs something
+/// of its own, the compiler shall name the place.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "one per file, and a heap would be needed to make it small")]
+pub enum File<'a> {
+    /// One Filo vector.
+    #[cfg(feature = "filo")]
+    Filo(filo::Vector<'a>),
+    /// A DataSeries file.
+    #[cfg(feature = "dataseries")]
+    DataSeries(dataseries::AnyFile<'a>),
+    /// One Blosc 1 chunk, with the header of a bcolz file or bare. What its bytes mean it does not say, but the caller
+    /// may.
+    #[cfg(feature = "bcolz")]
+    Bcolz(bcolz::chunk::Chunk<'a>, Option<bcolz::Dtype<'a>>),
+    /// A bcolz dataset, opened from its directory: by [`From`], not by [`open`](File::open).
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    Dataset(&'a bcolz::Dataset),
+    /// A Jay file.
+    #[cfg(feature = "jay")]
+    Jay(jay::File<'a>),
+    /// A Vortex file.
+    #[cfg(feature = "vortex")]
+    Vortex(vortex::File<'a>),
+}
+
+impl<'a> File<'a> {
+    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, a Vortex
+    /// file or a Jay file (which takes some meanwhile), types and index of a DataSeries file.
+    ///
+    /// # Errors
+    /// Those of the format's own reader; [`Format::unreadable`] if there is none;
+    /// [`Kind::Misuse`] for a Filo vector without its element type; [`Kind::NoRoom`].
+    pub fn open(bytes: &'a [u8], format: Format, hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
+        let _ = (&hints, &scratch);
+        match format {
+            #[cfg(feature = "filo")]
+            Format::Filo => {
+                let element = hints.element.ok_or_else(|| Error::new(Kind::Misuse, What::FILO_ELEMENT, 0))?;
+                filo::Vector::open(bytes, element).map(File::Filo)
+            }
+            #[cfg(feature = "dataseries")]
+            Format::DataSeries => {
+                let options = &dataseries::ReadOptions::DEFAULT;
+                let file = match hints.sequential {
+                    true => dataseries::AnyFile::open_sequential(bytes, options, scratch)?,
+                    false => dataseries::AnyFile::open(bytes, options, scratch)?,
+                };
+                Ok(File::DataSeries(file))
+            }
+            #[cfg(feature = "bcolz")]
+            Format::Bcolz => {
+                let chunk = match bytes.starts_with(b"blpk") {
+                    true => bcolz::open_file(bytes)?,
+                    false => bcolz::chunk::Chunk::open(bytes)?,
+                };
+                Ok(File::Bcolz(chunk, hints.dtype.map(bcolz::Dtype::parse).transpose()?))
+            }
+            #[cfg(feature = "jay")]
+            Format::Jay => {
+                // Who does not know the format does not know the writer either.
+                let options =
+                    jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
+                jay::File::open(bytes, &options, scratch).map(File::Jay)
+            }
+            #[cfg(feature = "vortex")]
+            Format::Vortex => vortex::File::open(bytes).map(File::Vortex),
+            #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
+            other => Err(other.unreadable()),
+        }
+    }
+
+    /// The format.
+    #[must_use]
+    pub const fn format(&self) -> Format {
+        match self {
+            #[cfg(feature = "filo")]
+            File::Filo(_) => Format::Filo,
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(_) => Format::DataSeries,
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(..) => Format::Bcolz,
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            File::Dataset(_) => Format::Bcolz,
+            #[cfg(feature = "jay")]
+            File::Jay(_) => Format::Jay,
+            #[cfg(feature = "vortex")]
+            File::Vortex(_) => Format::Vortex,
+        }
+    }
+
+    /// The names of the tables: the types of a DataSeries file; of any other file there is one table, without a name.
+    pub fn tables(&self) -> impl Iterator<Item = &'a str> + use<'a> {
+        #[cfg(feature = "dataseries")]
+        let types = match self {
+            File::DataSeries(file) => Some(*file.types()),
+            #[allow(unreachable_patterns, reason = "not where there are other formats in the build")]
+            _ => None,
+        };
+        #[cfg(not(feature = "dataseries"))]
+        let types: Option<[&'a str; 0]> = None;
+        let unnamed = types.is_none().then_some("");
+        #[cfg(feature = "dataseries")]
+        let types = types.into_iter().flat_map(|types| types.iter().map(|ty| ty.name()));
+        #[cfg(not(feature = "dataseries"))]
+        let types = types.into_iter().flatten();
+        types.chain(unnamed)
+    }
+
+    /// The table called `name`, or the only one.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "alloc", feature = "filo"))] {
+    /// use pilaster::any::{File, Format, Hints};
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::column::Table;
+    /// use pilaster::filo::Element;
+    ///
+    /// // The Int 7, three times.
+    /// let bytes = [6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0];
+    /// let hints = Hints { element: Some(Element::Int), ..Hints::default() };
+    /// let file = File::open(&bytes, Format::Filo, &hints, &mut Scratch::new(&mut []))?;
+    /// assert_eq!(file.table(None)?.to_vec::<i64>("v")?, [7, 7, 7]);
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    /// [`Kind::Unknown`] if there is no such table; [`Kind::Misuse`] if there are several, or none, and no `name`; what is
+    /// wrong with its head.
+    pub fn table<'f>(&'f self, name: Option<&str>) -> Result<Table<'f>> {
+        let name = match name {
+            None => {
+                let mut names = self.tables();
+                let only = names.next().filter(|_| names.next().is_none());
+                only.ok_or(Error::new(Kind::Misuse, What::TABLE_CHOICE, 0))?
+            }
+            Some(name) if self.tables().any(|known| known == name) => name,
+            Some(name) => return Err(Error::unknown(What::TABLE, name)),
+        };
+        let _ = name;
+        Ok(match self {
+            #[cfg(feature = "filo")]
+            File::Filo(vector) => Table::Filo(Once::new(*vector)),
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => Table::DataSeries(file.table(name)?),
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk, Some(dtype)) => Table::Bcolz(bcolz::Items::new(*chunk, *dtype)?),
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk, None) => Table::Bcolz(bcolz::Items::opaque(*chunk)?),
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            File::Dataset(dataset) => Table::Dataset(dataset.table()),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => Table::Jay(Once::new(*file)),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => Table::Vortex(file.table()?),
+        })
+    }
+
+    /// An upper bound of the scratch that one part of the file takes, in [`verify`](Self::verify) and in
+    /// its tables.
+    ///
+    /// # Errors
+    /// What is wrong with the headers of the parts.
+    pub fn need(&self) -> Result<u64, FileError> {
+        Ok(match self {
+            #[cfg(feature = "filo")]
+            File::Filo(_) => 0,
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => file.need()?,
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk, _) => {
+                Scratch::cost::<u64>(chunk.nbytes().div_ceil(8) as u64).saturating_add(chunk.scratch_len() as u64)
+            }
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            File::Dataset(dataset) => dataset.need().map_err(FileError::Dataset)?,
+            #[cfg(feature = "jay")]
+            File::Jay(file) => file.verify_need(),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.need()?,
+        })
+    }
+
+    /// Walks everything that the file holds. The work is bounded by its bytes, not by its claims.
+    ///
+    /// # Errors
+    /// The first thing that is wrong; [`Kind::NoRoom`].
+    pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<(), FileError> {
+        let _ = &scratch;
+        match self {
+            #[cfg(feature = "filo")]
+            File::Filo(vector) => vector.verify()?,
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => file.verify(scratch).map(|_| ())?,
+            #[cfg(feature = "bcolz")]
+            File::Bcolz(chunk, _) => {
+                let mut scratch = scratch.scope();
+                let all = scratch.take::<u8>(chunk.nbytes())?;
+                chunk.decode(all, &mut scratch)?;
+            }
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            File::Dataset(dataset) => dataset.verify().map_err(FileError::Dataset)?,
+            #[cfg(feature = "jay")]
+            File::Jay(file) => file.verify(scratch)?,
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => file.verify(scratch)?,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(all(feature = "bcolz", feature = "std"))]
+impl<'d> From<&'d bcolz::Dataset> for File<'d> {
+    fn from(dataset: &'d bcolz::Dataset) -> Self {
+        File::Dataset(dataset)
+    }
+}

@@ -1,0 +1,248 @@
+//! All formats through one interface: which one a file has, and one [`File`], [`Table`], [`Part`] and [`Column`] over
+//! those that can be read.
+//!
+//! [`detect`] looks at the bytes and, where they say nothing, at the name. A [`File`] names its tables and opens them;
+//! tables, parts and columns implement the traits of [`column`](mod@crate::column), so a consumer is written once.
+#![cfg_attr(
+    feature = "alloc",
+    doc = "[`Owned`] also holds the bytes, and with `std` it opens a path: a file, or the directory of a bcolz dataset."
+)]
+//! This module links every format that is compiled in; firmware names its format instead.
+//!
+//! | format | how it is recognised |
+//! |---|---|
+//! | Jay | `JAY1` and four NUL in front |
+//! | DataSeries | `DSv1` in front |
+//! | Vortex | `VTXF` in front or at the end |
+//! | bcolz | `blpk` in front, or the header of a bare Blosc chunk; a dataset is a directory ([`BCOLZ_MARKERS`]) |
+//! | Filo | nothing in its bytes: the name ends in `.filo`, or the caller says so |
+//!
+//! ```
+//! use pilaster::any::{Format, detect};
+//!
+//! assert_eq!(detect(b"JAY1\0\0\0\0", None), Ok(Format::Jay));
+//! // The Int 7, three times. Only its name tells that it is a Filo vector.
+//! let vector = [6, 6, 0, 0, 3, 0, 0, 0, 7, 0, 0, 0];
+//! assert_eq!(detect(&vector, Some("sevens.filo")), Ok(Format::Filo));
+//! assert!(detect(&vector, Some("sevens.bin")).is_err());
+//! ```
+
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+mod file;
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")
+))]
+mod owned;
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+mod table;
+mod what;
+
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+pub use file::{File, FileError, Hints};
+#[cfg(all(
+    feature = "alloc",
+    any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex")
+))]
+pub use owned::Owned;
+#[cfg(any(feature = "filo", feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex"))]
+pub use table::{Column, Part, Table};
+pub(crate) use what::FIELDS;
+
+use core::fmt;
+use core::str::FromStr;
+
+use crate::error::{Error, Kind, Result, What};
+
+/// The formats that can be recognised, whether or not this build reads them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+#[allow(missing_docs, reason = "the names say it")]
+pub enum Format {
+    Filo,
+    DataSeries,
+    Jay,
+    Bcolz,
+    Vortex,
+}
+
+impl Format {
+    /// Every format.
+    pub const ALL: [Format; 5] = [Format::Filo, Format::DataSeries, Format::Jay, Format::Bcolz, Format::Vortex];
+
+    /// The name that the tools use, in lower case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Format::Filo => "filo",
+            Format::DataSeries => "dataseries",
+            Format::Jay => "jay",
+            Format::Bcolz => "bcolz",
+            Format::Vortex => "vortex",
+        }
+    }
+
+    /// The error of a file of this format that this build does not read: it names the format.
+    #[cold]
+    #[must_use]
+    pub fn unreadable(self) -> Error {
+        let what = match self {
+            Format::Filo => What::FILO_VECTOR,
+            Format::DataSeries => What::DATASERIES_FILE,
+            Format::Jay => What::JAY_FILE,
+            Format::Bcolz => What::BCOLZ_CHUNK,
+            Format::Vortex => What::VORTEX_FILE,
+        };
+        Error::new(Kind::Unsupported, what, 0)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Format {
+    type Err = Error;
+
+    /// A name in any case of letters.
+    ///
+    /// # Errors
+    /// [`Kind::Unsupported`] for any other text.
+    fn from_str(name: &str) -> Result<Self> {
+        let wanted = |format: &Format| format.name().eq_ignore_ascii_case(name);
+        Format::ALL.into_iter().find(wanted).ok_or_else(|| Error::new(Kind::Unsupported, What::MAGIC, 0))
+    }
+}
+
+/// Either of these inside a directory says that it is a bcolz dataset: a table, or a single array.
+pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
+
+/// Which format `bytes` have. `name` is that of the file, where it has one.
+///
+/// A magic number in front decides; no Filo header word looks like one. What could be a coincidence
+/// (a last word, a Blosc header) counts only behind the name.
+///
+/// # Errors
+/// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name say anything:
+/// also what a Filo vector without its extension gets.
+pub fn detect(bytes: &[u8], name: Option<&str>) -> Result<Format> {
+    detect_ends(bytes, bytes, bytes.len() as u64, name)
+}
+
+/// Which format a file of `len` bytes has, by its first ones and its last ones: 16 and 4 are enough.
+///
+/// # Errors
+/// As [`detect`].
+pub fn detect_ends(first: &[u8], last: &[u8], len: u64, name: Option<&str>) -> Result<Format> {
+    const FRONT: [(&[u8], Format); 4] = [
+        (b"JAY1\0\0\0\0", Format::Jay),
+        (b"DSv1", Format::DataSeries),
+        (b"VTXF", Format::Vortex),
+        (b"blpk", Format::Bcolz),
+    ];
+    if let Some((_, format)) = FRONT.iter().find(|(magic, _)| first.starts_with(magic)) {
+        return Ok(*format);
+    }
+    if name.is_some_and(is_filo) {
+        return Ok(Format::Filo);
+    }
+    // Vortex is opened from its end; its own reader does not look at the front.
+    if last.ends_with(b"VTXF") {
+        return Ok(Format::Vortex);
+    }
+    if is_blosc(first, len) {
+        return Ok(Format::Bcolz);
+    }
+    let word = first.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
+    Err(Error::needing(Kind::Unsupported, What::MAGIC, 0, word.into()))
+}
+
+/// Whether a name ends in `.filo`, in any case of letters.
+fn is_filo(name: &str) -> bool {
+    name.as_bytes().last_chunk::<5>().is_some_and(|end| end.eq_ignore_ascii_case(b".filo"))
+}
+
+/// Whether the `first` ones of `len` bytes are the header of one bare Blosc 1 chunk: format version 2, no
+/// reserved flag, a known codec, a type size, and exactly this length.
+fn is_blosc(first: &[u8], len: u64) -> bool {
+    let Some(&[2, _, flags, size, a, b, c, d, e, f, g, h, i, j, k, l]) = first.first_chunk::<16>() else {
+        return false;
+    };
+    let (decoded, block) = (i32::from_le_bytes([a, b, c, d]), u32::from_le_bytes([e, f, g, h]));
+    let known = flags & 0x08 == 0 && flags >> 5 <= 4 && size > 0;
+    let sized = u64::from(u32::from_le_bytes([i, j, k, l])) == len;
+    known && sized && decoded >= 0 && (block > 0 || decoded == 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn magic_numbers_decide_before_names() {
+        for (bytes, format) in [
+            (&b"JAY1\0\0\0\0rest"[..], Format::Jay),
+            (b"DSv1\x78\x56\x34\x12", Format::DataSeries),
+            (b"VTXF....", Format::Vortex),
+            (b"blpk\x01\0\0\0", Format::Bcolz),
+        ] {
+            assert_eq!(detect(bytes, None), Ok(format));
+            assert_eq!(detect(bytes, Some("x.filo")), Ok(format));
+        }
+    }
+
+    #[test]
+    fn a_filo_vector_that_ends_like_a_vortex_file() {
+        let bytes = b"\x06\x06\0\0\x01\0\0\0VTXF";
+        assert_eq!(detect(bytes, Some("dir.d/x.FILO")), Ok(Format::Filo));
+        assert_eq!(detect(bytes, Some("x.vortex")), Ok(Format::Vortex));
+    }
+
+    #[test]
+    fn bare_blosc_chunks() {
+        // An empty chunk for lz4, as the original writes it.
+        let chunk = [2, 1, 0x33, 4, 0, 0, 0, 0, 1, 0, 0, 0, 16, 0, 0, 0];
+        assert_eq!(detect(&chunk, None), Ok(Format::Bcolz));
+        for (at, value) in [(0, 3), (2, 0x3b), (2, 0xf3), (3, 0), (7, 0x80), (12, 17)] {
+            let mut damaged = chunk;
+            damaged[at] = value;
+            assert!(detect(&damaged, None).is_err(), "byte {at}");
+        }
+    }
+
+    #[test]
+    fn both_ends_of_a_file_are_enough() {
+        let chunk = [2, 1, 0x33, 4, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0];
+        assert_eq!(detect_ends(&chunk, &[], 256, None), Ok(Format::Bcolz));
+        assert!(detect_ends(&chunk, &[], 257, None).is_err());
+        assert_eq!(detect_ends(&[0; 16], b"VTXF", 1 << 40, None), Ok(Format::Vortex));
+    }
+
+    #[test]
+    fn unknown_bytes_are_named_in_the_error() {
+        let e = detect(&[6, 8, 0, 0, 1], Some("filo")).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.need()), (Kind::Unsupported, What::MAGIC, 0x806));
+        assert_eq!(detect(&[], None).unwrap_err().kind(), Kind::Unsupported);
+    }
+
+    #[test]
+    fn names_read_back() {
+        for format in Format::ALL {
+            assert_eq!(format.name().to_ascii_uppercase().parse(), Ok(format));
+        }
+        assert!("feather".parse::<Format>().is_err());
+    }
+
+    #[test]
+    #[cfg(feature = "filo")]
+    fn what_cannot_be_opened_is_named() {
+        use crate::bytes::Scratch;
+        let open = |bytes, format| File::open(bytes, format, &Hints::default(), &mut Scratch::new(&mut []));
+        let e = Format::Bcolz.unreadable();
+        assert_eq!((e.kind(), e.what()), (Kind::Unsupported, What::BCOLZ_CHUNK));
+        let e = open(&[1, 0, 0, 0], Format::Filo).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Misuse, What::FILO_ELEMENT));
+    }
+}

@@ -1,0 +1,96 @@
+//! A file that owns its bytes and the memory that it is opened in.
+
+use alloc::vec::Vec;
+
+use super::{File, Format, Hints};
+#[cfg(all(feature = "bcolz", feature = "std"))]
+use crate::bcolz;
+use crate::column::Memory;
+use crate::error::Result;
+#[cfg(feature = "std")]
+use crate::error::{Error, Failure};
+
+/// A file of any format with its bytes, or a bcolz dataset, and the memory that opening it takes.
+///
+#[cfg_attr(feature = "std", doc = "```no_run")]
+#[cfg_attr(not(feature = "std"), doc = "```ignore")]
+/// use pilaster::any::{Hints, Owned};
+/// use pilaster::column::Table;
+///
+/// let mut owned = Owned::open("prices.jay", &Hints::default())?;
+/// let prices: Vec<f64> = owned.file()?.table(None)?.to_vec("price")?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct Owned<'h> {
+    content: Content,
+    hints: Hints<'h>,
+    memory: Memory,
+}
+
+#[derive(Debug)]
+enum Content {
+    Bytes(Vec<u8>, Format),
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    Dataset(bcolz::Dataset),
+}
+
+impl<'h> Owned<'h> {
+    /// Opens `bytes`, which are a file of `format`.
+    ///
+    /// # Errors
+    /// Those of [`File::open`].
+    pub fn from_bytes(bytes: Vec<u8>, format: Format, hints: &Hints<'h>) -> Result<Self> {
+        let mut memory = Memory::default();
+        while let Err(e) = File::open(&bytes, format, hints, &mut memory.scratch()) {
+            memory.grow(e)?;
+        }
+        Ok(Owned { content: Content::Bytes(bytes, format), hints: *hints, memory })
+    }
+
+    /// Opens what is at `path`: a file of any format, all of which is read into memory, or the directory of a bcolz
+    /// dataset. The format is [detected](super::detect); if an element type is hinted at, what is of no other format is
+    /// a Filo vector.
+    ///
+    /// # Errors
+    /// What is wrong, and with which file.
+    #[cfg(feature = "std")]
+    pub fn open(path: impl AsRef<std::path::Path>, hints: &Hints<'h>) -> Result<Self, Failure> {
+        let path = path.as_ref();
+        #[cfg(feature = "bcolz")]
+        if super::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+            let dataset = match hints.tolerant {
+                true => bcolz::Dataset::open_tolerant(path, |_| {})?,
+                false => bcolz::Dataset::open(path)?,
+            };
+            return Ok(Owned { content: Content::Dataset(dataset), hints: *hints, memory: Memory::default() });
+        }
+        let bytes = std::fs::read(path).map_err(|e| Failure::io(path, e))?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        let opened = detected(&bytes, name, hints).and_then(|format| Owned::from_bytes(bytes, format, hints));
+        opened.map_err(|e| Failure::format(path, e))
+    }
+
+    /// The file.
+    ///
+    /// # Errors
+    /// None that opening did not have.
+    pub fn file(&mut self) -> Result<File<'_>> {
+        match &self.content {
+            Content::Bytes(bytes, format) => File::open(bytes, *format, &self.hints, &mut self.memory.scratch()),
+            #[cfg(all(feature = "bcolz", feature = "std"))]
+            Content::Dataset(dataset) => Ok(File::from(dataset)),
+        }
+    }
+}
+
+/// The format of `bytes`.
+#[cfg(feature = "std")]
+fn detected(bytes: &[u8], name: Option<&str>, hints: &Hints<'_>) -> Result<Format, Error> {
+    let _ = hints;
+    match super::detect(bytes, name) {
+        #[cfg(feature = "filo")]
+        Err(_) if hints.element.is_some() => Ok(Format::Filo),
+        detected => detected,
+    }
+}

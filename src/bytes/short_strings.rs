@@ -1,0 +1,108 @@
+//! Strings of a few bytes: for up to 16 of them a call costs more than the work, and so does a branch
+//! on a length that nobody can predict.
+//!
+//! From 4 bytes on, four words of 4 bytes cover a string of any such length; they overlap.
+
+/// Longest string that the words cover.
+const SHORT: usize = 16;
+
+/// Where the four words of a string of 4 to 16 bytes start.
+const fn starts(len: usize) -> [usize; 4] {
+    // 0 below 8 bytes, where two words would do, 4 or 8 above.
+    let mid = (len >> 3) << 2;
+    let last = len.saturating_sub(4);
+    [0, mid, last, last.saturating_sub(mid)]
+}
+
+/// All bytes of a string of up to 16; together with its length they say what it is.
+pub(crate) fn ends(text: &[u8]) -> (u64, u64) {
+    let word = |at: usize| text.get(at..).and_then(<[u8]>::first_chunk).map_or(0, |word| u32::from_le_bytes(*word));
+    if text.len() < 4 {
+        return (text.iter().fold(0, |word, byte| word << 8 | u64::from(*byte)), 0);
+    }
+    let [a, b, c, d] = starts(text.len()).map(word).map(u64::from);
+    (a | b << 32, c | d << 32)
+}
+
+/// Whether two strings are the same.
+#[inline]
+pub(crate) fn same(a: &[u8], b: &[u8]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    if a.len() <= SHORT { ends(a) == ends(b) } else { a == b }
+}
+
+/// Whether all bytes are below 128.
+#[inline]
+pub(crate) fn is_ascii(text: &[u8]) -> bool {
+    if text.len() > SHORT {
+        return text.is_ascii();
+    }
+    let (low, high) = ends(text);
+    (low | high) & 0x8080_8080_8080_8080 == 0
+}
+
+/// Copies to the front of `to`, as much as there is room for.
+#[inline]
+pub(crate) fn copy(to: &mut [u8], bytes: &[u8]) {
+    let len = bytes.len().min(to.len());
+    let (Some(to), Some(bytes)) = (to.get_mut(..len), bytes.get(..len)) else { return };
+    match len {
+        0..4 => {
+            for (to, byte) in to.iter_mut().zip(bytes) {
+                *to = *byte;
+            }
+        }
+        4..=SHORT => {
+            for at in starts(len) {
+                let word = bytes.get(at..).and_then(<[u8]>::first_chunk::<4>);
+                if let (Some(word), Some(to)) = (word, to.get_mut(at..).and_then(<[u8]>::first_chunk_mut::<4>)) {
+                    *to = *word;
+                }
+            }
+        }
+        _ => copy_long(to, bytes),
+    }
+}
+
+/// Not inlined: the compiler would make one `memcpy` of this copy and the fixed ones.
+fn copy_long(to: &mut [u8], bytes: &[u8]) {
+    if to.len() == bytes.len() {
+        to.copy_from_slice(bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::vec::Vec;
+
+    #[test]
+    fn every_byte_counts_at_every_length() {
+        let text: Vec<u8> = (1..=40).collect();
+        for len in 0..40 {
+            let text = &text[..len];
+            assert!(same(text, text) && is_ascii(text));
+            assert!(!same(text, &text.iter().copied().chain([0]).collect::<Vec<u8>>()));
+            for i in 0..len {
+                let mut other = text.to_vec();
+                other[i] ^= 0x80;
+                assert!(!same(text, &other) && !is_ascii(&other), "byte {i} of {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn copies_fill_what_there_is_room_for() {
+        let text: Vec<u8> = (1..=40).collect();
+        for len in 0..40 {
+            for room in 0..40 {
+                let mut to = [0; 40];
+                copy(&mut to[..room], &text[..len]);
+                let expected: Vec<u8> = (1..=40).map(|i| if i <= len.min(room) { i as u8 } else { 0 }).collect();
+                assert_eq!(to[..], expected[..], "{len} bytes into {room}");
+            }
+        }
+    }
+}

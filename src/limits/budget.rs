@@ -1,0 +1,108 @@
+//! The two budgets that count down: [`Depth`] with each level of nesting, [`Fuel`] with each node visited.
+//!
+//! ```
+//! use pilaster::limits::Limits;
+//! use pilaster::unstable::limits::Fuel;
+//!
+//! let limits = Limits { max_nodes: 2, ..Limits::DEFAULT };
+//! let mut fuel = Fuel::new(&limits);
+//! fuel.spend(0)?;
+//! fuel.spend(0)?;
+//! assert_eq!(fuel.spend(0).unwrap_err().to_string(), "limit max_nodes of 2 reached at offset 0");
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+
+use super::Limits;
+use crate::error::{Error, Kind, Result, What};
+
+/// Levels of nesting that are left. `Copy`: each child gets one less than its parent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Depth {
+    left: u16,
+    max: u16,
+}
+
+impl Depth {
+    /// The whole budget of `limits`.
+    #[must_use]
+    pub const fn new(limits: &Limits) -> Self {
+        Depth { left: limits.max_depth, max: limits.max_depth }
+    }
+
+    /// The budget of a child that lies at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when no level is left.
+    pub fn child(mut self, at: u64) -> Result<Self> {
+        self.enter(at)?;
+        Ok(self)
+    }
+
+    /// Becomes the budget of a child that lies at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when no level is left.
+    pub fn enter(&mut self, at: u64) -> Result<()> {
+        match self.left.checked_sub(1) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::needing(Kind::Limit, What::MAX_DEPTH, at, self.max as u64)),
+        }
+    }
+}
+
+/// Nodes that one call may still visit.
+#[derive(Debug)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Fuel {
+    left: u32,
+    max: u32,
+}
+
+impl Fuel {
+    /// The whole budget of `limits`.
+    #[must_use]
+    pub const fn new(limits: &Limits) -> Self {
+        Fuel { left: limits.max_nodes, max: limits.max_nodes }
+    }
+
+    /// Pays for one node at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when nothing is left.
+    pub fn spend(&mut self, at: u64) -> Result<()> {
+        self.spend_many(1, at)
+    }
+
+    /// Pays for as much work as `nodes` nodes take, done for one at offset `at`.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] when less is left.
+    pub fn spend_many(&mut self, nodes: u32, at: u64) -> Result<()> {
+        match self.left.checked_sub(nodes) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => Err(Error::needing(Kind::Limit, What::MAX_NODES, at, self.max as u64)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_counts_down_per_branch() {
+        let root = Depth::new(&Limits { max_depth: 2, ..Limits::DEFAULT });
+        let child = root.child(0).unwrap();
+        assert!(child.child(0).is_ok());
+        assert!(child.child(0).is_ok(), "a sibling has the same budget");
+        let e = child.child(0).unwrap().child(9).unwrap_err();
+        assert_eq!((e.what(), e.at(), e.need()), (What::MAX_DEPTH, 9, 2));
+    }
+}

@@ -1,0 +1,145 @@
+//! The texts of errors. Modules declare the names of their fields; this one, which may know all modules, finds them.
+
+use core::fmt;
+
+use crate::error::{Error, Fields, Kind, RANGE, What};
+
+/// The fields of every module, in the order of their numbers.
+const ALL: &[Fields] = &[
+    crate::error::FIELDS,
+    crate::any::FIELDS,
+    crate::codec::FIELDS,
+    crate::meta::FIELDS,
+    crate::encoding::FIELDS,
+    #[cfg(feature = "filo")]
+    crate::filo::FIELDS,
+    #[cfg(feature = "dataseries")]
+    crate::dataseries::FIELDS,
+    #[cfg(feature = "bcolz")]
+    crate::bcolz::FIELDS,
+    #[cfg(feature = "jay")]
+    crate::jay::FIELDS,
+    #[cfg(feature = "vortex")]
+    crate::vortex::FIELDS,
+    crate::column::FIELDS,
+];
+
+// No two modules have the same range.
+const _: () = {
+    let mut rest = ALL;
+    while let [one, tail @ ..] = rest {
+        if let [next, ..] = tail {
+            assert!(one.first < next.first, "ranges are in order, and differ");
+        }
+        rest = tail;
+    }
+};
+
+/// The fields among which number `id` is, and its place among them.
+fn find(id: u16) -> Option<(&'static Fields, u16)> {
+    let first = id & !RANGE.wrapping_sub(1);
+    let fields = ALL.iter().find(|fields| fields.first == first)?;
+    Some((fields, id.wrapping_sub(first)))
+}
+
+/// The name of the field with number `id`.
+fn name(id: u16) -> Option<&'static str> {
+    let (fields, place) = find(id)?;
+    fields.names.get(usize::from(place)).copied()
+}
+
+impl What {
+    /// The name as a message shows it, for instance `filo header word`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        name(self.id()).unwrap_or("unknown field")
+    }
+
+    /// The field with that number, if there is one in this build.
+    #[must_use]
+    pub fn from_id(id: u16) -> Option<Self> {
+        name(id).map(|_| What::new(id))
+    }
+}
+
+impl fmt::Display for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl fmt::Debug for What {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+#[cfg(feature = "defmt")]
+impl defmt::Format for What {
+    fn format(&self, f: defmt::Formatter<'_>) {
+        match find(self.id()) {
+            Some((fields, place)) => defmt::write!(f, "{=istr}", (fields.interned)(place)),
+            None => defmt::write!(f, "unknown field"),
+        }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (name, at, need) = (self.what().name(), self.at(), self.need());
+        match self.kind() {
+            Kind::Truncated => write!(f, "{name} at offset {at}: truncated, {need} bytes needed"),
+            Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
+            Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
+            Kind::Unsupported => write!(f, "{name} at offset {at}: {need} (0x{need:x}) is not supported"),
+            Kind::WrongType if need == 0 => write!(f, "{name} cannot be read as the type asked for"),
+            Kind::WrongType => write!(f, "{name} at offset {at}: 0x{need:08x} cannot be read as the type asked for"),
+            Kind::Checksum => write!(f, "{name} at offset {at}: checksum differs, 0x{need:08x} is stored"),
+            Kind::Overflow => write!(f, "{name} at offset {at}: number out of range"),
+            Kind::Limit => write!(f, "{name} of {need} reached at offset {at}"),
+            Kind::NoRoom => write!(f, "{name} too small: {need} bytes needed"),
+            Kind::OutOfRange => write!(f, "{name} {at} does not exist, there are {need}"),
+            Kind::Utf8 => write!(f, "{name} at offset {at}: not UTF-8"),
+            Kind::Lossy => write!(f, "{name} cannot hold the value of row {at}"),
+            Kind::Misuse => write!(f, "{name}: wrong call or type at row {at}"),
+            Kind::Unknown => {
+                let mut first = [0; 12];
+                let (low, high) = first.split_at_mut(8);
+                low.copy_from_slice(&at.to_le_bytes());
+                high.copy_from_slice(&need.to_le_bytes());
+                // A name without a NUL at its end may be longer, and a character may be cut.
+                let more = if first.ends_with(&[0]) { "" } else { "..." };
+                let len = first.iter().rposition(|byte| *byte != 0).map_or(0, |last| last.saturating_add(1));
+                let name_asked = first.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+                write!(f, "no {name} is called {:?}{more}", name_asked.get(..len).unwrap_or(name_asked))
+            }
+            Kind::Missing => write!(f, "{name}: {need} bytes at offset {at} are in no piece of the file"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::string::ToString;
+
+    #[test]
+    fn names_that_nothing_has() {
+        let e = |name| Error::unknown(What::COLUMN, name).to_string();
+        assert_eq!(e("price"), "no column is called \"price\"");
+        assert_eq!(e("a longer name"), "no column is called \"a longer nam\"...");
+        assert_eq!(e("elf Zeichen\u{e4}"), "no column is called \"elf Zeichen\"...");
+        assert_eq!(e(""), "no column is called \"\"");
+    }
+
+    #[test]
+    fn every_field_has_its_own_name() {
+        let all: std::vec::Vec<What> = (0..=u16::MAX).filter_map(What::from_id).collect();
+        assert_eq!(all.len(), ALL.iter().map(|fields| fields.names.len()).sum::<usize>());
+        let mut names: std::vec::Vec<&str> = all.iter().map(|what| what.name()).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all.len());
+        assert_eq!(What::new(u16::MAX).name(), "unknown field");
+    }
+}

@@ -1,0 +1,103 @@
+//! The insides of the crate, for its own benches, fuzz targets, tests and measured images.
+//!
+//! Exempt from semantic versioning: anything here may change in any release.
+
+/// Makes the public items of private modules public.
+macro_rules! expose {
+    ($($(#[$attribute:meta])* $name:ident: $($segment:ident)::+;)*) => {$(
+        $(#[$attribute])*
+        pub mod $name {
+            pub use crate::$($segment)::+::*;
+        }
+    )*};
+}
+
+expose! {
+    /// Value encodings.
+    encoding: encoding;
+    /// Views of FlatBuffers.
+    #[cfg(any(feature = "filo", feature = "jay", feature = "vortex"))]
+    generated: generated;
+    /// Checksums and hashes.
+    hash: hash;
+    /// FlatBuffers, Protocol Buffers, XML, JSON.
+    meta: meta;
+}
+
+/// Cursors over bytes.
+pub mod bytes {
+    pub use crate::bytes::bits::BitReader;
+    pub use crate::bytes::reader::Reader;
+}
+
+/// The budgets that count down.
+pub mod limits {
+    pub use crate::limits::budget::{Depth, Fuel};
+}
+
+/// Byte codecs with their own parameters.
+pub mod codec {
+    pub use crate::codec::choice::Codec;
+
+    expose! {
+        /// Bitshuffle.
+        bitshuffle: codec::bitshuffle;
+        /// blosclz streams.
+        blosclz: codec::blosclz;
+        /// bzip2 streams.
+        #[cfg(feature = "bzip2")]
+        bzip2: codec::bzip2;
+        /// zlib streams.
+        #[cfg(feature = "deflate")]
+        deflate: codec::deflate;
+        /// LZ4 blocks.
+        lz4: codec::lz4;
+        /// LZF streams.
+        lzf: codec::lzf;
+        /// LZO1X streams.
+        #[cfg(feature = "lzo")]
+        lzo: codec::lzo;
+        /// Byte shuffle.
+        shuffle: codec::shuffle;
+        /// Snappy blocks.
+        snappy: codec::snappy;
+        /// Zstandard frames.
+        #[cfg(feature = "zstd")]
+        zstd: codec::zstd;
+    }
+}
+
+/// Parts of DataSeries files.
+#[cfg(feature = "dataseries")]
+pub mod dataseries {
+    expose! {
+        /// Where the fields of a record lie.
+        layout: dataseries::layout;
+        /// Numbers of the format.
+        raw: dataseries::raw;
+        /// Extent types.
+        types: dataseries::types;
+    }
+}
+
+/// Parts of Filo vectors.
+#[cfg(feature = "filo")]
+pub mod filo {
+    expose! {
+        /// The room that each encoding takes.
+        len: filo::write::len;
+        /// The choices of the original's builders.
+        original: filo::write::original;
+        /// Numbers of the format.
+        raw: filo::raw;
+    }
+}
+
+expose! {
+    /// Numbers of the Jay format.
+    #[cfg(feature = "jay")]
+    jay_raw: jay::raw;
+    /// Numbers of the Vortex format.
+    #[cfg(feature = "vortex")]
+    vortex_raw: vortex::raw;
+}

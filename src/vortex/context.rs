@@ -1,0 +1,99 @@
+//! What one call carries through the tree: its budget, the arena for texts, the scratch memory.
+
+use crate::bytes::Scratch;
+use crate::encoding::cells::Cells;
+use crate::error::Result;
+use crate::limits::{Fuel, Limits};
+
+/// The budget of one call, and the number of bytes of its arena that are used.
+pub(super) struct Call {
+    fuel: Fuel,
+    used: usize,
+}
+
+impl Call {
+    /// The budget of a call for `rows` rows.
+    pub(super) fn new(limits: &Limits, rows: u64) -> Self {
+        let more = u32::try_from(rows.saturating_mul(16)).unwrap_or(u32::MAX);
+        let max_nodes = limits.max_nodes.saturating_add(more);
+        Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
+    }
+}
+
+/// What every function below a read needs besides its node.
+pub(super) struct Context<'c, 's> {
+    call: &'c mut Call,
+    /// Where texts are copied to, one after the other. `None`: spans are places in the blob that holds all texts.
+    arena: Option<&'c mut [u8]>,
+    pub(super) scratch: Scratch<'s>,
+}
+
+/// Bytes of memory on the stack for finding chunks and offsets, where the caller provides none.
+pub(super) const ASIDE: usize = 512;
+
+impl<'c, 's> Context<'c, 's> {
+    pub(super) const fn new(call: &'c mut Call, scratch: Scratch<'s>) -> Self {
+        Context { call, arena: None, scratch }
+    }
+
+    /// The same call with other scratch memory.
+    pub(super) fn aside<'a>(&'a mut self, memory: &'a mut [u8]) -> Context<'a, 'a> {
+        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: Scratch::new(memory) }
+    }
+
+    /// The same call; scratch memory that is taken from the result is free again afterwards.
+    pub(super) fn scope(&mut self) -> Context<'_, '_> {
+        Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: self.scratch.scope() }
+    }
+
+    /// From now on texts are copied into `arena`.
+    pub(super) fn copy_texts_to(&mut self, arena: &'c mut [u8]) {
+        self.arena = Some(arena);
+    }
+
+    /// Whether texts are copied into an arena.
+    pub(super) const fn copies_texts(&self) -> bool {
+        self.arena.is_some()
+    }
+
+    /// Pays for one node at offset `at`.
+    pub(super) fn spend(&mut self, at: u64) -> Result<()> {
+        self.call.fuel.spend(at)
+    }
+
+    /// Pays for work that takes as long as `nodes` nodes.
+    pub(super) fn spend_many(&mut self, nodes: u64, at: u64) -> Result<()> {
+        self.call.fuel.spend_many(u32::try_from(nodes).unwrap_or(u32::MAX), at)
+    }
+
+    /// Takes `n` values from the scratch memory.
+    pub(super) fn take<T: bytemuck::Pod>(&mut self, n: usize) -> Result<&'s mut [T]> {
+        self.scratch.take(n)
+    }
+
+    /// Takes `len` cells of `width` bytes from the scratch memory.
+    pub(super) fn take_cells(&mut self, width: usize, len: usize) -> Result<Cells<'s>> {
+        let bytes = self.scratch.cut(len, width, width.min(align_of::<u128>()))?;
+        // There is no other width, and the bytes are cut to fit.
+        Ok(Cells::of(bytes, width).unwrap_or(Cells::W1(&mut [])))
+    }
+
+    /// The number of bytes of the arena that are used; `None` if texts are not copied.
+    pub(super) fn used(&self) -> Option<usize> {
+        self.arena.is_some().then_some(self.call.used)
+    }
+
+    /// Sets the next `len` bytes of the arena aside and returns where they start; `None` if they do not fit.
+    pub(super) fn reserve(&mut self, len: usize) -> Option<usize> {
+        let start = self.call.used;
+        let end = start.checked_add(len).filter(|end| self.arena.as_ref().is_some_and(|arena| *end <= arena.len()))?;
+        self.call.used = end;
+        Some(start)
+    }
+
+    /// `len` bytes of the arena starting at `start`, as far as there are, and the scratch memory.
+    pub(super) fn arena(&mut self, start: usize, len: usize) -> (&mut [u8], &mut Scratch<'s>) {
+        let arena = self.arena.as_deref_mut().unwrap_or_default();
+        (arena.get_mut(start..start.saturating_add(len)).unwrap_or_default(), &mut self.scratch)
+    }
+}

@@ -1,0 +1,50 @@
+//! `vortex.alp`: floats as integers times a power of ten, and patches for those that are none.
+
+use super::patches::Place;
+use super::*;
+use crate::column::Prim;
+use crate::encoding::alp;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::As(child::ENCODED),
+    holds: Holds::Values,
+    need: |node, amount, cx| need::with_patches(0, PATCHES, node, amount, cx),
+    cells,
+};
+
+mod child {
+    pub const ENCODED: usize = 0;
+    pub const PATCHES: usize = 1;
+}
+
+mod field {
+    pub const EXPONENT: u32 = 1;
+    pub const FACTOR: u32 = 2;
+    pub const PATCHES: u32 = 3;
+}
+
+struct Metadata {
+    exponent: u32,
+    factor: u32,
+}
+
+impl Metadata {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [exponent, factor] = node.numbers(&[field::EXPONENT, field::FACTOR])?;
+        Ok(Metadata { exponent: narrow(exponent), factor: narrow(factor) })
+    }
+}
+
+const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let encoded = match node.prim()? {
+        Prim::F32 => Prim::I32,
+        Prim::F64 => Prim::I64,
+        _ => return Err(node.mistyped()),
+    };
+    let Metadata { exponent, factor } = Metadata::of(node)?;
+    node.child_cells((child::ENCODED, &Ty::prim(encoded, node.dtype.nullable)), (ask, at), out, cx)?;
+    alp::decode(exponent, factor, out.again()).map_err(|e| e.moved(node.at()))?;
+    patches::apply(node, PATCHES, &node.dtype.required(), at, out, cx)
+}

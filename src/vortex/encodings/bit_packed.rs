@@ -1,0 +1,57 @@
+//! `fastlanes.bitpacked`: integers of a few bits, and patches for those that need more.
+
+use super::patches::{Patches, Place};
+use super::*;
+use crate::encoding::fastlanes::{self, BLOCK};
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Depends(|node| {
+        Ok(Validity::Child(Patches::of(node, PATCHES)?.map_or(child::PATCHES, |patches| patches.next_child())))
+    }),
+    holds: Holds::Values,
+    need: |node, amount, cx| need::with_patches(0, PATCHES, node, amount, cx),
+    cells,
+};
+
+mod child {
+    /// The patches; the validity follows, in their place if there are none.
+    pub const PATCHES: usize = 0;
+}
+
+mod buffer {
+    pub const PACKED: usize = 0;
+}
+
+mod field {
+    pub const WIDTH: u32 = 1;
+    pub const OFFSET: u32 = 2;
+    pub const PATCHES: u32 = 3;
+}
+
+struct Metadata {
+    /// Bits of an integer.
+    width: u32,
+    /// Rows of the first block that were cut off.
+    offset: u64,
+}
+
+impl Metadata {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [width, offset] = node.numbers(&[field::WIDTH, field::OFFSET])?;
+        if offset >= BLOCK as u64 {
+            return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, offset));
+        }
+        Ok(Metadata { width: narrow(width), offset })
+    }
+}
+
+const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    prim_cells(node, out)?;
+    let Metadata { width, offset } = Metadata::of(node)?;
+    let packed = node.buffer(buffer::PACKED)?;
+    let first = at.saturating_add(offset);
+    fastlanes::unpack(packed.bytes, width, first, out.again()).map_err(|e| e.moved(packed.at))?;
+    patches::apply(node, PATCHES, &node.dtype.required(), at, out, cx)
+}

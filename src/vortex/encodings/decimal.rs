@@ -1,0 +1,49 @@
+//! `vortex.decimal`: integers of some width, which need not be that of the type.
+
+use super::*;
+use crate::vortex::scalar::{fits, wide};
+
+pub(super) const SCHEME: Scheme =
+    Scheme { validity: Validity::Child(VALIDITY), holds: Holds::Values, need: need::children, cells };
+
+/// The one child.
+const VALIDITY: usize = 0;
+
+mod field {
+    /// The width of an integer, as the power of two of its bytes.
+    pub const WIDTH: u32 = 1;
+}
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    if node.dtype.cell() != Some(out.width()) {
+        return Err(node.mistyped());
+    }
+    let size = match node.numbers(&[field::WIDTH])? {
+        [width @ 0..=5] => 1usize << width,
+        [other] => return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, other)),
+    };
+    let bytes = plain::fixed(node, size, at, out.len())?;
+    if size == out.width() {
+        return out.load(bytes);
+    }
+    for (i, number) in bytes.chunks_exact(size.max(1)).enumerate() {
+        put(node, number, (i, at), out, cx)?;
+    }
+    Ok(())
+}
+
+/// Puts a number of 1 to 32 bytes into cell `i`, which must have room for it unless the row, `i` after `at`, is null.
+pub(super) fn put(
+    node: &Node<'_>,
+    number: &[u8],
+    (i, at): (usize, u64),
+    out: &mut Cells<'_>,
+    cx: &mut Context<'_, '_>,
+) -> Result<()> {
+    let Some(value) = &wide(number) else { return Ok(()) };
+    if !fits(value, out.width()) && node.is_valid(at.saturating_add(i as u64), cx)? {
+        return Err(node.error(Kind::Overflow, What::VORTEX_BUFFER, at.saturating_add(i as u64)));
+    }
+    out.part(i, 1).fill(value);
+    Ok(())
+}

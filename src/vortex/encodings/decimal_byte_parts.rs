@@ -1,0 +1,52 @@
+//! `vortex.decimal_byte_parts`: the integers of decimals as a column of their own.
+
+use super::*;
+use crate::column::Prim;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::As(child::HIGH),
+    holds: Holds::Values,
+    need: |node, amount, cx| need::with_children(need::piece(amount.rows, 8), node, amount, cx),
+    cells,
+};
+
+mod child {
+    /// The part with the sign.
+    pub const HIGH: usize = 0;
+}
+
+mod field {
+    pub const HIGH_TYPE: u32 = 1;
+    pub const LOWER_PARTS: u32 = 2;
+}
+
+struct Metadata {
+    high: Prim,
+}
+
+impl Metadata {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [high, lower_parts] = node.numbers(&[field::HIGH_TYPE, field::LOWER_PARTS])?;
+        let high = node.integer(high)?;
+        if signed(high) && lower_parts == 0 { Ok(Metadata { high }) } else { Err(node.undecoded()) }
+    }
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Metadata { high } = Metadata::of(node)?;
+    let parts = node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable));
+    let parts = parts.as_ref()?;
+    if out.width() == high.size() {
+        return parts.cells(ask, at, out, cx);
+    }
+    if node.dtype.cell() != Some(out.width()) {
+        return Err(node.mistyped());
+    }
+    let mut t = cx.scope();
+    let numbers = t.take::<u64>(out.len())?;
+    parts.indices(at, numbers, &mut t)?;
+    for (i, number) in numbers.iter().enumerate() {
+        decimal::put(node, &number.to_le_bytes(), (i, at), out, &mut t)?;
+    }
+    Ok(())
+}

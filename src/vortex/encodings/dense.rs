@@ -1,0 +1,73 @@
+//! Encodings that store only the rows that have a value: where those of some rows lie, and their spreading.
+
+use super::*;
+use crate::bytes::saturated;
+use crate::error::Error;
+
+/// The one child of each of these encodings.
+pub(super) const VALIDITY: usize = 0;
+
+/// Rows that are counted at once, where they must be read for that.
+const PIECE: usize = 256;
+
+/// Rows of a bitmap whose counting costs as much as a node.
+const ROWS_PER_NODE: u64 = 1 << 14;
+
+/// Fills cells with the stored values starting at a number.
+type Fill = fn(&Node<'_>, u64, &mut Cells<'_>, &mut Context<'_, '_>) -> Result<()>;
+
+/// Calls `fill` with the number of the first stored value of the rows starting at `at`, and with cells for all of
+/// theirs; then puts each where its row is.
+pub(super) fn spread(
+    node: &Node<'_>,
+    at: u64,
+    out: &mut Cells<'_>,
+    cx: &mut Context<'_, '_>,
+    fill: Fill,
+) -> Result<()> {
+    if out.is_empty() {
+        return Ok(());
+    }
+    let first = values_before(node, at, cx)?;
+    let validity = node.validity(VALIDITY);
+    let Some(validity) = validity.as_ref()? else { return fill(node, first, out, cx) };
+    let mut t = cx.scope();
+    let valid = t.take::<u8>(out.len())?;
+    validity.cells(Ask::Values, at, &mut Cells::W1(valid), &mut t)?;
+    let count = valid.iter().filter(|valid| **valid == 1).count();
+    if count > 0 {
+        fill(node, first, &mut out.part(0, count), &mut t)?;
+    }
+    out.spread(valid);
+    Ok(())
+}
+
+/// The number of values that are stored for the rows before `row`.
+pub(super) fn values_before(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let validity = node.validity(VALIDITY);
+    let Some(validity) = validity.as_ref()? else { return Ok(row) };
+    match validity.encoding() {
+        Some(Encoding::Bool) => {
+            cx.spend_many(row / ROWS_PER_NODE, node.at())?;
+            return Ok(plain::bits(validity, 0, saturated(row))?.count_ones() as u64);
+        }
+        Some(Encoding::Constant) => return Ok(if constant::is_true(validity)? { row } else { 0 }),
+        _ => {}
+    }
+    let (mut from, mut count) = (0u64, 0u64);
+    while from < row {
+        let mut valid = [0; PIECE];
+        let len = saturated(row.saturating_sub(from)).min(PIECE);
+        let valid = valid.get_mut(..len).unwrap_or_default();
+        validity.cells(Ask::Values, from, &mut Cells::W1(valid), cx)?;
+        count = count.saturating_add(valid.iter().filter(|valid| **valid == 1).count() as u64);
+        from = from.saturating_add(len as u64);
+    }
+    Ok(count)
+}
+
+/// The error of an array with more rows than stored values.
+#[cold]
+pub(super) fn too_few(node: &Node<'_>, found: u64) -> Error {
+    node.error(Kind::Invalid, What::VORTEX_ROWS, found)
+}

@@ -1,0 +1,79 @@
+//! `vortex.dict`: values, and for each row the number of its value. A row is null where either is.
+
+use super::lookup::{Lookup, SMALL};
+use super::*;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Picked(values, Some(codes)),
+    need: |node, amount, cx| need_of(codes(node).as_ref()?, values(node).as_ref()?, amount, cx),
+    cells: |node, ask, at, out, cx| pick(codes(node).as_ref()?, values(node).as_ref()?, (ask, at), out, cx),
+};
+
+mod child {
+    pub const CODES: usize = 0;
+    pub const VALUES: usize = 1;
+}
+
+mod field {
+    pub const VALUES_LEN: u32 = 1;
+    pub const CODES_TYPE: u32 = 2;
+    /// As the type of the rows if absent.
+    pub const CODES_NULLABLE: u32 = 3;
+}
+
+/// The codes of an array.
+fn codes<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    codes_of(node, child::CODES, [field::CODES_TYPE, field::CODES_NULLABLE])
+}
+
+/// The codes in child `k`, whose type and nullability are in the `fields`; also those of a layout.
+pub(in crate::vortex) fn codes_of<'f>(node: &Node<'f>, k: usize, fields: [u32; 2]) -> Result<Node<'f>> {
+    let [codes_type, nullable] = fields;
+    let nullable = node.metadata()?.uint(nullable)?.map_or(node.dtype.nullable, |nullable| nullable != 0);
+    let [codes_type] = node.numbers(&[codes_type])?;
+    node.aligned(k, &Ty::prim(node.integer(codes_type)?, nullable))
+}
+
+/// The values of an array.
+fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    let len = node.metadata()?.uint32(field::VALUES_LEN)?.unwrap_or(0);
+    node.child(child::VALUES, &node.dtype, len.into())
+}
+
+/// The cells of the values that the codes name.
+pub(in crate::vortex) fn pick(
+    codes: &Node<'_>,
+    values: &Node<'_>,
+    (ask, at): (Ask, u64),
+    out: &mut Cells<'_>,
+    cx: &mut Context<'_, '_>,
+) -> Result<()> {
+    let mut t = cx.scope();
+    let numbers = t.take::<u32>(out.len())?;
+    codes.indices32(at, numbers, &mut t)?;
+    Lookup { codes, at, values, first: 0, count: values.rows }.cells(ask, numbers, out, &mut t)?;
+    if ask == Ask::Valid && codes.dtype.nullable {
+        let (valid, Cells::W1(out)) = (t.take::<u8>(out.len())?, out) else { return Err(values.mistyped()) };
+        codes.cells(Ask::Valid, at, &mut Cells::W1(valid), &mut t)?;
+        for (to, valid) in out.iter_mut().zip(valid) {
+            *to &= *valid;
+        }
+    }
+    Ok(())
+}
+
+/// Codes, and the values that are read whole, or one by one.
+pub(in crate::vortex) fn need_of(
+    codes: &Node<'_>,
+    values: &Node<'_>,
+    amount: Amount,
+    cx: &mut Context<'_, '_>,
+) -> Result<u64> {
+    let Amount { rows: n, width } = amount;
+    let whole = if cx.copies_texts() { values.rows } else { values.rows.min(n.max(SMALL)) };
+    let own = need::piece(n, 5).wrapping_add(need::piece(whole, width)).wrapping_add(2 * need::SLACK);
+    let codes = codes.temporaries(amount, cx)?;
+    let values = values.temporaries(Amount { rows: whole.max(1), width }, cx)?;
+    Ok(own.saturating_add(codes).saturating_add(values))
+}

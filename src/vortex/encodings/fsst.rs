@@ -1,0 +1,110 @@
+//! `vortex.fsst`: texts as codes of symbols. All codes of a read are decoded together, and cut by the lengths.
+
+use super::*;
+use crate::encoding::fsst;
+use crate::vortex::blob::Buffer;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Depends(|node| {
+        Ok(if is_old(node)? { Validity::As(old_child::CODES) } else { Validity::Child(child::VALIDITY) })
+    }),
+    holds: Holds::PackedTexts(bound),
+    need: need::children,
+    cells,
+};
+
+mod child {
+    pub const LENGTHS: usize = 0;
+    pub const OFFSETS: usize = 1;
+    pub const VALIDITY: usize = 2;
+}
+
+/// Children of the old form, which has its codes as a `vortex.varbin`.
+mod old_child {
+    pub const CODES: usize = 0;
+    pub const LENGTHS: usize = 1;
+}
+
+mod buffer {
+    pub const SYMBOLS: usize = 0;
+    pub const SYMBOL_LENGTHS: usize = 1;
+    /// Not in the old form.
+    pub const CODES: usize = 2;
+}
+
+mod field {
+    pub const LENGTHS_TYPE: u32 = 1;
+    pub const OFFSETS_TYPE: u32 = 2;
+}
+
+struct Metadata {
+    lengths_type: u64,
+    /// Type of the offsets into the codes; 0 in the old form.
+    offsets_type: u64,
+}
+
+impl Metadata {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [lengths_type, offsets_type] = node.numbers(&[field::LENGTHS_TYPE, field::OFFSETS_TYPE])?;
+        Ok(Metadata { lengths_type, offsets_type })
+    }
+}
+
+/// The old form has two buffers; fewer are of neither form.
+fn is_old(node: &Node<'_>) -> Result<bool> {
+    Ok(node.buffers()? == buffer::CODES)
+}
+
+/// The codes of all rows, and where each row starts in them.
+fn codes<'f>(node: &Node<'f>) -> Result<(Buffer<'f>, Node<'f>)> {
+    if !is_old(node)? {
+        let ptype = Metadata::of(node)?.offsets_type;
+        return Ok((node.buffer(buffer::CODES)?, node.offsets(child::OFFSETS, ptype)?));
+    }
+    let codes = node.aligned(old_child::CODES, &Ty::binary(node.dtype.nullable));
+    let codes = codes.as_ref()?;
+    if codes.encoding() != Some(Encoding::VarBin) {
+        return Err(codes.undecoded());
+    }
+    Ok((codes.buffer(var_bin::BYTES)?, var_bin::offsets(codes)?))
+}
+
+/// The codes of `len` rows starting at `at`.
+fn codes_of<'f>(
+    (codes, offsets): &(Buffer<'f>, Node<'_>),
+    at: u64,
+    len: usize,
+    cx: &mut Context<'_, '_>,
+) -> Result<&'f [u8]> {
+    let ends = offsets.ends(at, len as u64, cx)?;
+    let [from, to] = ends.map(|end| usize::try_from(end).unwrap_or(usize::MAX));
+    let wrong = || offsets.error(Kind::Invalid, What::VORTEX_OFFSETS, ends.into_iter().fold(0, u64::max));
+    codes.bytes.get(from..to).ok_or_else(wrong)
+}
+
+/// A code stands for at most eight bytes.
+fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let codes = codes(node);
+    let codes = codes.as_ref()?;
+    let count = match codes_of(codes, at, len, cx) {
+        Ok(codes) => codes.len(),
+        // Offsets that take more memory than there is here.
+        Err(e) if e.kind() == Kind::NoRoom => codes.0.bytes.len(),
+        Err(e) => return Err(e),
+    };
+    Ok((count as u64).saturating_mul(8))
+}
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    let codes = codes(node);
+    let codes = codes.as_ref()?;
+    let bytes = codes_of(codes, at, out.len(), cx)?;
+    let (symbols, lengths) = (node.buffer(buffer::SYMBOLS)?, node.buffer(buffer::SYMBOL_LENGTHS)?);
+    let table = fsst::Symbols::new(symbols.bytes, lengths.bytes).map_err(|e| e.moved(node.at()))?;
+    let k = if is_old(node)? { old_child::LENGTHS } else { child::LENGTHS };
+    node.child_indices((k, Metadata::of(node)?.lengths_type), at, out, cx)?;
+    let (start, total) = node.reserve_texts(out, cx)?;
+    let done = table.decode(bytes, cx.arena(start, total).0).map_err(|e| node.text_error(e, codes.0.at))?;
+    node.all_decoded(done, total)
+}

@@ -1,0 +1,89 @@
+//! Rows that name their values by number, as dictionaries and run-length blocks have them.
+
+use super::*;
+use crate::bytes::{FAST, saturated};
+
+/// A dictionary of up to so many values is read whole for any number of rows.
+pub(super) const SMALL: u64 = 64;
+
+/// Some values, and the codes that name them.
+pub(super) struct Lookup<'n, 'f> {
+    pub(super) codes: &'n Node<'f>,
+    /// The row of the first code.
+    pub(super) at: u64,
+    pub(super) values: &'n Node<'f>,
+    /// Row of the value with code 0.
+    pub(super) first: u64,
+    /// The number of values.
+    pub(super) count: u64,
+}
+
+impl Lookup<'_, '_> {
+    /// Cell `i` becomes value `numbers[i]`. The numbers are the codes, saturated; one that is too large must be null.
+    /// They hold nothing of meaning afterwards.
+    pub(super) fn cells(
+        &self,
+        ask: Ask,
+        numbers: &mut [u32],
+        out: &mut Cells<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<()> {
+        let Some((low, high)) = self.range(numbers, out.len() as u64, cx)? else {
+            out.fill(&[0; 32]);
+            return Ok(());
+        };
+        let len = u64::from(high.wrapping_sub(low)).saturating_add(1);
+        // Copied texts must be copied once, however often they are named.
+        let whole = len <= SMALL.max(out.len() as u64) || cx.copies_texts() && ask == Ask::Spans;
+        if !whole {
+            for (i, number) in numbers.iter().enumerate() {
+                let value = self.first.saturating_add((*number).into());
+                self.values.cells(ask, value, &mut out.part(i, 1), cx)?;
+            }
+            return Ok(());
+        }
+        let mut t = cx.scope();
+        let mut table = t.take_cells(out.width(), saturated(len))?;
+        self.values.cells(ask, self.first.saturating_add(low.into()), &mut table, &mut t)?;
+        if !FAST || low > 0 {
+            for number in numbers.iter_mut() {
+                *number = number.wrapping_sub(low);
+            }
+        }
+        match out.gather(&table, numbers) {
+            None => Ok(()),
+            Some(i) => Err(self.codes.error(Kind::Invalid, What::CODES, i as u64)),
+        }
+    }
+
+    /// The least and the greatest number, or bounds of them; `None` if there is no value. Numbers that are too large
+    /// are replaced.
+    fn range(&self, numbers: &mut [u32], rows: u64, cx: &mut Context<'_, '_>) -> Result<Option<(u32, u32)>> {
+        let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
+        match u32::try_from(self.count.wrapping_sub(1)) {
+            // Of few values all are read, and the numbers looked at by vectors.
+            Ok(last) if FAST && self.count <= rows && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
+                (low, high) = (0, last);
+            }
+            _ => {
+                for number in numbers.iter() {
+                    if u64::from(*number) < self.count {
+                        (low, high) = (low.min(*number), high.max(*number));
+                    } else {
+                        bad = true;
+                    }
+                }
+            }
+        }
+        if bad {
+            for (i, number) in numbers.iter_mut().enumerate().filter(|(_, number)| u64::from(**number) >= self.count) {
+                if self.codes.is_valid(self.at.saturating_add(i as u64), cx)? {
+                    return Err(self.codes.error(Kind::Invalid, What::CODES, (*number).into()));
+                }
+                // Any value will do, where there is one.
+                *number = if low <= high { low } else { 0 };
+            }
+        }
+        Ok((low <= high).then_some((low, high)))
+    }
+}

@@ -1,0 +1,113 @@
+//! The array encodings (section 10), a file each: metadata, children and buffers by name, and the row that tells the
+//! tree about it.
+
+mod alp;
+mod alp_rd;
+mod bit_packed;
+pub(super) mod chunked;
+pub(super) mod constant;
+mod date_time_parts;
+mod decimal;
+mod decimal_byte_parts;
+mod delta;
+#[cfg(any(feature = "pco", feature = "zstd"))]
+mod dense;
+pub(super) mod dict;
+mod frame_of_reference;
+mod fsst;
+mod list;
+mod lookup;
+mod onpair;
+pub(super) mod patches;
+#[cfg(feature = "pco")]
+mod pco;
+pub(super) mod plain;
+mod rle;
+mod run_end;
+mod sequence;
+pub(super) mod sparse;
+pub(super) mod structure;
+mod var_bin;
+mod var_bin_view;
+pub(super) mod wrapped;
+mod zigzag;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use super::context::Context;
+use super::dtype::{Ty, signed};
+use super::need::{self, Amount};
+use super::node::Node;
+use super::raw::Encoding;
+use super::rows::Rows;
+use super::scheme::{Holds, Nested, Scheme, Validity};
+use super::tree::{Ask, ONE, span, span_cell};
+use crate::encoding::cells::Cells;
+use crate::error::{Kind, Result, What};
+
+impl Encoding {
+    /// The description of the encoding. A new one is listed here, and nowhere else.
+    pub(super) const fn scheme(self) -> &'static Scheme {
+        match self {
+            Encoding::Null => &plain::NULL,
+            Encoding::Primitive => &plain::PRIMITIVE,
+            Encoding::Bool => &plain::BOOL,
+            Encoding::ByteBool => &plain::BYTE_BOOL,
+            Encoding::Constant => &constant::SCHEME,
+            Encoding::VarBinView => &var_bin_view::SCHEME,
+            Encoding::VarBin => &var_bin::SCHEME,
+            Encoding::List => &list::LIST,
+            Encoding::ListView => &list::LIST_VIEW,
+            Encoding::FixedSizeList => &list::FIXED_SIZE_LIST,
+            Encoding::Struct => &structure::SCHEME,
+            Encoding::Map => &wrapped::MAP,
+            Encoding::Ext => &wrapped::EXT,
+            Encoding::Masked => &wrapped::MASKED,
+            Encoding::Chunked => &chunked::SCHEME,
+            Encoding::Dict => &dict::SCHEME,
+            Encoding::RunEnd => &run_end::SCHEME,
+            Encoding::Sparse => &sparse::SCHEME,
+            Encoding::Sequence => &sequence::SCHEME,
+            Encoding::ZigZag => &zigzag::SCHEME,
+            Encoding::BitPacked => &bit_packed::SCHEME,
+            Encoding::For => &frame_of_reference::SCHEME,
+            Encoding::Rle => &rle::SCHEME,
+            Encoding::Delta => &delta::SCHEME,
+            Encoding::Alp => &alp::SCHEME,
+            Encoding::AlpRd => &alp_rd::SCHEME,
+            Encoding::Fsst => &fsst::SCHEME,
+            Encoding::OnPair => &onpair::SCHEME,
+            Encoding::DateTimeParts => &date_time_parts::SCHEME,
+            Encoding::Decimal => &decimal::SCHEME,
+            Encoding::DecimalByteParts => &decimal_byte_parts::SCHEME,
+            #[cfg(feature = "zstd")]
+            Encoding::Zstd => &zstd::SCHEME,
+            #[cfg(feature = "pco")]
+            Encoding::Pco => &pco::SCHEME,
+            // Known, and not in this build.
+            #[cfg(not(feature = "zstd"))]
+            Encoding::Zstd => &UNKNOWN,
+            #[cfg(not(feature = "pco"))]
+            Encoding::Pco => &UNKNOWN,
+            Encoding::Unknown => &UNKNOWN,
+        }
+    }
+}
+
+/// An encoding or layout that is not decoded.
+pub(super) const UNKNOWN: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Unknown,
+    need: need::nothing,
+    cells: |node, _, _, _, _| Err(node.undecoded()),
+};
+
+/// A parameter of a kernel, saturating: every kernel refuses so large ones.
+fn narrow(number: u64) -> u32 {
+    u32::try_from(number).unwrap_or(u32::MAX)
+}
+
+/// Refuses cells of another width than that of the integers or floats of `node`.
+fn prim_cells(node: &Node<'_>, out: &Cells<'_>) -> Result<()> {
+    if node.prim()?.size() == out.width() { Ok(()) } else { Err(node.mistyped()) }
+}

@@ -1,0 +1,157 @@
+//! Patches (section 8): rows whose values lie apart, in two children of the array that has them.
+
+use super::*;
+
+mod field {
+    pub const LEN: u32 = 1;
+    pub const OFFSET: u32 = 2;
+    pub const INDICES_TYPE: u32 = 3;
+    pub const CHUNK_OFFSETS_TYPE: u32 = 5;
+}
+
+/// Where an array has its patches.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Place {
+    /// The field of the metadata that says what they look like.
+    pub(super) field: u32,
+    /// The child with the indices; the values follow.
+    pub(super) first_child: usize,
+}
+
+/// Puts the patches, if the array has any, into the cells of its rows starting at `at`. They have type `dtype`.
+pub(super) fn apply(
+    node: &Node<'_>,
+    place: Place,
+    dtype: &Ty,
+    at: u64,
+    out: &mut Cells<'_>,
+    cx: &mut Context<'_, '_>,
+) -> Result<()> {
+    match Patches::of(node, place)? {
+        Some(patches) => patches.apply(dtype, (Ask::Values, at), out, cx),
+        None => Ok(()),
+    }
+}
+
+/// The patches of an array.
+#[derive(Clone, Copy)]
+pub(in crate::vortex) struct Patches<'n, 'f> {
+    node: &'n Node<'f>,
+    /// The child with the indices; the values follow.
+    first_child: usize,
+    len: u64,
+    /// Subtracted from every index.
+    offset: u64,
+    indices_type: u64,
+    /// Whether a child with chunk offsets follows, which decoding does not need.
+    chunk_offsets: bool,
+}
+
+impl<'n, 'f> Patches<'n, 'f> {
+    /// The patches, if the metadata has the field.
+    pub(in crate::vortex) fn of(node: &'n Node<'f>, Place { field, first_child }: Place) -> Result<Option<Self>> {
+        let Some(message) = node.metadata()?.message(field)? else { return Ok(None) };
+        let [len, offset, indices_type] = message.numbers([field::LEN, field::OFFSET, field::INDICES_TYPE])?;
+        let chunk_offsets = message.uint(field::CHUNK_OFFSETS_TYPE)?.is_some();
+        Ok(Some(Patches { node, first_child, len, offset, indices_type, chunk_offsets }))
+    }
+
+    /// The child after those of the patches.
+    pub(super) fn next_child(&self) -> usize {
+        self.first_child.saturating_add(if self.chunk_offsets { 3 } else { 2 })
+    }
+
+    /// The number of patches.
+    pub(in crate::vortex) const fn len(&self) -> u64 {
+        self.len
+    }
+
+    /// The rows that are patched, in order.
+    fn indices(&self) -> Result<Node<'f>> {
+        self.node.integers(self.first_child, self.indices_type, false, self.len)
+    }
+
+    /// The values of the patches, of type `dtype`.
+    pub(super) fn values(&self, dtype: &Ty) -> Result<Node<'f>> {
+        self.node.child(self.first_child.saturating_add(1), dtype, self.len)
+    }
+
+    #[cold]
+    fn bad(&self, need: u64) -> crate::error::Error {
+        self.node.error(Kind::Invalid, What::PATCHES, need)
+    }
+
+    /// The index that row `row` has.
+    fn place(&self, row: u64) -> Result<u64> {
+        row.checked_add(self.offset).ok_or_else(|| self.bad(self.offset))
+    }
+
+    /// Puts the patches for the rows starting at `at` into `out`; the values have type `dtype`.
+    pub(super) fn apply(
+        &self,
+        dtype: &Ty,
+        (ask, at): (Ask, u64),
+        out: &mut Cells<'_>,
+        cx: &mut Context<'_, '_>,
+    ) -> Result<()> {
+        let indices = self.indices();
+        let indices = indices.as_ref()?;
+        let first = self.place(at)?;
+        let end = first.saturating_add(out.len() as u64);
+        let (from, to) = (indices.below(first, cx)?, indices.below(end, cx)?);
+        // The last rows must have the last patches, the first rows the first: nothing is left outside.
+        let over = at.saturating_add(out.len() as u64) == self.node.rows && to < self.len;
+        if over || at == 0 && from > 0 {
+            return Err(self.bad(to));
+        }
+        let count = to.checked_sub(from).ok_or_else(|| self.bad(to))?;
+        let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| self.bad(count))?;
+        if count == 0 {
+            return Ok(());
+        }
+        let mut t = cx.scope();
+        let places = t.take::<u64>(count)?;
+        indices.indices(from, places, &mut t)?;
+        let mut least = first;
+        for place in places.iter_mut() {
+            // Out of order, other rows would find other patches.
+            if *place < least {
+                return Err(self.bad(*place));
+            }
+            least = place.saturating_add(1);
+            *place = place.wrapping_sub(first);
+        }
+        let mut patch = t.take_cells(out.width(), count)?;
+        self.values(dtype).as_ref()?.cells(ask, from, &mut patch, &mut t)?;
+        match out.scatter(&patch, places) {
+            None => Ok(()),
+            Some(i) => Err(self.bad(from.saturating_add(i as u64))),
+        }
+    }
+
+    /// The first patch that is not before `row`, and how the rows starting there are patched: `Ok(n)` of them are, or
+    /// `Err(n)` are not.
+    pub(super) fn run_at(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<(u64, Result<u64, u64>)> {
+        let indices = self.indices();
+        let indices = indices.as_ref()?;
+        let place = self.place(row)?;
+        let first = indices.below(place, cx)?;
+        let mut next = [0; TOGETHER];
+        let len = crate::bytes::saturated(self.len.saturating_sub(first)).min(TOGETHER);
+        let next = next.get_mut(..len).unwrap_or_default();
+        indices.indices(first, next, cx)?;
+        let patched = |(i, index): (usize, &u64)| index.checked_sub(place) == Some(i as u64);
+        let count = next.iter().enumerate().take_while(|next| patched(*next)).count();
+        if count > 0 {
+            return Ok((first, Ok(count as u64)));
+        }
+        let unpatched = match next.first() {
+            Some(index) => index.checked_sub(place).ok_or_else(|| self.bad(*index))?,
+            None => self.node.rows.saturating_sub(row),
+        };
+        Ok((first, Err(unpatched)))
+    }
+}
+
+/// Patched rows that are looked for together.
+const TOGETHER: usize = 32;

@@ -1,0 +1,163 @@
+//! `vortex.pco`: the rows that have a value, in chunks of pages.
+
+use super::*;
+use crate::bytes::saturated;
+use crate::column::Prim;
+use crate::encoding::pco::{Chunk, Number, Page, Version};
+use crate::meta::proto::{Fields, Message, Value};
+
+/// Buffer `k` is the metadata of chunk `k`; those of the pages follow.
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Child(dense::VALIDITY),
+    holds: Holds::Values,
+    need: |node, amount, cx| {
+        let own = need::piece(amount.rows, 1).saturating_add(largest(node, cx)?);
+        need::with_children(own, node, amount, cx)
+    },
+    cells,
+};
+
+mod field {
+    /// The header of the format.
+    pub const HEADER: u32 = 1;
+    /// A message for each chunk.
+    pub const CHUNKS: u32 = 2;
+}
+
+mod chunk {
+    /// A message for each page.
+    pub const PAGES: u32 = 1;
+}
+
+mod page {
+    pub const VALUES_LEN: u32 = 1;
+}
+
+/// The number of values in a page.
+fn values_of(page: Message<'_>) -> Result<u64> {
+    let [values] = page.numbers([page::VALUES_LEN])?;
+    Ok(values)
+}
+
+/// The messages in a field of a message.
+struct Messages<'f> {
+    fields: Fields<'f>,
+    number: u32,
+}
+
+impl<'f> Messages<'f> {
+    const fn new(of: Message<'f>, number: u32) -> Self {
+        Messages { fields: of.fields(), number }
+    }
+
+    /// The next one, which costs as much as a node.
+    fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<Option<Message<'f>>> {
+        while let Some((number, value)) = self.fields.take()? {
+            if let (true, Value::Bytes(message)) = (number == self.number, value) {
+                cx.spend(message.at())?;
+                return Ok(Some(message));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// The number of values in the largest page of a chunk.
+fn largest_page(of: Message<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let mut most = 0;
+    let mut pages = Messages::new(of, chunk::PAGES);
+    while let Some(page) = pages.next(cx)? {
+        most = values_of(page)?.max(most);
+    }
+    Ok(most)
+}
+
+/// Chunk `k`, whose metadata is buffer `k`.
+fn chunk_meta<'f>(node: &Node<'f>, k: usize, number: Number) -> Result<Chunk<'f>> {
+    let header = node.metadata()?.message(field::HEADER)?;
+    let version = Version::new(header.map_or(&[], |header| header.bytes()));
+    let meta = node.buffer(k)?;
+    let chunk = version.and_then(|version| Chunk::new(version, meta.bytes, number));
+    chunk.map_err(|e| e.moved(meta.at))
+}
+
+fn number_of(node: &Node<'_>) -> Result<Number> {
+    match node.prim()? {
+        prim @ (Prim::F16 | Prim::F32 | Prim::F64) => Number::float(prim.size()),
+        prim if signed(prim) => Number::signed(prim.size()),
+        prim => Number::unsigned(prim.size()),
+    }
+}
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    prim_cells(node, out)?;
+    dense::spread(node, at, out, cx, values)
+}
+
+/// Stored values starting at `first`.
+fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let (metadata, number) = (node.metadata()?, number_of(node)?);
+    // The buffers of pages follow those of all chunks.
+    let (mut chunks, mut buffer) = (Messages::new(metadata, field::CHUNKS), 0usize);
+    while chunks.next(cx)?.is_some() {
+        buffer = buffer.saturating_add(1);
+    }
+    let mut chunks = Messages::new(metadata, field::CHUNKS);
+    let (mut k, mut start, mut done) = (0usize, 0u64, 0usize);
+    while done < out.len() {
+        let Some(message) = chunks.next(cx)? else { return Err(dense::too_few(node, start)) };
+        // What its pages share is made for the first of them that is wanted.
+        let (mut t, mut opened) = (cx.scope(), None);
+        let mut pages = Messages::new(message, chunk::PAGES);
+        while let Some(page) = pages.next(&mut t)? {
+            let values = values_of(page)?;
+            let mut skip = first.saturating_add(done as u64).saturating_sub(start);
+            if values > skip && done < out.len() {
+                let (tables, chunk) = match &mut opened {
+                    Some(opened) => opened,
+                    none => {
+                        let chunk = chunk_meta(node, k, number)?;
+                        none.insert((chunk.tables(&mut t.scratch)?, chunk))
+                    }
+                };
+                let bytes = node.buffer(buffer)?;
+                let mut inner = t.scope();
+                let page = Page::new(chunk, tables, bytes.bytes, values, &mut inner.scratch);
+                let mut page = page.map_err(|e| e.moved(bytes.at))?;
+                while done < out.len() {
+                    inner.spend(bytes.at)?;
+                    let batch = page.next().map_err(|e| e.moved(bytes.at))?;
+                    if batch.is_empty() {
+                        break;
+                    }
+                    let passed = saturated(skip).min(batch.len());
+                    skip = skip.saturating_sub(passed as u64);
+                    let batch = batch.get(passed..).unwrap_or_default();
+                    out.put(done, batch);
+                    done = done.saturating_add(batch.len()).min(out.len());
+                }
+            }
+            start = start.saturating_add(values);
+            buffer = buffer.saturating_add(1);
+        }
+        k = k.saturating_add(1);
+    }
+    Ok(())
+}
+
+/// Scratch that the largest chunk and page take. Of what type the numbers are is not known here; that the
+/// metadata of a chunk is all there, and no more, holds for hardly any type but its own.
+fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let mut chunks = Messages::new(node.metadata()?, field::CHUNKS);
+    let (mut k, mut most) = (0usize, 0u64);
+    while let Some(message) = chunks.next(cx)? {
+        let values = largest_page(message, cx)?;
+        let types = [1, 2, 4, 8].into_iter().flat_map(|size| [Number::unsigned(size), Number::float(size)]);
+        for number in types.flatten() {
+            // What is wrong with it, reading says.
+            most = chunk_meta(node, k, number).map_or(0, |chunk| chunk.need(values)).max(most);
+        }
+        k = k.saturating_add(1);
+    }
+    Ok(most)
+}

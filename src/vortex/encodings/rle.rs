@@ -1,0 +1,97 @@
+//! `fastlanes.rle`: in each block of 1024 rows, values and which of them each row has.
+
+use super::lookup::{Lookup, SMALL};
+use super::*;
+use crate::encoding::fastlanes::{BLOCK, block_of};
+
+pub(super) const SCHEME: Scheme = Scheme { validity: Validity::Decoded, holds: Holds::Values, need, cells };
+
+mod child {
+    pub const VALUES: usize = 0;
+    pub const INDICES: usize = 1;
+    /// The first value of each block.
+    pub const STARTS: usize = 2;
+}
+
+mod field {
+    pub const VALUES_LEN: u32 = 1;
+    pub const INDICES_LEN: u32 = 2;
+    pub const INDICES_TYPE: u32 = 3;
+    pub const STARTS_LEN: u32 = 4;
+    pub const STARTS_TYPE: u32 = 5;
+    pub const OFFSET: u32 = 6;
+}
+
+struct Metadata {
+    values_len: u64,
+    indices_len: u64,
+    indices_type: u64,
+    starts_len: u64,
+    starts_type: u64,
+    /// Rows of the first block that were cut off.
+    offset: u64,
+}
+
+impl Metadata {
+    fn of(node: &Node<'_>) -> Result<Self> {
+        let [values_len, indices_len, indices_type, starts_len, starts_type, offset] = node.numbers(&[
+            field::VALUES_LEN,
+            field::INDICES_LEN,
+            field::INDICES_TYPE,
+            field::STARTS_LEN,
+            field::STARTS_TYPE,
+            field::OFFSET,
+        ])?;
+        if offset >= BLOCK as u64 {
+            return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, offset));
+        }
+        Ok(Metadata { values_len, indices_len, indices_type, starts_len, starts_type, offset })
+    }
+}
+
+fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let block = BLOCK as u64;
+    let own = need::piece(block.min(amount.rows), 4).wrapping_add(need::piece(block.max(SMALL), amount.width));
+    need::with_children(own, node, amount, cx)
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Metadata { values_len, indices_len, indices_type, starts_len, starts_type, offset } = Metadata::of(node)?;
+    let indices = node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len);
+    let indices = indices.as_ref()?;
+    let first = at.saturating_add(offset);
+    if ask == Ask::Valid {
+        return indices.cells(ask, first, out, cx);
+    }
+    let values = node.child(child::VALUES, &node.dtype.required(), values_len);
+    let values = values.as_ref()?;
+    let starts = node.integers(child::STARTS, starts_type, false, starts_len);
+    let starts = starts.as_ref()?;
+    let bad = |need| node.error(Kind::Invalid, What::VORTEX_METADATA, need);
+    let origin = starts.index(0, cx)?;
+    let start_of = |block: u64, cx: &mut Context<'_, '_>| -> Result<u64> {
+        if block == starts_len {
+            return Ok(values_len);
+        }
+        let at = starts.index(block, cx)?;
+        at.checked_sub(origin).filter(|at| *at <= values_len).ok_or_else(|| bad(at))
+    };
+    let mut done = 0usize;
+    while done < out.len() {
+        let row = first.saturating_add(done as u64);
+        let (block, skip) = block_of(row);
+        let len = BLOCK.saturating_sub(skip).min(out.len().saturating_sub(done));
+        let (start, end) = (start_of(block, cx)?, start_of(block.saturating_add(1), cx)?);
+        let count = end.checked_sub(start).ok_or_else(|| bad(end))?;
+        let mut t = cx.scope();
+        let numbers = t.take::<u32>(len)?;
+        indices.indices32(row, numbers, &mut t)?;
+        if count == 1 {
+            numbers.fill(0);
+        }
+        let lookup = Lookup { codes: indices, at: row, values, first: start, count };
+        lookup.cells(ask, numbers, &mut out.part(done, len), &mut t)?;
+        done = done.saturating_add(len);
+    }
+    Ok(())
+}

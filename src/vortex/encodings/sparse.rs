@@ -1,0 +1,54 @@
+//! `vortex.sparse`: one scalar in every row, but for the rows with a patch.
+
+use super::patches::{Patches, Place};
+use super::*;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Patched,
+    need: |node, amount, cx| need::with_patches(0, PATCHES, node, amount, cx),
+    cells,
+};
+
+mod child {
+    /// The patches; there is no other child.
+    pub const PATCHES: usize = 0;
+}
+
+mod field {
+    pub const PATCHES: u32 = 1;
+}
+
+const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
+
+fn patches<'n, 'f>(node: &'n Node<'f>) -> Result<Patches<'n, 'f>> {
+    let missing = || node.error(Kind::Invalid, What::VORTEX_METADATA, field::PATCHES.into());
+    Patches::of(node, PATCHES)?.ok_or_else(missing)
+}
+
+/// The values of the patches.
+pub(in crate::vortex) fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    patches(node)?.values(&node.dtype)
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let fill = constant::scalar(node)?;
+    // The patches below replace the fill value. Ranges into two different lists do not meet here: `Rows::concrete`
+    // and `Rows::unbroken` cut the rows into runs that all have a patch or all have none, unless the fill is null.
+    if ask == Ask::Ranges && fill.is_null()? {
+        out.fill(&[0; 32]);
+    } else {
+        node.scalar(&fill, &node.dtype).as_ref()?.cells(ask, at, out, cx)?;
+    }
+    patches(node)?.apply(&node.dtype, (ask, at), out, cx)
+}
+
+/// What holds the first of some rows: the values of the patches, or the scalar. Items of nested rows lie in the one or
+/// in the other.
+pub(in crate::vortex) fn part<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
+    let node = &rows.node;
+    Ok(match patches(node)?.run_at(rows.at, cx)? {
+        (first, Ok(patched)) => Rows { node: values(node)?, at: first, left: rows.left.min(patched) },
+        (_, Err(unpatched)) => Rows { node: constant::value(node)?, at: rows.at, left: rows.left.min(unpatched) },
+    })
+}

@@ -1,0 +1,45 @@
+//! `vortex.varbin`: one buffer, cut by offsets.
+
+use super::*;
+use crate::column::Span;
+use crate::vortex::text;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Child(child::VALIDITY),
+    holds: Holds::Texts(|node, at, len, cx| {
+        let [from, to] = offsets(node).as_ref()?.ends(at, len as u64, cx)?;
+        Ok(to.saturating_sub(from))
+    }),
+    need: need::children,
+    cells,
+};
+
+mod child {
+    pub const OFFSETS: usize = 0;
+    pub const VALIDITY: usize = 1;
+}
+
+/// The buffer with all texts.
+pub(super) const BYTES: usize = 0;
+
+mod field {
+    pub const OFFSETS_TYPE: u32 = 1;
+}
+
+/// Where each text starts in the buffer, and where the last one ends.
+pub(super) fn offsets<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    let [offsets_type] = node.numbers(&[field::OFFSETS_TYPE])?;
+    node.offsets(child::OFFSETS, offsets_type)
+}
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let buffer = node.buffer(BYTES)?;
+    list::between(node, offsets(node).as_ref()?, buffer.bytes.len() as u64, (at, out), cx)?;
+    let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    for cell in out.iter_mut() {
+        let inside: Span = bytemuck::cast(*cell);
+        let start = buffer.start.saturating_add(inside.at as usize);
+        *cell = span_cell(text::put(&node.blob, start, inside.len as usize, cx)?);
+    }
+    Ok(())
+}

@@ -1,0 +1,101 @@
+//! `vortex.varbinview`: views, the last buffer, name bytes of their own or of the other buffers.
+
+use super::*;
+use crate::bytes::saturated;
+use crate::error::Error;
+use crate::vortex::blob::Buffer;
+use crate::vortex::text;
+use crate::vortex::tree::NOWHERE;
+
+pub(super) const SCHEME: Scheme = Scheme {
+    validity: Validity::Child(VALIDITY),
+    holds: Holds::Texts(|node, at, len, cx| {
+        let mut texts = Texts::of(node, at, len)?;
+        let mut sum = 0u64;
+        for i in 0..len {
+            sum = sum.saturating_add(texts.place(i, cx)?.map_or(0, |(_, len)| len as u64));
+        }
+        Ok(sum)
+    }),
+    need: need::children,
+    cells,
+};
+
+/// The one child.
+const VALIDITY: usize = 0;
+
+/// Longest text that a view holds itself, in bytes.
+const INLINE: u32 = 12;
+
+/// Bytes of a view.
+const VIEW: usize = 16;
+
+fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    let mut texts = Texts::of(node, at, out.len())?;
+    for (i, cell) in out.iter_mut().enumerate() {
+        // A view of a null row may name anything; that of another is an error to whoever follows it.
+        *cell = span_cell(match texts.place(i, cx)? {
+            Some((start, len)) => text::put(&node.blob, start, len, cx)?,
+            None => NOWHERE,
+        });
+    }
+    Ok(())
+}
+
+/// The views of some rows, and the buffers, of which the one used last is remembered.
+struct Texts<'n, 'f> {
+    node: &'n Node<'f>,
+    views: Buffer<'f>,
+    /// The number of buffers before the views.
+    count: usize,
+    last: Option<(usize, Buffer<'f>)>,
+}
+
+impl<'n, 'f> Texts<'n, 'f> {
+    /// The texts of `len` rows starting at `at`.
+    fn of(node: &'n Node<'f>, at: u64, len: usize) -> Result<Self> {
+        let count = node.buffers()?.checked_sub(1);
+        let count = count.ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_BUFFER, 0))?;
+        let all = node.buffer(count)?;
+        let need = node.rows.saturating_mul(VIEW as u64);
+        if all.bytes.len() as u64 != need {
+            return Err(Error::needing(Kind::Truncated, What::VORTEX_BUFFER, all.at, need));
+        }
+        let from = saturated(at).saturating_mul(VIEW);
+        let bytes = all.bytes.get(from..from.saturating_add(len.saturating_mul(VIEW)));
+        let bytes = bytes.ok_or_else(|| node.error(Kind::OutOfRange, What::VORTEX_ROWS, node.rows))?;
+        Ok(Texts { node, views: Buffer { bytes, start: all.start.saturating_add(from), ..all }, count, last: None })
+    }
+
+    /// Start in the blob and length of text `i`; `None` if its view names no place.
+    fn place(&mut self, i: usize, cx: &mut Context<'_, '_>) -> Result<Option<(usize, usize)>> {
+        let at = i.saturating_mul(VIEW);
+        let Some([len, _, number, offset]) = self.views.bytes.get(at..).and_then(words) else { return Ok(None) };
+        if len <= INLINE {
+            return Ok(Some((self.views.start.saturating_add(at).saturating_add(4), len as usize)));
+        }
+        let number = number as usize;
+        let buffer = match self.last {
+            Some((last, buffer)) if last == number => buffer,
+            _ if number >= self.count => return Ok(None),
+            _ => {
+                // Finding a buffer is work that grows with its number.
+                cx.spend_many((number as u64 >> 8).saturating_add(1), self.node.at())?;
+                let buffer = self.node.buffer(number)?;
+                self.last = Some((number, buffer));
+                buffer
+            }
+        };
+        let (offset, len) = (offset as usize, len as usize);
+        let inside = offset.checked_add(len).is_some_and(|end| end <= buffer.bytes.len());
+        Ok(inside.then_some((buffer.start.saturating_add(offset), len)))
+    }
+}
+
+/// The four words of a view.
+fn words(bytes: &[u8]) -> Option<[u32; 4]> {
+    let (words, _) = bytes.first_chunk::<VIEW>()?.as_chunks::<4>();
+    let [a, b, c, d] = words else { return None };
+    Some([*a, *b, *c, *d].map(u32::from_le_bytes))
+}

@@ -1,0 +1,223 @@
+//! `vortex.zstd`: the rows that have a value, in frames of some values each.
+
+use core::ops::Range;
+
+use super::*;
+use crate::bytes::{Scratch, product, saturated};
+use crate::codec::{Codec, zstd};
+use crate::error::Error;
+use crate::meta::proto::{Fields, Value};
+use crate::vortex::blob::Buffer;
+
+pub(super) const SCHEME: Scheme =
+    Scheme { validity: Validity::Child(dense::VALIDITY), holds: Holds::Packed(bound), need, cells };
+
+mod buffer {
+    /// If there is one. Then the frames, which are in its place if there is none.
+    pub const DICTIONARY: usize = 0;
+}
+
+mod field {
+    /// Bytes of the dictionary.
+    pub const DICTIONARY_SIZE: u32 = 1;
+    /// A message for each frame.
+    pub const FRAMES: u32 = 2;
+}
+
+mod frame {
+    /// Bytes that it unpacks to.
+    pub const SIZE: u32 = 1;
+    pub const VALUES_LEN: u32 = 2;
+}
+
+/// Bytes whose decoding costs as much as a node.
+const BYTES_PER_NODE: u64 = 1 << 12;
+
+/// Most that a block of a frame unpacks to (RFC 8878 section 3.1.1.2.4).
+const BLOCK_MAX: u64 = 128 << 10;
+
+/// Fewest bytes that such a block takes: a header of three, and the byte that it repeats.
+const BLOCK_MIN: usize = 4;
+
+/// The frames of an array, one after the other.
+struct Frames<'n, 'f> {
+    node: &'n Node<'f>,
+    fields: Fields<'f>,
+    /// What lies before each frame, or nothing.
+    dictionary: Buffer<'f>,
+    /// Bytes of a value, where all have as many.
+    width: Option<u64>,
+    /// The buffer of the next frame.
+    buffer: usize,
+    /// The frame taken last: its bytes, what they unpack to, and which of the stored values it holds.
+    packed: Buffer<'f>,
+    size: u64,
+    values: Range<u64>,
+}
+
+impl<'f> Frames<'_, 'f> {
+    /// Takes the next frame; whether there is one.
+    fn next(&mut self, cx: &mut Context<'_, '_>) -> Result<bool> {
+        while let Some((number, value)) = self.fields.take()? {
+            let (field::FRAMES, Value::Bytes(frame)) = (number, value) else { continue };
+            cx.spend_many((self.buffer as u64 >> 8).saturating_add(1), frame.at())?;
+            let [size, count] = frame.numbers([frame::SIZE, frame::VALUES_LEN])?;
+            self.size = size;
+            let count = match (count, self.width) {
+                // Old files have no count; of texts there are as many as there are.
+                (0, Some(width)) => self.size.checked_div(width).unwrap_or(0),
+                (0, None) if self.size > 0 => u64::MAX,
+                (count, _) => count,
+            };
+            self.packed = self.node.buffer(self.buffer)?;
+            let most = (self.packed.bytes.len().div_ceil(BLOCK_MIN) as u64).saturating_mul(BLOCK_MAX);
+            if self.size > most {
+                return Err(Error::needing(Kind::Invalid, What::VORTEX_METADATA, frame.at(), self.size));
+            }
+            let limit = self.node.file.limits().max_decoded;
+            if self.size > limit {
+                return Err(Error::needing(Kind::Limit, What::MAX_DECODED, frame.at(), limit));
+            }
+            self.values = self.values.end..self.values.end.saturating_add(count);
+            self.buffer = self.buffer.saturating_add(1);
+            return Ok(true);
+        }
+        Ok(false)
+    }
+
+    /// Takes frames up to the next one that reaches beyond a value, and pays for unpacking that.
+    fn find(&mut self, value: u64, cx: &mut Context<'_, '_>) -> Result<()> {
+        while self.next(cx)? {
+            if self.values.end > value {
+                return cx.spend_many(self.size / BYTES_PER_NODE, self.packed.at);
+            }
+        }
+        Err(dense::too_few(self.node, self.values.end))
+    }
+
+    /// Unpacks the frame, which has exactly so many bytes.
+    fn unpack(&self, bytes: &mut [u8], s: &mut Scratch<'_>) -> Result<()> {
+        let differs = || self.node.error(Kind::Invalid, What::VORTEX_BUFFER, self.size);
+        let len = zstd::decode_with(self.packed.bytes, bytes, self.dictionary.bytes, s);
+        let len = len.map_err(|e| match (e.kind(), e.what()) {
+            // More than the metadata says; too little scratch is another matter.
+            (Kind::NoRoom, what) if what != What::SCRATCH => differs(),
+            // Wrong, and not just another than the frame asks for.
+            (Kind::Invalid | Kind::Truncated, What::ZSTD_DICTIONARY) => e.moved(self.dictionary.at),
+            _ => e.moved(self.packed.at),
+        })?;
+        if len == bytes.len() { Ok(()) } else { Err(differs()) }
+    }
+}
+
+fn frames<'n, 'f>(node: &'n Node<'f>, width: Option<u64>) -> Result<Frames<'n, 'f>> {
+    let [size] = node.numbers(&[field::DICTIONARY_SIZE])?;
+    let dictionary = match size {
+        0 => Buffer::EMPTY,
+        _ => node.buffer(buffer::DICTIONARY)?,
+    };
+    if dictionary.bytes.len() as u64 != size {
+        return Err(Error::needing(Kind::Invalid, What::ZSTD_DICTIONARY, dictionary.at, size));
+    }
+    let (fields, buffer) =
+        (node.metadata()?.fields(), if size > 0 { buffer::DICTIONARY.saturating_add(1) } else { buffer::DICTIONARY });
+    Ok(Frames { node, fields, dictionary, width, buffer, packed: Buffer::EMPTY, size: 0, values: 0..0 })
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    dense::spread(node, at, out, cx, if ask == Ask::Spans { texts } else { numbers })
+}
+
+/// Stored values starting at `first` that are numbers.
+fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let width = node.prim()?.size();
+    if width != out.width() {
+        return Err(node.mistyped());
+    }
+    let mut frames = frames(node, Some(width as u64))?;
+    let mut done = 0usize;
+    while done < out.len() {
+        let value = first.saturating_add(done as u64);
+        frames.find(value, cx)?;
+        let mut t = cx.scope();
+        let bytes = t.take::<u8>(saturated(frames.size))?;
+        frames.unpack(bytes, &mut t.scratch)?;
+        if product(frames.values.end.saturating_sub(frames.values.start), width as u64) != frames.size {
+            return Err(node.error(Kind::Invalid, What::VORTEX_METADATA, frames.size));
+        }
+        let skip = saturated(value.saturating_sub(frames.values.start));
+        let left = saturated(frames.values.end.saturating_sub(value));
+        let len = left.min(out.len().saturating_sub(done));
+        out.part(done, len).load(bytes.get(skip.saturating_mul(width)..).unwrap_or_default())?;
+        done = done.saturating_add(len);
+    }
+    Ok(())
+}
+
+/// Stored values starting at `first` that are texts: frames are unpacked into the arena, and each text lies
+/// behind its length.
+fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let Cells::W8(out) = out else { return Err(node.mistyped()) };
+    let mut frames = frames(node, None)?;
+    let mut done = 0usize;
+    while done < out.len() {
+        let wanted = first.saturating_add(done as u64);
+        frames.find(wanted, cx)?;
+        let size = saturated(frames.size);
+        let start = node.reserve(size, cx)?;
+        let (bytes, s) = cx.arena(start, size);
+        frames.unpack(bytes, s)?;
+        let (mut value, mut at) = (frames.values.start, 0usize);
+        while value < frames.values.end && done < out.len() && at < bytes.len() {
+            let text = at.saturating_add(4);
+            let len = bytes.get(at..text).and_then(<[u8]>::first_chunk).map(|len| u32::from_le_bytes(*len));
+            let end = len.map(|len| text.saturating_add(len as usize)).filter(|end| *end <= bytes.len());
+            let (len, end) = len.zip(end).ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_TEXT, value))?;
+            if value >= wanted
+                && let Some(cell) = out.get_mut(done)
+            {
+                *cell = span_cell(span(start.saturating_add(text) as u64, len.into()));
+                done = done.saturating_add(1);
+            }
+            (value, at) = (value.saturating_add(1), end);
+        }
+        // The frame ends before its last value, unless it did not say how many it has.
+        if done < out.len() && value < frames.values.end {
+            return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, value));
+        }
+    }
+    Ok(())
+}
+
+/// Bytes of the frames that the texts of some rows are unpacked from.
+fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let mut stored = |row: u64| dense::values_before(node, row, cx);
+    let range = stored(at).and_then(|first| Ok(first..stored(at.saturating_add(len as u64))?));
+    let range = match range {
+        // Counting takes more memory than there is here.
+        Err(e) if e.kind() == Kind::NoRoom => 0..u64::MAX,
+        range => range?,
+    };
+    let (mut frames, mut sum) = (frames(node, None)?, 0u64);
+    while frames.next(cx)? {
+        if frames.values.start < range.end && frames.values.end > range.start {
+            sum = sum.saturating_add(frames.size);
+        }
+    }
+    Ok(sum)
+}
+
+/// Memory for the largest frame.
+fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (mut frames, mut largest) = (frames(node, None)?, 0u64);
+    while frames.next(cx)? {
+        largest = largest.max(frames.size);
+    }
+    let workspace = Codec::Zstd.workspace_len(saturated(largest)) as u64;
+    let mut own = need::piece(amount.rows, 1).saturating_add(workspace).saturating_add(need::SLACK);
+    // Texts are unpacked where they stay, and counted there.
+    if !cx.copies_texts() {
+        own = own.saturating_add(need::piece(largest, 1));
+    }
+    need::with_children(own, node, amount, cx)
+}

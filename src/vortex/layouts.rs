@@ -1,0 +1,126 @@
+//! The layouts (section 7): a description of each, its children and its metadata.
+
+use super::context::Context;
+use super::encodings;
+use super::encodings::{chunked, dict, structure};
+use super::need::{self, Amount};
+use super::node::Node;
+use super::raw::LayoutId;
+use super::rows::Rows;
+use super::scheme::{Holds, Nested, Scheme, Validity};
+use crate::error::{Kind, Result, What};
+use crate::generated::vortex as flat;
+
+impl LayoutId {
+    /// The description of the layout.
+    pub(super) const fn scheme(self) -> &'static Scheme {
+        match self {
+            LayoutId::Flat => &FLAT,
+            LayoutId::Struct => &STRUCT,
+            LayoutId::Chunked => &CHUNKED,
+            LayoutId::Dict => &DICT,
+            LayoutId::Zoned | LayoutId::Stats => &ZONED,
+            LayoutId::Unknown => &encodings::UNKNOWN,
+        }
+    }
+}
+
+/// `vortex.flat`: an array in a segment.
+const FLAT: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Wrapped(|node| node.array()),
+    need: encodings::wrapped::need,
+    cells: encodings::wrapped::cells,
+};
+
+/// `vortex.struct`: a child for each field, after a validity child where there is one.
+const STRUCT: Scheme = Scheme {
+    validity: Validity::Depends(structure::validity),
+    holds: Holds::Nested(Nested { child: structure::child, each: structure::each }),
+    need: structure::need,
+    cells: structure::cells,
+};
+
+/// `vortex.chunked`: each child has some of the rows.
+const CHUNKED: Scheme =
+    Scheme { validity: Validity::Decoded, holds: Holds::Chunks(chunk), need: chunked_need, cells: chunked::cells };
+
+/// The chunk that holds the first of some rows.
+fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
+    let node = &rows.node;
+    let mut first = 0u64;
+    if let Some(chunks) = node.layouts()? {
+        for k in 0..chunks.len() {
+            cx.spend(node.at())?;
+            let end = first.saturating_add(chunks.get(k)?.scalar(flat::Layout::ROW_COUNT, 0)?);
+            if rows.at < end && end <= node.rows {
+                return rows.in_chunk(k, first, end);
+            }
+            first = end;
+            if rows.at < end {
+                break;
+            }
+        }
+    }
+    Err(node.error(Kind::Invalid, What::VORTEX_ROWS, first))
+}
+
+/// The chunks are read one after the other.
+fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let mut most = 0;
+    for k in 0..node.children()? {
+        most = need::some_children(node, k..k.saturating_add(1), amount, cx)?.max(most);
+    }
+    Ok(most)
+}
+
+/// `vortex.dict`: values, and for each row the number of its value.
+const DICT: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Picked(dict_values, Some(dict_codes)),
+    need: |node, amount, cx| dict::need_of(dict_codes(node).as_ref()?, dict_values(node).as_ref()?, amount, cx),
+    cells: |node, ask, at, out, cx| {
+        dict::pick(dict_codes(node).as_ref()?, dict_values(node).as_ref()?, (ask, at), out, cx)
+    },
+};
+
+/// Children of a dictionary.
+pub(super) mod dict_child {
+    pub const VALUES: usize = 0;
+    pub const CODES: usize = 1;
+}
+
+/// Metadata of a dictionary.
+mod dict_field {
+    pub const CODES_TYPE: u32 = 1;
+    pub const CODES_NULLABLE: u32 = 2;
+}
+
+/// The values of a dictionary.
+pub(super) fn dict_values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    node.child(dict_child::VALUES, &node.dtype, 0)
+}
+
+/// The codes of a dictionary.
+pub(super) fn dict_codes<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    dict::codes_of(node, dict_child::CODES, [dict_field::CODES_TYPE, dict_field::CODES_NULLABLE])
+}
+
+/// `vortex.zoned` and `vortex.stats`: rows, and a table about zones of them.
+const ZONED: Scheme = Scheme {
+    validity: Validity::Decoded,
+    holds: Holds::Wrapped(data),
+    need: encodings::wrapped::need,
+    cells: encodings::wrapped::cells,
+};
+
+/// Children of a layout with zones.
+pub(super) mod zoned_child {
+    pub const DATA: usize = 0;
+    pub const ZONES: usize = 1;
+}
+
+/// The rows that zones are about.
+pub(super) fn data<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    node.aligned(zoned_child::DATA, &node.dtype)
+}

@@ -1,0 +1,25 @@
+//! Names of the fields that an error can be about. Vortex files.
+
+use crate::error::fields;
+
+fields! { 0x240;
+    VORTEX_END = "vortex end marker",
+    VORTEX_VERSION = "vortex version",
+    VORTEX_POSTSCRIPT = "vortex postscript",
+    VORTEX_DTYPE = "vortex dtype",
+    VORTEX_LAYOUT = "vortex layout",
+    VORTEX_LAYOUT_ID = "vortex layout id",
+    VORTEX_FOOTER = "vortex footer",
+    VORTEX_STATISTICS = "vortex statistics",
+    VORTEX_SEGMENT = "vortex segment",
+    VORTEX_METADATA = "vortex metadata",
+    VORTEX_ARRAY = "vortex array",
+    VORTEX_ENCODING = "vortex encoding id",
+    VORTEX_BUFFER = "vortex buffer",
+    VORTEX_SCALAR = "vortex scalar",
+    VORTEX_ROWS = "vortex row count",
+    VORTEX_CHUNKS = "vortex chunk offsets",
+    VORTEX_OFFSETS = "vortex offsets",
+    VORTEX_TEXT = "vortex string length",
+    VORTEX_ZONES = "vortex zone map",
+}

@@ -1,8 +1,0 @@
-//! Any bytes as an LZ4 block: see [`codec::decode`](super::codec::decode).
-
-use pilaster::codec::Codec;
-
-/// The bytes are the stream.
-pub fn run(data: &[u8]) {
-    super::codec::decode(Codec::Lz4, data);
-}
