@@ -248,7 +248,7 @@ fn columns() {
         values.push(value);
     }
     let ptype = |number: u8, ptype: owned::PType| [number << 3, ptype as u8];
-    let count = |number: u8, count: usize| [vec![number << 3], build::varint(count)].concat();
+    let count = |number: u8, count: usize| [vec![number << 3], build::varint(count as u64)].concat();
 
     let metadata = [&ptype(1, owned::PType::U32)[..], &count(2, values.len())].concat();
     let children = vec![build::plain(0), build::plain(1)];
