@@ -111,13 +111,6 @@ const fn saturated(need: u64) -> u32 {
 // A kind has four bits.
 const _: () = assert!((Kind::Unknown as u32) < 16);
 
-impl From<&Error> for Error {
-    /// For `?` on a borrowed result: the value stays where it is.
-    fn from(e: &Error) -> Self {
-        *e
-    }
-}
-
 const _: () = assert!(size_of::<Result<()>>() == 16 && align_of::<Error>() == 4);
 
 impl Error {

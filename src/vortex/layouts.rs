@@ -78,10 +78,8 @@ fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Re
 const DICT: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(dict_values, Some(dict_codes)),
-    need: |node, amount, cx| dict::need_of(dict_codes(node).as_ref()?, dict_values(node).as_ref()?, amount, cx),
-    cells: |node, ask, at, out, cx| {
-        dict::pick(dict_codes(node).as_ref()?, dict_values(node).as_ref()?, (ask, at), out, cx)
-    },
+    need: |node, amount, cx| dict::need_of(&dict_codes(node)?, &dict_values(node)?, amount, cx),
+    cells: |node, ask, at, out, cx| dict::pick(&dict_codes(node)?, &dict_values(node)?, (ask, at), out, cx),
 };
 
 /// Children of a dictionary.

@@ -71,7 +71,7 @@ pub(super) fn some_children(
     let mut sum = 0u64;
     for k in children {
         // What the child means does not matter here, only what it is made of.
-        sum = sum.saturating_add(node.child(k, &node.dtype, u64::MAX).as_ref()?.temporaries(amount, cx)?);
+        sum = sum.saturating_add(node.child(k, &node.dtype, u64::MAX)?.temporaries(amount, cx)?);
     }
     Ok(sum)
 }

@@ -21,7 +21,7 @@ impl<'f> File<'f> {
     /// # Errors
     /// What is wrong with the root of the layout.
     pub fn part(&'f self) -> Result<Part<'f>> {
-        Ok(Part { root: Column::new(Node::root(self).as_ref()?) })
+        Ok(Part { root: Column::new(&Node::root(self)?) })
     }
 }
 

@@ -55,15 +55,13 @@ impl<'f> Node<'f> {
             };
         };
         match holds {
-            Holds::Wrapped(inner) => inner(self).as_ref()?.plan(at, len, cx),
+            Holds::Wrapped(inner) => inner(self)?.plan(at, len, cx),
             Holds::Picked(values, _) => {
-                let values = values(self);
-                let values = values.as_ref()?;
+                let values = &values(self)?;
                 values.plan(0, saturated(values.rows), cx)
             }
             Holds::Patched => {
-                let values = sparse::values(self);
-                let values = values.as_ref()?;
+                let values = &sparse::values(self)?;
                 match values.plan(0, saturated(values.rows), cx)? {
                     Plan::Copied(bound) => Ok(Plan::Copied(bound.saturating_add(constant::text_len(self)?))),
                     borrowed => Ok(borrowed),
@@ -117,7 +115,7 @@ impl<'f> Node<'f> {
     /// The bytes of texts that lie in a blob, counted as often as they are read.
     fn text_len(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
         match self.holds() {
-            Some(Holds::Wrapped(inner)) => inner(self).as_ref()?.text_len(at, len, cx),
+            Some(Holds::Wrapped(inner)) => inner(self)?.text_len(at, len, cx),
             Some(Holds::Texts(sum)) => sum(self, at, len, cx),
             Some(Holds::Constant) => Ok(constant::text_len(self)?.saturating_mul(len as u64)),
             // Texts of other forms, of several chunks at once, cannot be measured without reading them.

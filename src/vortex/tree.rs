@@ -50,7 +50,7 @@ impl Node<'_> {
         if ask == Ask::Valid {
             match self.validity_of(scheme.validity)? {
                 Validity::Child(k) => {
-                    if let Some(child) = self.validity(k).as_ref()? {
+                    if let Some(child) = &self.validity(k)? {
                         return child.cells(Ask::Values, at, out, cx);
                     }
                     out.fill(&ONE);
@@ -89,7 +89,7 @@ impl Node<'_> {
         out: &mut Cells<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<()> {
-        self.aligned(k, dtype).as_ref()?.cells(ask, at, out, cx)
+        self.aligned(k, dtype)?.cells(ask, at, out, cx)
     }
 
     /// The integers of child `k`, which has the same rows and no nulls, starting at row `at`; their type has number
@@ -101,7 +101,7 @@ impl Node<'_> {
         out: &mut [u64],
         cx: &mut Context<'_, '_>,
     ) -> Result<()> {
-        self.integers(k, ptype, false, self.rows).as_ref()?.indices(at, out, cx)
+        self.integers(k, ptype, false, self.rows)?.indices(at, out, cx)
     }
 
     /// Whether one row has a value.

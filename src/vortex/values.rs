@@ -140,8 +140,7 @@ impl<'f> Node<'f> {
         if let Some(scheme) = self.scheme()
             && let scheme::Validity::Child(k) = self.validity_of(scheme.validity)?
         {
-            let child = self.validity(k);
-            let Some(child) = child.as_ref()? else { return Ok(Validity::All) };
+            let Some(child) = &self.validity(k)? else { return Ok(Validity::All) };
             match child.encoding() {
                 Some(Encoding::Bool) => return plain::bits(child, at, len).map(Validity::Bits),
                 Some(Encoding::Constant) => {

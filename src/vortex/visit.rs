@@ -164,7 +164,7 @@ impl<'f> Walk<'_, 'f> {
             if self.layouts_only {
                 return Ok(());
             }
-            return self.node(node.array().as_ref()?, At { role: Role::Root, rows: Some(node.rows), ..below });
+            return self.node(&node.array()?, At { role: Role::Root, rows: Some(node.rows), ..below });
         }
         for k in 0..node.children()? {
             let (role, dtype) = role(node, k)?;
@@ -173,7 +173,7 @@ impl<'f> Walk<'_, 'f> {
                 _ => below.column,
             };
             let in_zones = below.in_zones || role == Role::Zones;
-            self.node(node.child(k, &dtype, 0).as_ref()?, At { role, column, in_zones, ..below })?;
+            self.node(&node.child(k, &dtype, 0)?, At { role, column, in_zones, ..below })?;
         }
         Ok(())
     }
@@ -187,7 +187,7 @@ impl<'f> Walk<'_, 'f> {
         }
         (self.show)(&Visit { bytes, ..visit })?;
         for k in 0..node.children()? {
-            self.node(node.child(k, &node.dtype, 0).as_ref()?, At { role: Role::Child(k), ..below })?;
+            self.node(&node.child(k, &node.dtype, 0)?, At { role: Role::Child(k), ..below })?;
         }
         Ok(())
     }
@@ -202,7 +202,7 @@ fn role<'f>(node: &Node<'f>, k: usize) -> Result<(Role<'f>, Ty)> {
         },
         Some(LayoutId::Chunked) => (Role::Chunk(k), node.dtype),
         Some(LayoutId::Dict) if k == dict_child::VALUES => (Role::Values, node.dtype),
-        Some(LayoutId::Dict) => (Role::Codes, layouts::dict_codes(node).as_ref()?.dtype),
+        Some(LayoutId::Dict) => (Role::Codes, layouts::dict_codes(node)?.dtype),
         Some(LayoutId::Zoned | LayoutId::Stats) if k == zoned_child::DATA => (Role::Data, node.dtype),
         Some(LayoutId::Zoned | LayoutId::Stats) => (Role::Zones, node.dtype),
         Some(LayoutId::Flat | LayoutId::Unknown) | None => (Role::Child(k), node.dtype),
@@ -226,12 +226,11 @@ impl<'f> Node<'f> {
             // An array lies in the segment of the layout above.
             None => Ok(()),
             Some(LayoutId::Flat) => show(self.segment()?),
-            Some(LayoutId::Zoned | LayoutId::Stats) => layouts::data(self).as_ref()?.segments(path, rows, cx, show),
+            Some(LayoutId::Zoned | LayoutId::Stats) => layouts::data(self)?.segments(path, rows, cx, show),
             Some(LayoutId::Chunked) => {
                 let mut first = 0u64;
                 for k in 0..self.children()? {
-                    let chunk = self.child(k, &self.dtype, 0);
-                    let chunk = chunk.as_ref()?;
+                    let chunk = &self.child(k, &self.dtype, 0)?;
                     let end = first.saturating_add(chunk.rows);
                     let within = |row: u64| row.min(end).saturating_sub(first);
                     chunk.segments(path, within(rows.start)..within(rows.end), cx, show)?;
@@ -240,15 +239,14 @@ impl<'f> Node<'f> {
                 Ok(())
             }
             Some(LayoutId::Dict) => {
-                let values = layouts::dict_values(self);
-                let values = values.as_ref()?;
+                let values = &layouts::dict_values(self)?;
                 values.segments(path, 0..values.rows, cx, show)?;
-                layouts::dict_codes(self).as_ref()?.segments(&[], rows, cx, show)
+                layouts::dict_codes(self)?.segments(&[], rows, cx, show)
             }
             Some(LayoutId::Struct) => {
                 let field = |k: usize| self.nested(k)?.ok_or_else(|| self.undecoded());
                 if let Some((k, rest)) = path.split_first() {
-                    return field((*k).into()).as_ref()?.segments(rest, rows, cx, show);
+                    return field((*k).into())?.segments(rest, rows, cx, show);
                 }
                 let first = structure::first_field(self)?;
                 for k in 0..self.children()? {
@@ -256,7 +254,7 @@ impl<'f> Node<'f> {
                         Some(k) => field(k),
                         None => self.aligned(k, &Ty::BOOL),
                     };
-                    child.as_ref()?.segments(&[], rows.clone(), cx, show)?;
+                    child?.segments(&[], rows.clone(), cx, show)?;
                 }
                 Ok(())
             }

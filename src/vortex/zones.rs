@@ -86,12 +86,12 @@ impl<'f> Column<'f> {
         let mut found = Zones { rows: self.rows(), zone_len, zones, min: None, max: None, null_count: None };
         for (k, state) in fields.iter().enumerate() {
             match state {
-                State::Min => found.min = Some(Column::new(child(k, dtype).as_ref()?)),
-                State::Max => found.max = Some(Column::new(child(k, dtype).as_ref()?)),
-                State::BoundedMax => found.max = bounded(child(k, dtype).as_ref()?)?,
+                State::Min => found.min = Some(Column::new(&child(k, dtype)?)),
+                State::Max => found.max = Some(Column::new(&child(k, dtype)?)),
+                State::BoundedMax => found.max = bounded(&child(k, dtype)?)?,
                 State::NullCount => {
                     let count = Ty::prim(Prim::U64, true);
-                    found.null_count = Some(Column::new(child(k, count).as_ref()?));
+                    found.null_count = Some(Column::new(&child(k, count)?));
                 }
                 State::Other => {}
             }
@@ -108,7 +108,7 @@ fn bounded<'f>(node: &Node<'f>) -> Result<Option<Column<'f>>> {
     let Some(place) = node.children()?.checked_sub(2) else {
         return Err(node.error(Kind::Invalid, What::VORTEX_ZONES, 0));
     };
-    Ok(Some(Column::new(node.child(place, &node.dtype, node.rows).as_ref()?)))
+    Ok(Some(Column::new(&node.child(place, &node.dtype, node.rows)?)))
 }
 
 /// The fields that a table of zones has, in order.

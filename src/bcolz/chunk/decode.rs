@@ -67,51 +67,50 @@ impl<'a> Chunk<'a> {
     pub(crate) fn split_from(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
         let (at, whole) = (r.at(), *r);
         let header = r.view::<Header>(What::BLOSC_HEADER)?;
-        let (kind, what, field, value) = 'wrong: {
-            if header.version != raw::VERSION {
-                break 'wrong (Kind::Unsupported, What::BLOSC_VERSION, 0, header.version.into());
-            }
-            let (nbytes, blocksize, ctbytes) = (header.nbytes.get(), header.blocksize.get(), header.ctbytes.get());
-            if (ctbytes as usize) < HEADER_LEN {
-                break 'wrong (Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
-            }
-            *r = whole;
-            let bytes = r.take(ctbytes as usize, What::BLOSC_CHUNK)?;
-            let (flags, typesize) = (header.flags, header.typesize);
-            let chunk = Chunk { bytes, flags, typesize, nbytes, blocksize };
-            if nbytes == 0 {
-                // The original looks no further.
-                return Ok(Chunk { flags: flags | flag::COPY, typesize: typesize.max(1), blocksize: 1, ..chunk });
-            }
-            if flags & flag::RESERVED != 0 {
-                break 'wrong (Kind::Invalid, What::BLOSC_FLAGS, 2, flags.into());
-            }
-            if typesize == 0 {
-                break 'wrong (Kind::Invalid, What::BLOSC_TYPESIZE, 3, 0);
-            }
-            if nbytes > raw::MAX_NBYTES {
-                break 'wrong (Kind::Invalid, What::BLOSC_NBYTES, 4, nbytes);
-            }
-            if blocksize == 0 || blocksize > nbytes || blocksize > raw::MAX_BLOCKSIZE {
-                break 'wrong (Kind::Invalid, What::BLOSC_BLOCKSIZE, 8, blocksize);
-            }
-            if chunk.is_copy() {
-                if u64::from(ctbytes) != u64::from(nbytes).saturating_add(HEADER_LEN as u64) {
-                    break 'wrong (Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
-                }
-                return Ok(chunk);
-            }
-            Compressor::of_flags(flags).map_err(|e| e.moved(at))?;
-            if header.codec_version != raw::CODEC_VERSION {
-                break 'wrong (Kind::Unsupported, What::BLOSC_CODEC, 1, header.codec_version.into());
-            }
-            let table = chunk.blocks().saturating_mul(4);
-            if u64::from(table) > (bytes.len() as u64).saturating_sub(HEADER_LEN as u64) {
-                break 'wrong (Kind::Truncated, What::BLOSC_STARTS, 16, table);
+        let wrong =
+            |kind, what, field, value: u32| Err(Error::needing(kind, what, at.saturating_add(field), value.into()));
+        if header.version != raw::VERSION {
+            return wrong(Kind::Unsupported, What::BLOSC_VERSION, 0, header.version.into());
+        }
+        let (nbytes, blocksize, ctbytes) = (header.nbytes.get(), header.blocksize.get(), header.ctbytes.get());
+        if (ctbytes as usize) < HEADER_LEN {
+            return wrong(Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
+        }
+        *r = whole;
+        let bytes = r.take(ctbytes as usize, What::BLOSC_CHUNK)?;
+        let (flags, typesize) = (header.flags, header.typesize);
+        let chunk = Chunk { bytes, flags, typesize, nbytes, blocksize };
+        if nbytes == 0 {
+            // The original looks no further.
+            return Ok(Chunk { flags: flags | flag::COPY, typesize: typesize.max(1), blocksize: 1, ..chunk });
+        }
+        if flags & flag::RESERVED != 0 {
+            return wrong(Kind::Invalid, What::BLOSC_FLAGS, 2, flags.into());
+        }
+        if typesize == 0 {
+            return wrong(Kind::Invalid, What::BLOSC_TYPESIZE, 3, 0);
+        }
+        if nbytes > raw::MAX_NBYTES {
+            return wrong(Kind::Invalid, What::BLOSC_NBYTES, 4, nbytes);
+        }
+        if blocksize == 0 || blocksize > nbytes || blocksize > raw::MAX_BLOCKSIZE {
+            return wrong(Kind::Invalid, What::BLOSC_BLOCKSIZE, 8, blocksize);
+        }
+        if chunk.is_copy() {
+            if u64::from(ctbytes) != u64::from(nbytes).saturating_add(HEADER_LEN as u64) {
+                return wrong(Kind::Invalid, What::BLOSC_SIZE, 12, ctbytes);
             }
             return Ok(chunk);
-        };
-        Err(Error::needing(kind, what, at.saturating_add(field), value.into()))
+        }
+        Compressor::of_flags(flags).map_err(|e| e.moved(at))?;
+        if header.codec_version != raw::CODEC_VERSION {
+            return wrong(Kind::Unsupported, What::BLOSC_CODEC, 1, header.codec_version.into());
+        }
+        let table = chunk.blocks().saturating_mul(4);
+        if u64::from(table) > (bytes.len() as u64).saturating_sub(HEADER_LEN as u64) {
+            return wrong(Kind::Truncated, What::BLOSC_STARTS, 16, table);
+        }
+        Ok(chunk)
     }
 
     /// Bytes that it decodes to.

@@ -64,8 +64,8 @@ impl<'a> Types<'a> {
         if extent.type_name() != XML_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
         }
-        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch);
-        Types::of(part.as_ref()?, &options.limits, scratch)
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::XML, native, options, scratch)?;
+        Types::of(&part, &options.limits, scratch)
     }
 
     fn of(part: &Part<'a>, limits: &Limits, scratch: &mut Scratch<'a>) -> Result<Self> {

@@ -55,10 +55,10 @@ impl<'a> Index<'a> {
         if extent.type_name() != INDEX_TYPE.as_bytes() {
             return Err(extent.header.unknown_type());
         }
-        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch);
-        let index = part.map(|part| Index { part, own });
-        index.as_ref()?.check()?;
-        index
+        let part = extent.unpack::<ExtentType<'_>>(&ExtentType::INDEX, native, options, scratch)?;
+        let index = Index { part, own };
+        index.check()?;
+        Ok(index)
     }
 
     fn check(&self) -> Result<()> {

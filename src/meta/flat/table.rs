@@ -243,42 +243,40 @@ impl<'a> Table<'a> {
     fn entry(&self, entry: u32, size: u32) -> Result<Option<NonZero<u32>>> {
         let (flat, pos) = (&self.flat, self.pos);
         let table = flat.from(pos);
-        let (kind, what, at, need) = 'wrong: {
-            let Some(distance) = i32::load(table) else {
-                break 'wrong (Kind::Truncated, What::FLAT_TABLE, pos, 4);
-            };
-            // Positions are below 2^31, so a result outside the numbers comes out as 2^31 or more.
-            let vtable = pos.wrapping_sub(distance.cast_unsigned());
-            let slots = flat.from(vtable);
-            let Some([slots_len, len]) = <[u16; 2]>::load(slots) else {
-                break 'wrong (Kind::Invalid, What::FLAT_VTABLE, pos, distance.unsigned_abs());
-            };
-            if slots_len < 4 || slots_len % 2 != 0 {
-                break 'wrong (Kind::Invalid, What::FLAT_VTABLE, vtable, slots_len.into());
-            }
-            if usize::from(slots_len) > slots.len() {
-                break 'wrong (Kind::Truncated, What::FLAT_VTABLE, vtable, slots_len.into());
-            }
-            if len < 4 {
-                break 'wrong (Kind::Invalid, What::FLAT_TABLE, pos, len.into());
-            }
-            if usize::from(len) > table.len() {
-                break 'wrong (Kind::Truncated, What::FLAT_TABLE, pos, len.into());
-            }
-            if entry >= slots_len.into() {
-                return Ok(None);
-            }
-            let offset = slots.get(entry as usize..).and_then(u16::load).unwrap_or(0);
-            if offset == 0 {
-                return Ok(None);
-            }
-            let offset = u32::from(offset);
-            if offset < 4 || offset.saturating_add(size) > len.into() {
-                break 'wrong (Kind::Invalid, What::FLAT_FIELD, vtable.saturating_add(entry), offset);
-            }
-            return Ok(NonZero::new(pos.saturating_add(offset)));
+        let wrong = |kind, what, at, need| Err(flat.error(kind, what, at, need));
+        let Some(distance) = i32::load(table) else {
+            return wrong(Kind::Truncated, What::FLAT_TABLE, pos, 4);
         };
-        Err(flat.error(kind, what, at, need))
+        // Positions are below 2^31, so a result outside the numbers comes out as 2^31 or more.
+        let vtable = pos.wrapping_sub(distance.cast_unsigned());
+        let slots = flat.from(vtable);
+        let Some([slots_len, len]) = <[u16; 2]>::load(slots) else {
+            return wrong(Kind::Invalid, What::FLAT_VTABLE, pos, distance.unsigned_abs());
+        };
+        if slots_len < 4 || slots_len % 2 != 0 {
+            return wrong(Kind::Invalid, What::FLAT_VTABLE, vtable, slots_len.into());
+        }
+        if usize::from(slots_len) > slots.len() {
+            return wrong(Kind::Truncated, What::FLAT_VTABLE, vtable, slots_len.into());
+        }
+        if len < 4 {
+            return wrong(Kind::Invalid, What::FLAT_TABLE, pos, len.into());
+        }
+        if usize::from(len) > table.len() {
+            return wrong(Kind::Truncated, What::FLAT_TABLE, pos, len.into());
+        }
+        if entry >= slots_len.into() {
+            return Ok(None);
+        }
+        let offset = slots.get(entry as usize..).and_then(u16::load).unwrap_or(0);
+        if offset == 0 {
+            return Ok(None);
+        }
+        let offset = u32::from(offset);
+        if offset < 4 || offset.saturating_add(size) > len.into() {
+            return wrong(Kind::Invalid, What::FLAT_FIELD, vtable.saturating_add(entry), offset);
+        }
+        Ok(NonZero::new(pos.saturating_add(offset)))
     }
 }
 

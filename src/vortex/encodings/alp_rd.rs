@@ -68,8 +68,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
         _ => return Err(node.mistyped()),
     };
     let Metadata { right_width, dictionary, len } = Metadata::of(node)?;
-    let lefts = node.aligned(child::LEFTS, &Ty::prim(LEFT, node.dtype.nullable));
-    let lefts = lefts.as_ref()?;
+    let lefts = &node.aligned(child::LEFTS, &Ty::prim(LEFT, node.dtype.nullable))?;
     node.child_cells((child::RIGHTS, &Ty::prim(right, false)), (ask, at), out, cx)?;
     let mut t = cx.scope();
     let parts = t.take::<u16>(out.len())?;

@@ -19,8 +19,7 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
     let bad = |need| node.error(Kind::Invalid, What::VORTEX_CHUNKS, need);
     let count = node.children()?.saturating_sub(child::CHUNKS) as u64;
-    let offsets = node.child(child::OFFSETS, &Ty::prim(Prim::U64, false), count.saturating_add(1));
-    let offsets = offsets.as_ref()?;
+    let offsets = &node.child(child::OFFSETS, &Ty::prim(Prim::U64, false), count.saturating_add(1))?;
     let after = offsets.first_above(rows.at, cx)?;
     let k = after.checked_sub(1).filter(|k| *k < count).ok_or_else(|| bad(after))?;
     let [first, end] = offsets.ends(k, 1, cx)?;

@@ -11,7 +11,7 @@ pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Constant,
     need: need::children,
-    cells: |node, ask, at, out, cx| value(node).as_ref()?.cells(ask, at, out, cx),
+    cells: |node, ask, at, out, cx| value(node)?.cells(ask, at, out, cx),
 };
 
 /// The buffer with the scalar; also in a `vortex.sparse`.

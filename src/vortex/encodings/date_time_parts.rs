@@ -38,8 +38,7 @@ impl Metadata {
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { days_type, seconds_type, fractions_type } = Metadata::of(node)?;
-    let days = node.integers(child::DAYS, days_type, node.dtype.nullable, node.rows);
-    let days = days.as_ref()?;
+    let days = &node.integers(child::DAYS, days_type, node.dtype.nullable, node.rows)?;
     let (Some(second), Cells::W8(out)) = (node.dtype().per_second(), out) else { return Err(node.mistyped()) };
     days.indices(at, out, cx)?;
     let day = second.wrapping_mul(86_400);

@@ -34,8 +34,7 @@ impl Metadata {
 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { high } = Metadata::of(node)?;
-    let parts = node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable));
-    let parts = parts.as_ref()?;
+    let parts = &node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable))?;
     if out.width() == high.size() {
         return parts.cells(ask, at, out, cx);
     }

@@ -60,8 +60,8 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let bases_len = product(fastlanes::block_of(deltas_len).0, lanes as u64);
     // Old forms have nullable children; whether a null is in them is asked elsewhere.
     let dtype = node.dtype.required();
-    let (bases, deltas) = (node.child(child::BASES, &dtype, bases_len), node.child(child::DELTAS, &dtype, deltas_len));
-    let (bases, deltas) = (bases.as_ref()?, deltas.as_ref()?);
+    let bases = &node.child(child::BASES, &dtype, bases_len)?;
+    let deltas = &node.child(child::DELTAS, &dtype, deltas_len)?;
     let first = at.saturating_add(offset);
     let mut done = 0usize;
     while done < out.len() {
@@ -92,8 +92,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
 /// a look at all of them.
 #[cold]
 fn no_nulls(node: &Node<'_>, deltas_len: u64, cx: &mut Context<'_, '_>) -> Result<()> {
-    let deltas = node.child(child::DELTAS, &node.dtype, deltas_len);
-    let deltas = deltas.as_ref()?;
+    let deltas = &node.child(child::DELTAS, &node.dtype, deltas_len)?;
     let mut row = 0u64;
     let mut valid = [0; 64];
     while row < deltas_len {

@@ -29,8 +29,7 @@ pub(super) fn spread(
         return Ok(());
     }
     let first = values_before(node, at, cx)?;
-    let validity = node.validity(VALIDITY);
-    let Some(validity) = validity.as_ref()? else { return fill(node, first, out, cx) };
+    let Some(validity) = &node.validity(VALIDITY)? else { return fill(node, first, out, cx) };
     let mut t = cx.scope();
     let valid = t.take::<u8>(out.len())?;
     validity.cells(Ask::Values, at, &mut Cells::W1(valid), &mut t)?;
@@ -44,8 +43,7 @@ pub(super) fn spread(
 
 /// The number of values that are stored for the rows before `row`.
 pub(super) fn values_before(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let validity = node.validity(VALIDITY);
-    let Some(validity) = validity.as_ref()? else { return Ok(row) };
+    let Some(validity) = &node.validity(VALIDITY)? else { return Ok(row) };
     match validity.encoding() {
         Some(Encoding::Bool) => {
             cx.spend_many(row / ROWS_PER_NODE, node.at())?;

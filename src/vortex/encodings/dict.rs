@@ -6,8 +6,8 @@ use super::*;
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Decoded,
     holds: Holds::Picked(values, Some(codes)),
-    need: |node, amount, cx| need_of(codes(node).as_ref()?, values(node).as_ref()?, amount, cx),
-    cells: |node, ask, at, out, cx| pick(codes(node).as_ref()?, values(node).as_ref()?, (ask, at), out, cx),
+    need: |node, amount, cx| need_of(&codes(node)?, &values(node)?, amount, cx),
+    cells: |node, ask, at, out, cx| pick(&codes(node)?, &values(node)?, (ask, at), out, cx),
 };
 
 mod child {

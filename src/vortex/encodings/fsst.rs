@@ -61,8 +61,7 @@ fn codes<'f>(node: &Node<'f>) -> Result<(Buffer<'f>, Node<'f>)> {
         let ptype = Metadata::of(node)?.offsets_type;
         return Ok((node.buffer(buffer::CODES)?, node.offsets(child::OFFSETS, ptype)?));
     }
-    let codes = node.aligned(old_child::CODES, &Ty::binary(node.dtype.nullable));
-    let codes = codes.as_ref()?;
+    let codes = &node.aligned(old_child::CODES, &Ty::binary(node.dtype.nullable))?;
     if codes.encoding() != Some(Encoding::VarBin) {
         return Err(codes.undecoded());
     }
@@ -84,8 +83,7 @@ fn codes_of<'f>(
 
 /// A code stands for at most eight bytes.
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
-    let codes = codes(node);
-    let codes = codes.as_ref()?;
+    let codes = &codes(node)?;
     let count = match codes_of(codes, at, len, cx) {
         Ok(codes) => codes.len(),
         // Offsets that take more memory than there is here.
@@ -97,8 +95,7 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
-    let codes = codes(node);
-    let codes = codes.as_ref()?;
+    let codes = &codes(node)?;
     let bytes = codes_of(codes, at, out.len(), cx)?;
     let (symbols, lengths) = (node.buffer(buffer::SYMBOLS)?, node.buffer(buffer::SYMBOL_LENGTHS)?);
     let table = fsst::Symbols::new(symbols.bytes, lengths.bytes).map_err(|e| e.moved(node.at()))?;

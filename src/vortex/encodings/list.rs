@@ -11,7 +11,7 @@ pub(super) const LIST: Scheme = Scheme {
     need: need_without_elements,
     cells: |node, _, at, out, cx| {
         let Metadata { elements_len, offsets_type } = Metadata::of(node)?;
-        between(node, node.offsets(list_child::OFFSETS, offsets_type).as_ref()?, elements_len, (at, out), cx)
+        between(node, &node.offsets(list_child::OFFSETS, offsets_type)?, elements_len, (at, out), cx)
     },
 };
 

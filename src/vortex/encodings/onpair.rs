@@ -60,7 +60,7 @@ impl Metadata {
 
     /// The codes of `len` rows starting at `at`: the first one, and the end.
     fn range(&self, node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<(u64, u64)> {
-        let [from, to] = node.offsets(child::OFFSETS, self.offsets_type).as_ref()?.ends(at, len as u64, cx)?;
+        let [from, to] = node.offsets(child::OFFSETS, self.offsets_type)?.ends(at, len as u64, cx)?;
         if from <= to && to <= self.codes_len {
             return Ok((from, to));
         }
@@ -116,8 +116,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let tokens_len = saturated(metadata.tokens_len);
     let mut t = cx.scope();
     let offsets = t.take::<u32>(tokens_len.saturating_add(1))?;
-    let ends = node.integers(child::TOKENS, metadata.tokens_type, false, offsets.len() as u64);
-    let ends = ends.as_ref()?;
+    let ends = &node.integers(child::TOKENS, metadata.tokens_type, false, offsets.len() as u64)?;
     ends.indices32(0, offsets, &mut t)?;
     let dictionary = node.buffer(buffer::DICTIONARY)?;
     let tokens = onpair::Tokens::new(dictionary.bytes, offsets).map_err(|e| e.moved(node.at()))?;
@@ -125,8 +124,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let range = metadata.range(node, at, out.len(), &mut t)?;
     node.child_indices((child::LENGTHS, metadata.lengths_type), at, out, &mut t)?;
     let (start, total) = node.reserve_texts(out, &mut t)?;
-    let codes = metadata.codes(node);
-    let codes = codes.as_ref()?;
+    let codes = &metadata.codes(node)?;
     let piece = if codes.prim()?.size() == 2 { BLOCK } else { CODES };
     let count = saturated(range.1.saturating_sub(range.0));
     let numbers = t.take::<u16>(count.min(piece))?;

@@ -94,8 +94,7 @@ impl<'n, 'f> Patches<'n, 'f> {
         out: &mut Cells<'_>,
         cx: &mut Context<'_, '_>,
     ) -> Result<()> {
-        let indices = self.indices();
-        let indices = indices.as_ref()?;
+        let indices = &self.indices()?;
         let first = self.place(at)?;
         let end = first.saturating_add(out.len() as u64);
         let (from, to) = (indices.below(first, cx)?, indices.below(end, cx)?);
@@ -122,7 +121,7 @@ impl<'n, 'f> Patches<'n, 'f> {
             *place = place.wrapping_sub(first);
         }
         let mut patch = t.take_cells(out.width(), count)?;
-        self.values(dtype).as_ref()?.cells(ask, from, &mut patch, &mut t)?;
+        self.values(dtype)?.cells(ask, from, &mut patch, &mut t)?;
         match out.scatter(&patch, places) {
             None => Ok(()),
             Some(i) => Err(self.bad(from.saturating_add(i as u64))),
@@ -132,8 +131,7 @@ impl<'n, 'f> Patches<'n, 'f> {
     /// The first patch that is not before `row`, and how the rows starting there are patched: `Ok(n)` of them are, or
     /// `Err(n)` are not.
     pub(super) fn run_at(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<(u64, Result<u64, u64>)> {
-        let indices = self.indices();
-        let indices = indices.as_ref()?;
+        let indices = &self.indices()?;
         let place = self.place(row)?;
         let first = indices.below(place, cx)?;
         let mut next = [0; TOGETHER];

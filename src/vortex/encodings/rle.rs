@@ -57,16 +57,13 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
 
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { values_len, indices_len, indices_type, starts_len, starts_type, offset } = Metadata::of(node)?;
-    let indices = node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len);
-    let indices = indices.as_ref()?;
+    let indices = &node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len)?;
     let first = at.saturating_add(offset);
     if ask == Ask::Valid {
         return indices.cells(ask, first, out, cx);
     }
-    let values = node.child(child::VALUES, &node.dtype.required(), values_len);
-    let values = values.as_ref()?;
-    let starts = node.integers(child::STARTS, starts_type, false, starts_len);
-    let starts = starts.as_ref()?;
+    let values = &node.child(child::VALUES, &node.dtype.required(), values_len)?;
+    let starts = &node.integers(child::STARTS, starts_type, false, starts_len)?;
     let bad = |need| node.error(Kind::Invalid, What::VORTEX_METADATA, need);
     let origin = starts.index(0, cx)?;
     let start_of = |block: u64, cx: &mut Context<'_, '_>| -> Result<u64> {

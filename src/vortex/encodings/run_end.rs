@@ -45,8 +45,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     }
     let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
     let metadata = Metadata::of(node)?;
-    let ends = node.integers(child::ENDS, metadata.ends_type, false, metadata.runs);
-    let ends = ends.as_ref()?;
+    let ends = &node.integers(child::ENDS, metadata.ends_type, false, metadata.runs)?;
     let start = at.checked_add(metadata.offset).ok_or_else(|| bad(metadata.offset))?;
     let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(metadata.offset))?;
     // Runs from that of the first row to that of the last.
@@ -60,6 +59,6 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
         *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
     }
     let mut cells = t.take_cells(out.width(), count)?;
-    metadata.values(node).as_ref()?.cells(ask, first, &mut cells, &mut t)?;
+    metadata.values(node)?.cells(ask, first, &mut cells, &mut t)?;
     out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
 }

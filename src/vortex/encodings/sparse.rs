@@ -38,7 +38,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     if ask == Ask::Ranges && fill.is_null()? {
         out.fill(&[0; 32]);
     } else {
-        node.scalar(&fill, &node.dtype).as_ref()?.cells(ask, at, out, cx)?;
+        node.scalar(&fill, &node.dtype)?.cells(ask, at, out, cx)?;
     }
     patches(node)?.apply(&node.dtype, (ask, at), out, cx)
 }

@@ -7,7 +7,7 @@ use crate::vortex::text;
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Child(child::VALIDITY),
     holds: Holds::Texts(|node, at, len, cx| {
-        let [from, to] = offsets(node).as_ref()?.ends(at, len as u64, cx)?;
+        let [from, to] = offsets(node)?.ends(at, len as u64, cx)?;
         Ok(to.saturating_sub(from))
     }),
     need: need::children,
@@ -34,7 +34,7 @@ pub(super) fn offsets<'f>(node: &Node<'f>) -> Result<Node<'f>> {
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let buffer = node.buffer(BYTES)?;
-    list::between(node, offsets(node).as_ref()?, buffer.bytes.len() as u64, (at, out), cx)?;
+    list::between(node, &offsets(node)?, buffer.bytes.len() as u64, (at, out), cx)?;
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     for cell in out.iter_mut() {
         let inside: Span = bytemuck::cast(*cell);

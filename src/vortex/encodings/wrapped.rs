@@ -40,12 +40,12 @@ pub(in crate::vortex) fn cells(
     out: &mut Cells<'_>,
     cx: &mut Context<'_, '_>,
 ) -> Result<()> {
-    inner(node).as_ref()?.cells(ask, at, out, cx)
+    inner(node)?.cells(ask, at, out, cx)
 }
 
 /// What the node inside needs.
 pub(in crate::vortex) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
-    inner(node).as_ref()?.temporaries(amount, cx)
+    inner(node)?.temporaries(amount, cx)
 }
 
 fn inner<'f>(node: &Node<'f>) -> Result<Node<'f>> {
