@@ -219,10 +219,10 @@ impl column::Column for Column<'_> {
     }
 
     fn child(&self, k: usize) -> Result<Self> {
-        let mut child = *self;
-        if !child.field.enter_child()? || k != 0 {
+        let Some(field) = self.field.child()?.filter(|_| k == 0) else {
             return Err(Error::needing(Kind::OutOfRange, What::CHILD, k as u64, self.ty().children() as u64));
-        }
+        };
+        let child = Column { field, ..*self };
         child.check()?;
         Ok(child)
     }

@@ -207,26 +207,20 @@ impl<'a> Field<'a> {
     /// # Errors
     /// What is wrong with it; [`Kind::Limit`] if arrays nest too deep.
     pub fn child(&self) -> Result<Option<Field<'a>>> {
-        let mut child = *self;
-        Ok(if child.enter_child()? { Some(child) } else { None })
-    }
-
-    /// Goes on to the element column; whether there is one.
-    pub(super) fn enter_child(&mut self) -> Result<bool> {
         if !self.stype.is_array() {
-            return Ok(false);
+            return Ok(None);
         }
-        let array = self.view;
-        match array.children()? {
-            Some(children) if children.len() == 1 => self.view = children.get(0)?,
+        let mut child = *self;
+        match self.view.children()? {
+            Some(children) if children.len() == 1 => child.view = children.get(0)?,
             other => return Err(self.error(What::JAY_CHILDREN, other.map_or(0, |children| children.len() as u64))),
         }
-        self.describe(None)?;
-        let declared = element(array.type_()?)?;
-        if self.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(self.stype) {
-            return Err(self.error(What::JAY_TYPE, u8::from(self.stype).into()));
+        child.describe(None)?;
+        let declared = element(self.view.type_()?)?;
+        if child.layout == Layout::Old || declared.map(|ty| ty.stype()).transpose()? != Some(child.stype) {
+            return Err(child.error(What::JAY_TYPE, u8::from(child.stype).into()));
         }
-        Ok(true)
+        Ok(Some(child))
     }
 
     /// The smallest range of the file that holds all buffers, also those of children: what must be
@@ -254,9 +248,8 @@ impl<'a> Field<'a> {
             for span in field.buffers.iter().filter(|span| span.len > 0) {
                 each(*span)?;
             }
-            if !field.enter_child()? {
-                return Ok(());
-            }
+            let Some(child) = field.child()? else { return Ok(()) };
+            field = child;
             fuel.spend(field.at())?;
         }
     }
