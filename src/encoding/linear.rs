@@ -3,9 +3,9 @@
 //! Value `i` is `base + slope * i + difference i`, in wrapping arithmetic of the word's width. With
 //! slope 0 it is the plain frame of reference.
 
-use super::Out;
+use super::Word;
 use super::min_max::{LANES, MinMax, SHIFT, Shifted};
-use crate::bytes::{FAST, low32};
+use crate::bytes::FAST;
 
 /// A line through the values of a vector.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,26 +90,15 @@ impl Line {
     }
 
     /// Adds the line to differences, the first of which belongs to value `first`.
-    pub(crate) fn add(self, first: usize, out: Out<'_>) {
+    pub(crate) fn add<W: Word>(self, first: usize, words: &mut [W]) {
         if self == Line::ZERO {
             return;
         }
-        let mut value = self.at(first);
-        let step = i64::from(self.slope).cast_unsigned();
-        match out {
-            Out::W4(words) => {
-                let (mut value, step) = (low32(value), low32(step));
-                for word in words {
-                    *word = word.wrapping_add(value);
-                    value = value.wrapping_add(step);
-                }
-            }
-            Out::W8(words) => {
-                for word in words {
-                    *word = word.wrapping_add(value);
-                    value = value.wrapping_add(step);
-                }
-            }
+        let mut value = W::truncated(self.at(first));
+        let step = W::truncated(i64::from(self.slope).cast_unsigned());
+        for word in words {
+            *word = word.wrapping_add(value);
+            value = value.wrapping_add(step);
         }
     }
 }
@@ -123,10 +112,10 @@ mod tests {
         let line = Line { base: 0, slope: 1_000_000_000 };
         assert_eq!(line.at(3), 3_000_000_000);
         let mut words = [0u64; 2];
-        line.add(3, Out::W8(&mut words));
+        line.add(3, &mut words);
         assert_eq!(words, [3_000_000_000, 4_000_000_000]);
         let mut words = [0u64, 9, 13];
-        Line { base: 77, slope: 100 }.add(0, Out::W8(&mut words));
+        Line { base: 77, slope: 100 }.add(0, &mut words);
         assert_eq!(words, [77, 186, 290]);
     }
 
@@ -161,7 +150,7 @@ mod tests {
     #[test]
     fn words_wrap_at_their_width() {
         let mut words = [1u32];
-        Line { base: -2, slope: 0 }.add(0, Out::W4(&mut words));
+        Line { base: -2, slope: 0 }.add(0, &mut words);
         assert_eq!(words, [u32::MAX]);
     }
 }

@@ -1,14 +1,14 @@
 //! Value encodings: values to bytes and back. None of them knows a format.
 //!
 //! Below the batch there are only words of 4 and 8 bytes; signed, float and instant are names given
-//! to the finished slice. A decoder takes its target as [`Out`], so that one function serves all.
+//! to the finished slice. A decoder fills a slice of either [`Word`].
 //!
 //! ```
-//! use pilaster::unstable::encoding::{Out, bitpack::{self, Packing}};
+//! use pilaster::unstable::encoding::bitpack::{self, Packing};
 //!
 //! // Six values of 2 bits, the first in the lowest bits.
 //! let mut words = [0u32; 6];
-//! bitpack::unpack(Packing::U2, &[0x6c, 0x06], 0, Out::W4(&mut words))?;
+//! bitpack::unpack(Packing::U2, &[0x6c, 0x06], 0, &mut words)?;
 //! assert_eq!(words, [0, 3, 2, 1, 2, 1]);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
@@ -30,45 +30,37 @@ mod what;
 
 pub(crate) use what::FIELDS;
 
-/// Where decoded words go: one target type for all widths.
-#[derive(Debug)]
-pub enum Out<'o> {
-    /// Words of 4 bytes.
-    W4(&'o mut [u32]),
-    /// Words of 8 bytes.
-    W8(&'o mut [u64]),
+/// A word of 4 or 8 bytes, which a decoder of integers fills.
+pub trait Word: Copy {
+    /// Truncates `value` to the width of the word.
+    fn truncated(value: u64) -> Self;
+    /// Returns the word, extended by zeros.
+    fn extended(self) -> u64;
+    /// Returns the sum modulo 2^32 or 2^64.
+    #[must_use]
+    fn wrapping_add(self, other: Self) -> Self;
 }
 
-impl Out<'_> {
-    /// How many words.
-    #[must_use]
-    pub const fn len(&self) -> usize {
-        match self {
-            Out::W4(words) => words.len(),
-            Out::W8(words) => words.len(),
-        }
+impl Word for u32 {
+    fn truncated(value: u64) -> Self {
+        low32(value)
     }
-
-    /// Whether there is none.
-    #[must_use]
-    pub const fn is_empty(&self) -> bool {
-        self.len() == 0
+    fn extended(self) -> u64 {
+        self.into()
     }
-
-    /// Sets every word to `value`, cut to the width.
-    pub fn fill(&mut self, value: u64) {
-        match self {
-            Out::W4(words) => words.fill(low32(value)),
-            Out::W8(words) => words.fill(value),
-        }
+    fn wrapping_add(self, other: Self) -> Self {
+        u32::wrapping_add(self, other)
     }
+}
 
-    /// Words `first..first + len`, as far as they exist.
-    pub fn part(&mut self, first: usize, len: usize) -> Out<'_> {
-        let end = first.saturating_add(len).min(self.len());
-        match self {
-            Out::W4(words) => Out::W4(words.get_mut(first..end).unwrap_or_default()),
-            Out::W8(words) => Out::W8(words.get_mut(first..end).unwrap_or_default()),
-        }
+impl Word for u64 {
+    fn truncated(value: u64) -> Self {
+        value
+    }
+    fn extended(self) -> u64 {
+        self
+    }
+    fn wrapping_add(self, other: Self) -> Self {
+        u64::wrapping_add(self, other)
     }
 }

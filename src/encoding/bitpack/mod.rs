@@ -12,9 +12,7 @@
 mod host;
 pub mod pack;
 
-use super::Out;
-#[cfg(any(pilaster_small, test))]
-use crate::bytes::low32;
+use super::Word;
 use crate::bytes::{FAST, little};
 use crate::error::{Error, Kind, Result, What};
 
@@ -114,11 +112,11 @@ pub fn get(packing: Packing, src: &[u8], i: usize) -> Option<u64> {
 }
 
 /// Decodes the values from value `first` on until `out` is full. Narrow values are extended to the
-/// words of `out`, wide ones cut to them.
+/// words of `out`, wide ones truncated.
 ///
 /// # Errors
 /// [`Kind::Truncated`] if `src` has fewer values; `need` counts its bytes.
-pub fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) -> Result<()> {
+pub fn unpack<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]) -> Result<()> {
     let end = first.saturating_add(out.len());
     if packing.bytes(end) > src.len() {
         return Err(Error::needing(Kind::Truncated, What::BITS, 0, packing.bytes(end) as u64));
@@ -132,11 +130,9 @@ pub fn unpack(packing: Packing, src: &[u8], first: usize, out: Out<'_>) -> Resul
 
 /// Unpacking on small machines: a value at a time, and one loop for all widths.
 #[cfg(any(pilaster_small, test))]
-fn small(packing: Packing, src: &[u8], first: usize, out: Out<'_>) {
-    let value = |i: usize| get(packing, src, first.saturating_add(i)).unwrap_or(0);
-    match out {
-        Out::W4(words) => words.iter_mut().enumerate().for_each(|(i, word)| *word = low32(value(i))),
-        Out::W8(words) => words.iter_mut().enumerate().for_each(|(i, word)| *word = value(i)),
+fn small<W: Word>(packing: Packing, src: &[u8], first: usize, out: &mut [W]) {
+    for (i, word) in out.iter_mut().enumerate() {
+        *word = W::truncated(get(packing, src, first.saturating_add(i)).unwrap_or(0));
     }
 }
 
@@ -154,11 +150,11 @@ mod tests {
                 for len in [0, 1, 2, 3, 5, 31, 63, 64, 65, 130, 300] {
                     let len = len.min(count - first);
                     let (mut narrow, mut wide) = (std::vec![1u32; len], std::vec![1u64; len]);
-                    host::unpack(packing, &src, first, Out::W4(&mut narrow));
-                    host::unpack(packing, &src, first, Out::W8(&mut wide));
+                    host::unpack(packing, &src, first, &mut narrow);
+                    host::unpack(packing, &src, first, &mut wide);
                     let (mut small4, mut small8) = (std::vec![2u32; len], std::vec![2u64; len]);
-                    small(packing, &src, first, Out::W4(&mut small4));
-                    small(packing, &src, first, Out::W8(&mut small8));
+                    small(packing, &src, first, &mut small4);
+                    small(packing, &src, first, &mut small8);
                     assert_eq!((&narrow, &wide), (&small4, &small8), "{packing:?} {first} {len}");
                     for i in 0..len {
                         let expected = get(packing, &src, first + i).unwrap();
@@ -173,9 +169,9 @@ mod tests {
     #[test]
     fn a_short_source_is_an_error() {
         for packing in Packing::ALL {
-            let e = unpack(packing, &[0; 8], 0, Out::W4(&mut [0; 33])).unwrap_err();
+            let e = unpack(packing, &[0; 8], 0, &mut [0u32; 33]).unwrap_err();
             assert_eq!((e.kind(), e.need() as usize), (Kind::Truncated, packing.bytes(33)));
-            assert!(unpack(packing, &[0; 8], usize::MAX, Out::W4(&mut [0; 1])).is_err());
+            assert!(unpack(packing, &[0; 8], usize::MAX, &mut [0u32; 1]).is_err());
         }
     }
 }

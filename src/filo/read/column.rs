@@ -6,7 +6,7 @@ use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
 use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
-use crate::encoding::{Out, bitmap};
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
 use crate::filo::raw::Packing;
@@ -136,7 +136,7 @@ impl column::Column for Column<'_> {
         let values = match (self.role, vector.data) {
             (Role::Codes, Data::Coded) => {
                 let words = scratch.take::<u32>(len)?;
-                vector.numbers.packed.read(first, Out::W4(words))?;
+                vector.numbers.packed.read(first, words)?;
                 validity = nonzero(words, scratch)?;
                 Values::U32(words)
             }
@@ -205,7 +205,7 @@ impl<'a> Column<'a> {
                     Some(words) => words,
                     None => {
                         let words = scratch.take::<u32>(len)?;
-                        numbers.read(first, Out::W4(words))?;
+                        numbers.read(first, words)?;
                         words
                     }
                 };
@@ -216,7 +216,7 @@ impl<'a> Column<'a> {
                     Some(words) => words,
                     None => {
                         let words = scratch.take::<u64>(len)?;
-                        numbers.read(first, Out::W8(words))?;
+                        numbers.read(first, words)?;
                         words
                     }
                 };

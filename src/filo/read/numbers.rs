@@ -2,7 +2,7 @@
 
 use super::packed::Packed;
 use crate::bytes::low32;
-use crate::encoding::Out;
+use crate::encoding::Word;
 use crate::encoding::linear::Line;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, QUARTER_MS};
@@ -90,33 +90,33 @@ impl<'a> Numbers<'a> {
     }
 
     /// Rows from `first` on, until `out` is full.
-    pub(super) fn read(&self, first: usize, mut out: Out<'_>) -> Result<()> {
+    pub(super) fn read<W: Word>(&self, first: usize, out: &mut [W]) -> Result<()> {
         if self.constant {
             if !out.is_empty() {
-                out.fill(self.get(0)?);
+                out.fill(W::truncated(self.get(0)?));
             }
             return Ok(());
         }
-        let mut done = 0;
-        while done < out.len() {
-            let row = first.saturating_add(done);
-            self.packed.read(row, out.part(done, BLOCK))?;
-            self.line.add(row, out.part(done, BLOCK));
-            self.finish(out.part(done, BLOCK));
-            done = done.saturating_add(BLOCK);
+        let mut row = first;
+        for block in out.chunks_mut(BLOCK) {
+            self.packed.read(row, block)?;
+            self.line.add(row, block);
+            self.finish(block);
+            row = row.saturating_add(BLOCK);
         }
         Ok(())
     }
 
+    /// Gives the words the meaning of the form: doubles have words of 8 bytes, zone offsets of 4.
+    ///
     /// A zone offset that is too large becomes [`NO_ZONE`]: only the caller knows whether its row is
     /// missing, and what a missing row holds means nothing (section 8.3).
-    fn finish(&self, out: Out<'_>) {
-        match (self.form, out) {
-            (Form::Double, Out::W8(words)) => words.iter_mut().for_each(|word| *word = double(*word)),
-            (Form::Quarters, Out::W4(words)) => {
-                words.iter_mut().for_each(|word| *word = millis(*word).unwrap_or(NO_ZONE.cast_unsigned()));
-            }
-            _ => {}
+    fn finish<W: Word>(&self, words: &mut [W]) {
+        let millis = |quarters: u64| millis(low32(quarters)).unwrap_or(NO_ZONE.cast_unsigned());
+        match self.form {
+            Form::Word => {}
+            Form::Double => words.iter_mut().for_each(|word| *word = W::truncated(double(word.extended()))),
+            Form::Quarters => words.iter_mut().for_each(|word| *word = W::truncated(millis(word.extended()).into())),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Dense arrays of numbers: packed vectors (section 9.1) and FlatBuffer data vectors (section 6).
 
 use crate::bytes::{LittleEndian, Reader, low32};
-use crate::encoding::{Out, bitpack};
+use crate::encoding::{Word, bitpack};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{Packing, packing_of_packed};
 
@@ -76,7 +76,7 @@ impl<'a> Packed<'a> {
     }
 
     /// Numbers from `first` on, until `out` is full.
-    pub(super) fn read(&self, first: usize, out: Out<'_>) -> Result<()> {
+    pub(super) fn read<W: Word>(&self, first: usize, out: &mut [W]) -> Result<()> {
         bitpack::unpack(self.packing, self.data, first, out)
     }
 }

@@ -5,7 +5,7 @@
 use super::packed::Packed;
 use crate::bytes::{Bits, FAST, Scratch};
 use crate::column::{Span, Spans, Validity, VarBytes};
-use crate::encoding::{Out, bitmap};
+use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{FIXED_NA, UTF8_LEN_BITS, UTF8_MAX_LEN, UTF8_MAX_OFFSET, UTF8_NA};
 
@@ -121,7 +121,7 @@ impl<'a> Strings<'a> {
         let (mut row, mut all) = (first, true);
         for block in spans.chunks_mut(BLOCK) {
             let mut code = [0u32; BLOCK];
-            codes.read(row, Out::W4(code.get_mut(..block.len()).unwrap_or_default()))?;
+            codes.read(row, code.get_mut(..block.len()).unwrap_or_default())?;
             match if FAST { self.coded_block(&code, count, block) } else { None } {
                 Some(present) => all &= present,
                 None => {
