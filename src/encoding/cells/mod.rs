@@ -347,6 +347,8 @@ impl<'o> Cells<'o> {
 
 /// Fills as many cells at once as most runs have, or more; the next run overwrites what is too much. A loop as
 /// long as the run would end at a place that no processor foresees.
+// Run ends of 64 bits, runs of 3 or 10 on average, expand at 0.91 of the speed without this attribute (bench `vortex`).
+#[inline(never)]
 fn expand<T: Cell>(words: &mut [T], values: &[T], ends: &[u64]) -> core::result::Result<(), usize> {
     // About twice the mean, as runs that are longer take another step; but wide cells in few.
     match words.len().checked_div(ends.len()).unwrap_or(0) {

@@ -93,6 +93,8 @@ macro_rules! word {
 
             /// Unpacks blocks; `packed` has `width` rows of words for each. What a row needs is made ready once
             /// for all of them.
+            // Blocks of 3-bit u16 unpack at 0.92 of the speed without this attribute (bench `vortex`).
+            #[inline(never)]
             pub fn unpack(packed: &[[u8; 128]], width: usize, out: &mut [[$word; BLOCK]]) -> Option<()> {
                 if width == 0 {
                     out.as_flattened_mut().fill(0);
