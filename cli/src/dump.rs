@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column, Memory, Part, Table, Type};
+use pilaster::column::{Memory, Part, Table};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -13,6 +13,7 @@ use crate::json::{self, Style};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special;
+use crate::type_name::type_name;
 use crate::walk::batches;
 
 /// The longest column that is printed in full, in rows.
@@ -66,6 +67,16 @@ pub struct Head {
     pub texts: bool,
 }
 
+/// Returns the heads of all columns of `part`, of a format that says of a column no more than any other.
+pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool) -> Result<Vec<Head>, Failure> {
+    let head = |k| {
+        let column = part.column(k)?;
+        let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, format, false)?);
+        Ok(Head { name, ty, nullable: nullable(&column), rows: part.rows(), facts: Vec::new(), texts: false })
+    };
+    (0..part.width()).map(head).collect()
+}
+
 /// Prints the objects of all columns, each behind `gap`.
 pub fn columns<T: Table>(
     table: &mut T,
@@ -93,9 +104,7 @@ fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut d
     let mut outer = memory.scratch();
     let (mut tape, mut text) = (Tape::new(head.rows), String::new());
     table.restart()?;
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { break };
+    while let Some(part) = table.next_part(&mut outer.scope())? {
         let column = part.column(k)?;
         batches(&column, 0..part.rows(), |batch| {
             for i in 0..batch.len {
@@ -108,31 +117,6 @@ fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut d
         })?;
     }
     tape.end(out)
-}
-
-/// Returns the name of the type with those of its children.
-pub fn type_name<C: Column>(column: &C) -> pilaster::Result<String> {
-    let child = |k| type_name(&column.child(k)?);
-    Ok(match column.ty() {
-        Type::Timestamp(unit) => match column.zone()? {
-            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
-            None => format!("timestamp[{}]", unit.name()),
-        },
-        Type::List => format!("list<{}>", child(0)?),
-        Type::FixedList(n) => format!("fixed_size_list<{},{n}>", child(0)?),
-        Type::Map => {
-            let entry = column.child(0)?;
-            format!("map<{},{}>", type_name(&entry.child(0)?)?, type_name(&entry.child(1)?)?)
-        }
-        Type::Struct(n) => {
-            let mut fields = Vec::new();
-            for k in 0..n as usize {
-                fields.push(format!("{}:{}", column.child_name(k)?, child(k)?));
-            }
-            format!("struct<{}>", fields.join(","))
-        }
-        other => other.to_string(),
-    })
 }
 
 /// The values of one column as they go by.

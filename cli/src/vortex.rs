@@ -9,7 +9,7 @@ use pilaster::vortex::{File, Role, Visit};
 use serde_json::{Map, Value, json};
 
 use crate::digits;
-use crate::dump::{self, Head, type_name};
+use crate::dump;
 use crate::failure::Failure;
 use crate::info;
 use crate::open::{Input, part_room};
@@ -28,13 +28,7 @@ impl Special for File<'_> {
 
     fn dump(&self, _: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         let part = self.part()?;
-        let mut heads = Vec::new();
-        for k in 0..part.width() {
-            let column = part.column(k)?;
-            let (name, ty) = (part.name(k)?.to_owned(), type_name(&column)?);
-            let (nullable, rows) = (column.nullable(), part.rows());
-            heads.push(Head { name, ty, nullable, rows, facts: Vec::new(), texts: false });
-        }
+        let heads = dump::heads(&part, "vortex", |column| column.nullable())?;
         dump::table(part.rows(), &facts(self)?, &heads, &mut self.table()?, part_room(file)?, out)
     }
 

@@ -8,8 +8,8 @@ use pilaster::vortex::{Column, DType, File, Source};
 use serde_json::{Value as Json, json};
 
 use crate::common::{Golden, UNDECODED};
-use crate::expect::{as_expected, equal, nested, text, type_name, values};
-use crate::table::table;
+use crate::expect::{as_expected, equal, nested, text, values};
+use crate::table::{table, type_name};
 
 /// Nodes that finding one row may visit, each counted once and again for every 256 of its rows that are read:
 /// far fewer than the rows of the larger goldens.
