@@ -95,9 +95,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
     let mut outer = memory.scratch();
     let mut text = true;
     table.restart()?;
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { return Ok(text) };
+    while let Some(part) = table.next_part(&mut outer.scope())? {
         let column = part.column(k)?;
         debug_assert_eq!(column.ty(), Type::Bytes);
         batches(&column, 0..part.rows(), |batch| {
@@ -110,6 +108,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
             Ok::<_, Failure>(())
         })?;
     }
+    Ok(text)
 }
 
 /// The name that the expectations have for a type.
@@ -232,10 +231,10 @@ fn field_options(ty: &ExtentType<'_>, field: &Field<'_>) -> String {
         }
     }
     if let Some(scale) = field.scale {
-        options.push(format!("scale {}", digits::double(scale)));
+        options.push(format!("scale {}", digits::float(scale)));
     }
     if field.base != 0.0 {
-        options.push(format!("base {}", digits::double(field.base)));
+        options.push(format!("base {}", digits::float(field.base)));
     }
     options.join(", ")
 }

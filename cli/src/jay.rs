@@ -119,8 +119,8 @@ fn bounds(stats: Stats) -> Vec<String> {
     match stats {
         Stats::Empty => Vec::new(),
         Stats::Int { min, max } => vec![min.to_string(), max.to_string()],
-        Stats::Float32 { min, max } => vec![digits::single(min), digits::single(max)],
-        Stats::Float64 { min, max } => vec![digits::double(min), digits::double(max)],
+        Stats::Float32 { min, max } => vec![digits::float(min), digits::float(max)],
+        Stats::Float64 { min, max } => vec![digits::float(min), digits::float(max)],
     }
 }
 
