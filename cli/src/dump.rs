@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Memory, Part, Table};
+use pilaster::column::{Column as _, Memory, Part, Table, Type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -92,21 +92,34 @@ pub fn columns<T: Table>(
         for (key, value) in &head.facts {
             write!(out, ", \"{key}\": {value}")?;
         }
-        values(table, k, head, room, out)?;
+        values(table, (k, None), head, room, out)?;
         write!(out, "}}")?;
     }
     Ok(())
 }
 
-/// Prints the values of column `k`.
-fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the values of column `k`: as they are, or those of all dimensions one behind the other, of the field that
+/// `fields` lead to.
+pub fn values<T: Table>(
+    table: &mut T,
+    (k, fields): (usize, Option<&[usize]>),
+    head: &Head,
+    room: u64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
     let (mut tape, mut text) = (Tape::new(head.rows), String::new());
     table.restart()?;
     while let Some(part) = table.next_part(&mut outer.scope())? {
-        let column = part.column(k)?;
-        batches(&column, 0..part.rows(), |batch| {
+        let mut column = part.column(k)?;
+        if let Some(fields) = fields {
+            while let Type::FixedList(_) = column.ty() {
+                column = column.child(0)?;
+            }
+            column = fields.iter().try_fold(column, |column, field| column.child(*field))?;
+        }
+        batches(&column, 0..column.rows(), |batch| {
             for i in 0..batch.len {
                 text.clear();
                 json::value(&mut text, &column, batch, i, Style::Exact, head.texts)
@@ -120,7 +133,7 @@ fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut d
 }
 
 /// The values of one column as they go by.
-pub struct Tape {
+struct Tape {
     rows: u64,
     done: u64,
     hash: Sha256,
@@ -130,7 +143,7 @@ pub struct Tape {
 }
 
 impl Tape {
-    pub fn new(rows: u64) -> Self {
+    fn new(rows: u64) -> Self {
         Tape {
             rows,
             done: 0,
@@ -142,7 +155,7 @@ impl Tape {
     }
 
     /// Takes the next value.
-    pub fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
         if self.done > 0 {
             self.hash.update("\n");
         }
@@ -165,7 +178,7 @@ impl Tape {
     }
 
     /// Prints what is known at the end only.
-    pub fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
+    fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
         let digest = digits::hex(&self.hash.finalize());
         if self.rows <= SHOWN {
             write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;

@@ -69,6 +69,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pilaster::any::{File, Format};
+use pilaster::column::Memory;
 
 use args::{Cli, Command, Recover, Source};
 use failure::{Failure, end};
@@ -112,7 +113,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     if let Command::Recover(how) = command {
         return recover(&input, how, out);
     }
-    let mut memory = input.memory()?;
+    let mut memory = Memory::default();
     let file = input.open(&mut memory)?;
     let special = special(&file);
     let done = match command {
