@@ -1,12 +1,11 @@
 //! What we write is, byte for byte, what the original wrote, wherever the format fixes the bytes.
 #![cfg(feature = "filo")]
 
+mod common;
 mod support;
 
-use std::path::PathBuf;
-
 use pilaster::filo::write::{Strings, dict_string};
-use pilaster::filo::{Element, Encoding, Vector};
+use pilaster::filo::{Encoding, Vector};
 use support::{Owned, Values};
 
 /// Chunks that the original lays out in another way, with the reason. All of them are read back.
@@ -77,28 +76,6 @@ enum Reason {
     OldHeader,
 }
 
-fn goldens() -> Vec<(String, Vec<u8>, serde_json::Value)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/filo");
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ext| ext == "filo") {
-            let json = std::fs::read_to_string(path.with_extension("expected.json")).unwrap();
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            all.push((name, std::fs::read(&path).unwrap(), serde_json::from_str(&json).unwrap()));
-        }
-    }
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    assert!(all.len() > 100, "the goldens are missing");
-    all
-}
-
-/// Rows of the expectation; those of long columns through our reader.
-fn rows(chunk: &[u8], json: &serde_json::Value) -> Owned {
-    let element: Element = json["facts"]["element_type"].as_str().unwrap().parse().unwrap();
-    Owned::expected(json).unwrap_or_else(|| Owned::read(chunk, element).unwrap())
-}
-
 /// The entries of a DictString chunk behind the first, in their order.
 fn dictionary(chunk: &[u8]) -> Vec<&[u8]> {
     let f = &chunk[4..];
@@ -133,15 +110,16 @@ fn write_with_dictionary(chunk: &[u8], encoding: Encoding, rows: &Owned) -> Vec<
 #[test]
 fn every_golden_written_anew() {
     let mut wrong = Vec::new();
-    for (name, chunk, json) in goldens() {
-        let rows = rows(&chunk, &json);
+    for golden in common::of("filo") {
+        let (name, chunk) = (&golden.name["filo/".len()..], golden.bytes());
+        let rows = Owned::of_golden(&golden.expected, &chunk);
         let encoding = Vector::open(&chunk, rows.element()).unwrap().encoding();
         let written = match encoding {
             Encoding::DictString(_) => write_with_dictionary(&chunk, encoding, &rows),
             _ => rows.write(encoding, 0xa5).unwrap(),
         };
         rows.assert_read(&written, &name);
-        let reason = DIFFERENT.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(reason, _)| *reason);
+        let reason = DIFFERENT.iter().find(|(_, names)| names.contains(&name)).map(|(reason, _)| *reason);
         let as_expected = match reason {
             None => written == chunk,
             // The list must not outlive its reasons.
@@ -157,8 +135,8 @@ fn every_golden_written_anew() {
 
 #[test]
 fn the_list_of_differences_names_goldens() {
-    let goldens = goldens();
+    let goldens = common::of("filo");
     for name in DIFFERENT.iter().flat_map(|(_, names)| names.iter()) {
-        assert!(goldens.iter().any(|(golden, ..)| golden == name), "{name}");
+        assert!(goldens.iter().any(|golden| golden.name["filo/".len()..] == **name), "{name}");
     }
 }

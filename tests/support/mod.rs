@@ -77,6 +77,11 @@ pub fn bitmap(bits: &[bool]) -> Vec<u8> {
 }
 
 impl Owned {
+    /// Rows that all have a value.
+    pub fn full(values: Values) -> Owned {
+        Owned { valid: vec![true; values.len()], values }
+    }
+
     /// Lends the rows to a writer.
     pub fn with<R>(&self, f: impl FnOnce(&Rows<'_>) -> R) -> R {
         let valid = bitmap(&self.valid);
@@ -155,7 +160,7 @@ impl Owned {
     }
 
     /// The rows of a chunk.
-    pub fn read(chunk: &[u8], element: Element) -> pilaster::Result<Owned> {
+    fn read(chunk: &[u8], element: Element) -> pilaster::Result<Owned> {
         let rows: Vec<Option<Value<'_>>> = Vector::open(chunk, element)?.iter().collect::<Result<_, _>>()?;
         macro_rules! column {
             ($kind:ident, $default:expr, $pattern:pat => $value:expr) => {{
@@ -183,8 +188,14 @@ impl Owned {
         Ok(Owned { values, valid: rows.iter().map(Option::is_some).collect() })
     }
 
+    /// The rows of a golden, out of its expectation; those of a long column through our reader.
+    pub fn of_golden(expected: &serde_json::Value, chunk: &[u8]) -> Owned {
+        let element: Element = expected["facts"]["element_type"].as_str().unwrap().parse().unwrap();
+        Owned::expected(expected).unwrap_or_else(|| Owned::read(chunk, element).unwrap())
+    }
+
     /// The rows of a golden's expectation; `None` where the column is too long to be listed.
-    pub fn expected(json: &serde_json::Value) -> Option<Owned> {
+    fn expected(json: &serde_json::Value) -> Option<Owned> {
         use serde_json::Value as Json;
         let rows = json["columns"][0]["values"].as_array()?;
         let element: Element = json["facts"]["element_type"].as_str().unwrap().parse().unwrap();
