@@ -240,21 +240,9 @@ fn convert_from_another_format_and_append() {
         assert_eq!(rows(&records), rows(&golden).repeat(2));
     }
     let padded = target("bcolz_padded.bcolz");
-    copy("../tests/golden/bcolz/struct_nested_offsets", &padded);
+    common::copy("../tests/golden/bcolz/struct_nested_offsets".as_ref(), padded.as_ref());
     good(&["convert", "--records", "--append", "../tests/golden/bcolz/struct_nested_offsets", &padded]);
     assert_eq!(rows(&padded), rows("../tests/golden/bcolz/struct_nested_offsets").repeat(2));
-}
-
-fn copy(from: impl AsRef<std::path::Path>, to: impl AsRef<std::path::Path>) {
-    std::fs::create_dir_all(&to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.as_ref().join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(entry.path(), to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
 
 /// What is damaged is an error that names the file; asked for, it is read around.
