@@ -224,7 +224,7 @@ fn blosc_header(header: &[u8; 16]) -> Value {
     })
 }
 
-/// Column `k`, or what `path` leads to in it: fields, or values.
+/// Column `k`, or the field that `path` leads to in it: fields, or the values of all dimensions, one behind the other.
 fn column(
     dataset: &Dataset,
     k: usize,
@@ -234,35 +234,25 @@ fn column(
     dtype: Dtype<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let Dtype::Struct(fields) = dtype else { return leaf(dataset, k, path, name, spelling, dtype, out) };
-    write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(name))?;
-    for (f, field) in fields.iter().enumerate() {
-        write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
-        path.push(f);
-        column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
-        path.pop();
+    write!(out, "{{\"name\": {}, ", Value::from(name))?;
+    if let Dtype::Struct(fields) = dtype {
+        write!(out, "\"type\": \"struct\", \"fields\": [")?;
+        for (f, field) in fields.iter().enumerate() {
+            write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
+            path.push(f);
+            column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
+            path.pop();
+        }
+        return Ok(write!(out, "]}}")?);
     }
-    Ok(write!(out, "]}}")?)
-}
-
-/// The values of column `k`, or of the field that `path` leads to: of all dimensions, one behind the other.
-fn leaf(
-    dataset: &Dataset,
-    k: usize,
-    path: &[usize],
-    name: &str,
-    spelling: &str,
-    dtype: Dtype<'_>,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
     let shape = dataset.arrays().get(k).map(|array| *array.shape());
     let items = shape.map_or(Ok(1), |shape| shape.items())?;
-    let lengths = shape.as_ref().map_or(&[][..], |shape| shape.lengths());
-    write!(out, "{{\"name\": {}, \"type\": \"{}\", ", Value::from(name), type_name(dtype.ty()))?;
-    write!(out, "\"dtype\": {}, \"shape\": {}, \"nullable\": false", Value::from(spelling), json!(lengths))?;
-    let rows = dataset.rows().saturating_mul(items);
-    let head =
-        Head { name: name.to_owned(), ty: String::new(), nullable: false, rows, facts: Vec::new(), texts: false };
+    let (rows, lengths) =
+        (dataset.rows().saturating_mul(items), shape.as_ref().map_or(&[][..], |shape| shape.lengths()));
+    let (name, ty) = (name.to_owned(), type_name(dtype.ty()));
+    write!(out, "\"type\": \"{ty}\", \"dtype\": {}, ", Value::from(spelling))?;
+    write!(out, "\"shape\": {}, \"nullable\": false", json!(lengths))?;
+    let head = Head { name, ty, nullable: false, rows, facts: Vec::new(), texts: false };
     let file = File::from(dataset);
     let mut table = open::table(&file, None)?;
     dump::values(&mut table, (k, Some(path)), &head, part_room(&file)?, out).map_err(|e| open::which(e, &table))?;

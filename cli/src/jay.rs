@@ -4,7 +4,7 @@ use std::io::Write;
 
 use pilaster::any::{File as AnyFile, Format};
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Memory, Once, Part as _};
+use pilaster::column::{Memory, Once, Part as _};
 use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
 use serde_json::{Value, json};
 
@@ -12,12 +12,11 @@ use crate::args::{Convert, Recover};
 use crate::columns::{Columns, View};
 use crate::convert;
 use crate::digits;
-use crate::dump::{self, Head};
+use crate::dump;
 use crate::failure::{Failure, warn};
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
-use crate::type_name::type_name;
 
 impl Special for File<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -35,9 +34,14 @@ impl Special for File<'_> {
 
     fn dump(&self, input: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let columns = Columns::all(self, input.rules())?;
-        let (heads, facts) = (heads(self, &columns)?, facts(self, &columns)?);
+        let mut heads = dump::heads(&columns.of(*self), "jay", |_| false)?;
+        for (head, k) in heads.iter_mut().zip(&columns.numbers) {
+            let field = self.meta().field(*k)?;
+            head.nullable = field.null_count() > 0;
+            head.facts = vec![("stype", stype_name(&field)?.into())];
+        }
         let mut table = View { table: Once::new(*self), columns: &columns };
-        dump::table(self.rows(), &facts, &heads, &mut table, part_room(file)?, out)
+        dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
     }
 
     /// What is wrong is the failure; with tolerance it only goes to standard error.
@@ -68,23 +72,6 @@ impl Special for File<'_> {
     }
 }
 
-/// What `dump` says of each column before its values.
-fn heads(file: &File<'_>, columns: &Columns) -> Result<Vec<Head>, Failure> {
-    let mut heads = Vec::new();
-    for (k, name) in columns.numbers.iter().zip(&columns.names) {
-        let column = file.column(*k)?;
-        heads.push(Head {
-            name: name.clone(),
-            ty: type_name(&column, "jay", false)?,
-            nullable: column.field().null_count() > 0,
-            rows: column.rows(),
-            facts: vec![("stype", stype_name(column.field())?.into())],
-            texts: false,
-        });
-    }
-    Ok(heads)
-}
-
 /// What is particular to the file.
 fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)>, Failure> {
     let (tail, keys) = (file.tail(), file.meta().keys());
@@ -96,11 +83,9 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
     if keys > 0 {
         facts.push(("key", json!(columns.names.get(..keys).unwrap_or_default())));
     }
-    let mut layouts = Vec::new();
-    for (k, name) in columns.numbers.iter().zip(&columns.names) {
-        layouts.push(layout(&file.meta().field(*k)?, Some(name))?);
-    }
-    facts.push(("layout", layouts.into()));
+    let columns = columns.numbers.iter().zip(&columns.names);
+    let layouts = columns.map(|(k, name)| layout(&file.meta().field(*k)?, Some(name)));
+    facts.push(("layout", layouts.collect::<pilaster::Result<_>>()?));
     Ok(facts)
 }
 
