@@ -117,7 +117,7 @@ fn lines() {
                 line.base.wrapping_add(i as i64 * i64::from(line.slope)).wrapping_add(*distance)
             };
             let values: Vec<i64> = numbers(packing, n).iter().enumerate().map(on_line).collect();
-            let rows = Owned { values: Values::Long(values.clone()), valid: vec![true; n] };
+            let rows = Owned::full(Values::Long(values.clone()));
             let len = Lines::max_len(packing, n);
             let chunk = check!(&rows, len, |b| Lines::new(b, line, packing).unwrap(), |w, i| w.push(values[i]));
             assert_eq!(chunk.len(), len);
@@ -215,10 +215,7 @@ fn a_full_buffer_and_a_refused_value_change_nothing() {
             assert!(ints.push_na().is_err());
             match ints.finish() {
                 Ok(chunk) => {
-                    let rows = Owned {
-                        values: Values::Int((0..pushed).map(|i| i % 4).collect()),
-                        valid: vec![true; pushed as usize],
-                    };
+                    let rows = Owned::full(Values::Int((0..pushed).map(|i| i % 4).collect()));
                     rows.assert_read(chunk, &(len, masked));
                 }
                 Err(e) => {
@@ -247,14 +244,12 @@ fn strings_that_do_not_fit_change_nothing() {
         }
         assert!(accepted.0.len() <= 6 && accepted.1.len() <= 6);
         if let Ok(chunk) = utf8.finish() {
-            let valid = vec![true; accepted.0.len()];
-            Owned { values: Values::Utf8(accepted.0), valid }.assert_read(chunk, &len);
+            Owned::full(Values::Utf8(accepted.0)).assert_read(chunk, &len);
         } else {
             assert!(len < 8 + 24);
         }
         if let Ok(chunk) = simple.finish() {
-            let valid = vec![true; accepted.1.len()];
-            Owned { values: Values::String(accepted.1), valid }.assert_read(chunk, &len);
+            Owned::full(Values::String(accepted.1)).assert_read(chunk, &len);
         } else {
             assert!(len < SimpleStrings::max_len(6, 0) - 6 * 8);
         }

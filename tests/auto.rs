@@ -136,20 +136,16 @@ proptest! {
     }
 }
 
-fn full(values: Values) -> Owned {
-    Owned { valid: vec![true; values.len()], values }
-}
-
 /// From the greatest number it is a step to the least: lines, flat and steep, lead over that edge.
 #[test]
 fn lines_around_the_edge() {
     let (least, greatest) = (i64::MIN, i64::MAX);
     for values in [vec![least, greatest - 3, least], vec![greatest, least + 5, greatest, greatest - 1]] {
-        let chunk = smallest(&full(Values::Long(values)));
+        let chunk = smallest(&Owned::full(Values::Long(values)));
         let encoding = Vector::open(&chunk, Element::Long).unwrap().encoding();
         assert!(matches!(encoding, Encoding::DeltaDelta(_)), "{encoding}");
     }
-    smallest(&full(Values::Long((0..99).map(|i| (greatest - 50_000).wrapping_add(i * 1000)).collect())));
+    smallest(&Owned::full(Values::Long((0..99).map(|i| (greatest - 50_000).wrapping_add(i * 1000)).collect())));
 }
 
 /// What the original's writers lose (section 13).
@@ -157,17 +153,17 @@ fn lines_around_the_edge() {
 fn nothing_is_lost_that_the_original_loses() {
     let nan = f64::from_bits(0x7ff8_0000_0000_0123);
     for doubles in [[nan, 1.5, 1.5], [1.5, 1.5, nan], [0.0, -0.0, 0.0], [-0.0; 3], [nan; 3], [3.0, -0.0, 1.0]] {
-        smallest(&full(Values::Double(doubles.to_vec())));
-        smallest(&full(Values::Float(doubles.map(|v| v as f32).to_vec())));
+        smallest(&Owned::full(Values::Double(doubles.to_vec())));
+        smallest(&Owned::full(Values::Float(doubles.map(|v| v as f32).to_vec())));
     }
-    smallest(&full(Values::Timestamp(vec![i64::MIN, 0, i64::MAX])));
-    smallest(&full(Values::DateTime(vec![(i64::MIN, 0), (i64::MAX, 900_000)])));
+    smallest(&Owned::full(Values::Timestamp(vec![i64::MIN, 0, i64::MAX])));
+    smallest(&Owned::full(Values::DateTime(vec![(i64::MIN, 0), (i64::MAX, 900_000)])));
     let empties: Vec<Vec<u8>> = (0..60).map(|i| if i % 3 == 0 { vec![] } else { b"word".to_vec() }).collect();
     let mut some = Owned { valid: (0..60).map(|i| i % 7 != 0).collect(), values: Values::Utf8(empties.clone()) };
     smallest(&some);
     some.values = Values::String(empties.clone());
     smallest(&some);
-    smallest(&full(Values::Utf8(empties)));
+    smallest(&Owned::full(Values::Utf8(empties)));
 }
 
 /// Strings whose offsets pass 20 bits, beyond the reach of the property test.
@@ -193,7 +189,7 @@ fn long_text_is_counted_exactly() {
 #[test]
 fn a_dictionary_needs_scratch() {
     let strings = (0..400u32).map(|i| vec![b'a' + (i % 5) as u8; 9]).collect();
-    full(Values::Utf8(strings)).with(|rows| {
+    Owned::full(Values::Utf8(strings)).with(|rows| {
         let with = |memory: &mut [u8]| choose(rows, &mut Scratch::new(memory)).unwrap();
         assert_eq!(with(&mut []), Encoding::FixedMaxUtf8);
         assert_eq!(with(&mut vec![0; scratch_len(400)]), Encoding::DictUtf8(Packing::U4));

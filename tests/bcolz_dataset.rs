@@ -17,20 +17,8 @@ use pilaster::error::{Kind, What};
 fn copied(golden: &str, to: &str) -> PathBuf {
     let to = Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_dataset").join(to);
     let _ = fs::remove_dir_all(&to);
-    copy(&Path::new("tests/golden/bcolz").join(golden), &to);
+    common::copy(&Path::new("tests/golden/bcolz").join(golden), &to);
     to
-}
-
-fn copy(from: &Path, to: &Path) {
-    fs::create_dir_all(to).unwrap();
-    for entry in fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.join(entry.file_name());
-        if entry.path().is_dir() {
-            copy(&entry.path(), &to);
-        } else {
-            fs::write(to, fs::read(entry.path()).unwrap()).unwrap();
-        }
-    }
 }
 
 /// Everything that can be read of a dataset; how many rows.

@@ -1,6 +1,8 @@
 //! Ways into a DataSeries file: step by step, from the front, in too little memory.
 #![cfg(feature = "dataseries")]
 
+mod common;
+
 use std::fs;
 
 use pilaster::bytes::{FileRange, LittleEndian, Scratch};
@@ -21,12 +23,8 @@ fn golden(name: &str) -> Vec<u8> {
 #[test]
 fn a_row_alone_is_what_it_is_in_a_batch() {
     let mut rows = 0;
-    for entry in fs::read_dir("tests/golden/dataseries").unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "ds") {
-            continue;
-        }
-        let bytes = fs::read(&path).unwrap();
+    for golden in common::sound("dataseries", "ds") {
+        let bytes = golden.bytes();
         let (mut kept, mut memory) = (vec![0; 1 << 20], vec![0; 8 << 20]);
         let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
         for ty in file.types().iter() {
@@ -49,7 +47,7 @@ fn a_row_alone_is_what_it_is_in_a_batch() {
                             (Values::Bytes(v), Some(Cell::Bytes(cell))) => v.get(row).unwrap() == cell,
                             _ => false,
                         };
-                        assert!(same, "{path:?}: {k} {row}: {cell:?}");
+                        assert!(same, "{}: {k} {row}: {cell:?}", golden.name);
                         rows += 1;
                     }
                     assert_eq!(column.get(part.rows()).unwrap_err().kind(), Kind::OutOfRange);
@@ -64,50 +62,35 @@ fn a_row_alone_is_what_it_is_in_a_batch() {
 #[test]
 fn two_at_once_are_what_each_is_alone() {
     let (mut pairs, mut bad) = (0, 0);
-    for folder in ["tests/golden/dataseries", "tests/golden/dataseries/damaged"] {
-        for entry in fs::read_dir(folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.extension().is_none_or(|extension| extension != "ds") {
-                continue;
-            }
-            let bytes = fs::read(&path).unwrap();
-            let mut kept = vec![0; 1 << 20];
-            let Ok(AnyFile::Little(file)) = AnyFile::open_sequential(&bytes, &OPTIONS, &mut Scratch::new(&mut kept))
-            else {
-                continue;
-            };
-            let extents: Vec<_> = file.extents().map_while(Result::ok).collect();
-            for two in extents.windows(2) {
-                let Ok([ty_a, ty_b]) = two
-                    .iter()
-                    .map(|extent| file.type_of(extent))
-                    .collect::<Result<Vec<_>, _>>()
-                    .map(|types| [types[0], types[1]])
-                else {
-                    continue;
-                };
-                for options in [OPTIONS, ReadOptions { verify: false, ..OPTIONS }] {
-                    let mut memory = [(); 3].map(|()| vec![0; 4 << 20]);
-                    let [pair, one, two_] = &mut memory;
-                    let pair =
-                        Extent::unpack_pair([&two[0], &two[1]], [&ty_a, &ty_b], &options, &mut Scratch::new(pair));
-                    let alone = [
-                        two[0].unpack(&ty_a, &options, &mut Scratch::new(one)),
-                        two[1].unpack(&ty_b, &options, &mut Scratch::new(two_)),
-                    ];
-                    for (pair, alone) in pair.iter().zip(&alone) {
-                        match (pair, alone) {
-                            (Ok(pair), Ok(alone)) => {
-                                assert_eq!((pair.rows(), pair.records()), (alone.rows(), alone.records()));
-                            }
-                            (pair, alone) => {
-                                assert_eq!(pair.as_ref().err(), alone.as_ref().err(), "{path:?}");
-                                bad += 1;
-                            }
+    for golden in common::of("dataseries") {
+        let bytes = golden.bytes();
+        let mut kept = vec![0; 1 << 20];
+        let Ok(AnyFile::Little(file)) = AnyFile::open_sequential(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)) else {
+            continue;
+        };
+        let extents: Vec<_> = file.extents().map_while(Result::ok).collect();
+        for two in extents.windows(2) {
+            let [Ok(ty_a), Ok(ty_b)] = [file.type_of(&two[0]), file.type_of(&two[1])] else { continue };
+            for options in [OPTIONS, ReadOptions { verify: false, ..OPTIONS }] {
+                let mut memory = [(); 3].map(|()| vec![0; 4 << 20]);
+                let [pair, one, two_] = &mut memory;
+                let pair = Extent::unpack_pair([&two[0], &two[1]], [&ty_a, &ty_b], &options, &mut Scratch::new(pair));
+                let alone = [
+                    two[0].unpack(&ty_a, &options, &mut Scratch::new(one)),
+                    two[1].unpack(&ty_b, &options, &mut Scratch::new(two_)),
+                ];
+                for (pair, alone) in pair.iter().zip(&alone) {
+                    match (pair, alone) {
+                        (Ok(pair), Ok(alone)) => {
+                            assert_eq!((pair.rows(), pair.records()), (alone.rows(), alone.records()));
+                        }
+                        (pair, alone) => {
+                            assert_eq!(pair.as_ref().err(), alone.as_ref().err(), "{}", golden.name);
+                            bad += 1;
                         }
                     }
-                    pairs += 1;
                 }
+                pairs += 1;
             }
         }
     }

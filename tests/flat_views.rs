@@ -2,12 +2,13 @@
 
 #![cfg(all(feature = "alloc", feature = "filo", feature = "jay", feature = "vortex"))]
 
+mod common;
 mod harness;
 
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::{env, fs};
+use std::env;
 
+use common::Golden;
 use harness::flat::{self, ROOTS, Same, Walk};
 use pilaster::unstable::generated::{jay, vortex};
 use pilaster::unstable::meta::flat::Flat;
@@ -22,20 +23,6 @@ struct Found {
     bytes: Vec<u8>,
 }
 
-/// Every file of a golden folder whose name ends in `extension`, except the damaged ones.
-fn files(folder: &str, extension: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/golden").join(folder);
-    let mut files = Vec::new();
-    for entry in fs::read_dir(&folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|e| e == extension) {
-            files.push((path.file_name().unwrap().to_string_lossy().into_owned(), fs::read(&path).unwrap()));
-        }
-    }
-    files.sort();
-    files
-}
-
 /// Filo section 2: the header word says which table the payload behind it is.
 fn filo() -> Vec<Found> {
     let root = |word: &[u8]| match word {
@@ -47,27 +34,31 @@ fn filo() -> Vec<Found> {
         [0x05, 0x04] => Some("filo DiffDateTimeVector"),
         _ => None,
     };
-    let files = files("filo", "filo").into_iter();
-    files
-        .filter_map(|(file, chunk)| Some(Found { file, root: root(&chunk[..2])?, bytes: chunk[4..].to_vec() }))
-        .collect()
+    let found = |golden: Golden| {
+        let chunk = golden.bytes();
+        Some(Found { file: golden.name, root: root(&chunk[..2])?, bytes: chunk[4..].to_vec() })
+    };
+    common::sound("filo", "filo").into_iter().filter_map(found).collect()
 }
 
 /// Jay section 1: the length of the meta section stands in front of the last eight bytes.
 fn jay() -> Vec<Found> {
-    let meta = |file: Vec<u8>| {
+    let found = |golden: Golden| {
+        let file = golden.bytes();
         let end = file.len() - 16;
         let len = u64::from_le_bytes(file[end..end + 8].try_into().unwrap());
-        file[end - usize::try_from(len).unwrap()..end].to_vec()
+        let meta = file[end - usize::try_from(len).unwrap()..end].to_vec();
+        Found { file: golden.name, root: "jay Frame", bytes: meta }
     };
-    files("jay", "jay").into_iter().map(|(file, bytes)| Found { file, root: "jay Frame", bytes: meta(bytes) }).collect()
+    common::sound("jay", "jay").into_iter().map(found).collect()
 }
 
 /// Vortex sections 3, 7 and 8: from the postscript to the other four, and from the layout to the blobs.
 fn vortex() -> Vec<Found> {
     let mut found = Vec::new();
-    for (file, bytes) in files("vortex", "vortex") {
-        let mut add = |root, bytes: &[u8]| found.push(Found { file: file.clone(), root, bytes: bytes.to_vec() });
+    for golden in common::sound("vortex", "vortex") {
+        let bytes = golden.bytes();
+        let mut add = |root, bytes: &[u8]| found.push(Found { file: golden.name.clone(), root, bytes: bytes.to_vec() });
         let end = bytes.len() - 8;
         let len = usize::from(u16::from_le_bytes([bytes[end + 2], bytes[end + 3]]));
         let postscript = &bytes[end - len..end];
@@ -96,8 +87,10 @@ fn vortex() -> Vec<Found> {
             add("vortex Array", array(&bytes[at..at + segment.length as usize]));
         }
     }
-    let blobs = files("vortex", "varr").into_iter();
-    found.extend(blobs.map(|(file, blob)| Found { file, root: "vortex Array", bytes: array(&blob).to_vec() }));
+    let blobs = common::sound("vortex", "varr").into_iter();
+    let blob =
+        |golden: Golden| Found { bytes: array(&golden.bytes()).to_vec(), file: golden.name, root: "vortex Array" };
+    found.extend(blobs.map(blob));
     found
 }
 
@@ -128,7 +121,7 @@ fn views_and_planus_agree_on_every_golden() {
         let mut walk = Walk::new(&bytes, 10_000_000);
         compare(&mut walk);
         // The early Jay file has two columns with the tag of a union and no value, which planus refuses.
-        let planus_alone = if file == "legacy_oldstyle.jay" { 2 } else { 0 };
+        let planus_alone = if file == "jay/legacy_oldstyle" { 2 } else { 0 };
         assert_eq!((walk.refused, walk.cut), ([0, 0, planus_alone], false));
         assert!(walk.equal > 0);
         let (buffers, values) = seen.entry(root).or_insert((0, 0));

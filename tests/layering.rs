@@ -1,9 +1,11 @@
 //! Arrows between the modules point down only: this reads the paths that begin with `crate::` and
 //! fails on an upward or sideways one.
 
+mod common;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The modules of the crate: layer, and the neighbours in the same layer that they may use.
 const MODULES: &[(&str, u8, &[&str])] = &[
@@ -53,7 +55,7 @@ fn arrows_point_down() {
 fn modules_of_the_tool_form_no_cycle() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("cli/src");
     let module = |file: &Path| file.file_stem().unwrap().to_str().unwrap().to_owned();
-    let read = |file: &std::path::PathBuf| (module(file), used(&fs::read_to_string(file).unwrap()));
+    let read = |file: &PathBuf| (module(file), used(&fs::read_to_string(file).unwrap()));
     let mut left: BTreeMap<_, _> = sources(&src).iter().map(read).collect();
     assert!(left.len() > 20 && left.values().any(|used| used.contains("open")), "the checker is blind");
     let ready = |left: &BTreeMap<String, BTreeSet<String>>| {
@@ -156,15 +158,6 @@ fn heads(group: &str) -> Vec<String> {
     names
 }
 
-fn sources(dir: &Path) -> Vec<std::path::PathBuf> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(dir).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            found.extend(sources(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            found.push(path);
-        }
-    }
-    found
+fn sources(dir: &Path) -> Vec<PathBuf> {
+    common::files(dir).into_iter().filter(|path| path.extension().is_some_and(|extension| extension == "rs")).collect()
 }

@@ -182,8 +182,7 @@ fn a_short_buffer_is_told_the_length() {
 
 #[track_caller]
 fn refused(encoding: Encoding, values: Values, row: u64) {
-    let n = values.len();
-    let e = Owned { values, valid: vec![true; n] }.write(encoding, 0).unwrap_err();
+    let e = Owned::full(values).write(encoding, 0).unwrap_err();
     assert_eq!((e.kind(), e.at()), (Kind::Lossy, row), "{encoding:?}");
 }
 

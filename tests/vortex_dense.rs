@@ -11,7 +11,7 @@ use pilaster::unstable::codec::zstd;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use build::{blob, integers, le, longs, node, number, text, varint, with};
+use build::{bits, blob, integers, le, longs, node, number, texts, varint, why, with};
 
 /// A `vortex.zstd` of frames with so many values each, as metadata says.
 fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
@@ -26,7 +26,7 @@ fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<
     }
     let mut buffers: Vec<&[u8]> = packed.iter().map(Vec::as_slice).collect();
     let numbers: Vec<u16> = (0..packed.len() as u16).collect();
-    let children = validity.map(|_| node(Encoding::Bool, &[], &[packed.len() as u16], vec![]));
+    let children = validity.map(|_| bits(packed.len() as u16));
     buffers.extend(validity);
     blob(node(Encoding::Zstd, &metadata, &numbers, children.into_iter().collect()), &buffers)
 }
@@ -35,17 +35,22 @@ fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<
 fn frames_hold_the_rows_that_have_a_value() {
     let (one, two) = (le(&[1, 2, 3]), le(&[4, 5]));
     let blob = framed(&[(&one, 3), (&two, 0)], |len| len as u8, Some(&[0b0101_1011, 0]));
-    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
+    let naive = [Some(1), Some(2), None, Some(3), Some(4), None, Some(5), None, None];
+    // Any rows on their own, across the frames and within one.
+    holds(&blob, &naive, &[(0, 9), (3, 7), (4, 5), (5, 9), (7, 9)]);
+}
+
+/// The array of numbers verifies, and has these rows, one by one and in batches from one to another.
+fn holds(blob: &[u8], naive: &[Option<i64>], ranges: &[(usize, usize)]) {
+    with(blob, &number(owned::PType::I64, true), naive.len() as u64, |file, column| {
         file.verify(&mut Scratch::new(&mut [0; 1 << 15])).unwrap();
-        let naive = [Some(1), Some(2), None, Some(3), Some(4), None, Some(5), None, None];
-        assert_eq!(integers(&column, 0..9), naive);
-        // Any rows on their own, across the frames and within one.
-        for (from, to) in [(0, 9), (3, 7), (4, 5), (5, 9), (7, 9)] {
+        assert_eq!(integers(&column, 0..column.rows()), naive);
+        for (from, to) in ranges {
             let mut memory = [0xaa; 1 << 15];
-            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
+            let batch = column.read(*from as u64..*to as u64, &mut Scratch::new(&mut memory)).unwrap();
             let Values::I64(values) = batch.values else { panic!() };
             let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
-            assert_eq!(read, naive[from as usize..to as usize]);
+            assert_eq!(read, naive[*from..*to]);
         }
     });
 }
@@ -54,20 +59,19 @@ fn frames_hold_the_rows_that_have_a_value() {
 fn frames_that_are_not_as_long_as_they_say_are_an_error() {
     let values = le(&[1, 2, 3]);
     assert_eq!(longs(&framed(&[(&values, 3)], |len| len as u8, None), 3), Ok(vec![1, 2, 3]));
-    let read = |blob: &[u8], rows| longs(blob, rows).map(drop).unwrap_err();
-    let e = read(&framed(&[(&values, 3)], |len| len as u8 - 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_BUFFER), "the frame has more");
-    let e = read(&framed(&[(&values, 3)], |len| len as u8 + 8, None), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_BUFFER), "the frame has less");
-    let e = read(&framed(&[(&values, 2)], |len| len as u8, None), 2);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_METADATA), "values and bytes differ");
-    let e = read(&framed(&[(&values, 3)], |len| len as u8, None), 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_ROWS), "more rows than values");
+    for (count, more, rows, what, story) in [
+        (3, -8, 3, What::VORTEX_BUFFER, "the frame has more"),
+        (3, 8, 3, What::VORTEX_BUFFER, "the frame has less"),
+        (2, 0, 2, What::VORTEX_METADATA, "values and bytes differ"),
+        (3, 0, 4, What::VORTEX_ROWS, "more rows than values"),
+    ] {
+        let blob = framed(&[(&values, count)], |len| (len as u8).wrapping_add_signed(more), None);
+        assert_eq!(why(longs(&blob, rows).unwrap_err()), (Kind::Invalid, what), "{story}");
+    }
     // 2^40 bytes from a frame of a few: nothing is taken for that.
     let claims = [0x12, 9, 0x08, 0x80, 0x80, 0x80, 0x80, 0x80, 0x20, 0x10, 3];
-    let blob_of = |metadata: &[u8]| blob(node(Encoding::Zstd, metadata, &[0], vec![]), &[&[0; 20]]);
-    let e = read(&blob_of(&claims), 3);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_METADATA), "a claim");
+    let blob = blob(node(Encoding::Zstd, &claims, &[0], vec![]), &[&[0; 20]]);
+    assert_eq!(why(longs(&blob, 3).unwrap_err()), (Kind::Invalid, What::VORTEX_METADATA), "a claim");
 }
 
 /// A `vortex.zstd` of bytes, a value each, in frames that libzstd wrote with a dictionary.
@@ -116,8 +120,7 @@ fn a_dictionary_lies_before_every_frame() {
         });
         let error = |blob: &[u8]| {
             with(blob, &number(owned::PType::U8, false), rows, |_, column| {
-                let e = column.read(0..1, &mut Scratch::new(&mut vec![0; 1 << 21])).unwrap_err();
-                (e.kind(), e.what())
+                why(column.read(0..1, &mut Scratch::new(&mut vec![0; 1 << 21])).unwrap_err())
             })
         };
         let longer = with_dictionary(&dictionary, dictionary.len() + 1, &frames);
@@ -135,20 +138,11 @@ fn a_dictionary_lies_before_every_frame() {
 
 #[test]
 fn texts_behind_their_lengths() {
-    let texts = |bytes: &[u8], count: u8| {
-        with(&framed(&[(bytes, count)], |len| len as u8, None), &text(), 2, |_, column| {
-            let mut memory = [0; 1 << 15];
-            column.read(0..2, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-                Values::Utf8(texts) => [texts.text(0).unwrap().to_owned(), texts.text(1).unwrap().to_owned()],
-                other => panic!("{other:?}"),
-            })
-        })
-    };
+    let texts = |bytes: &[u8], count| texts(&framed(&[(bytes, count)], |len| len as u8, None), 2);
     assert_eq!(texts(b"\x02\0\0\0ab\0\0\0\0", 2).unwrap(), ["ab", ""]);
     assert_eq!(texts(b"\x02\0\0\0ab\x01\0\0\0c", 0).unwrap(), ["ab", "c"], "without a count");
     for bad in [&b"\x02\0\0\0ab"[..], b"\x02\0\0\0ab\x01\0\0\0", b"\xff\xff\xff\xffab", b"\x02\0\0\0ab\x01\0"] {
-        let e = texts(bad, 2).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_TEXT), "{bad:?}");
+        assert_eq!(why(texts(bad, 2).unwrap_err()), (Kind::Invalid, What::VORTEX_TEXT), "{bad:?}");
     }
 }
 
@@ -167,25 +161,15 @@ fn pco(claims: [u8; 3], pages: [&[u8]; 3], validity: Option<&[u8]>) -> Vec<u8> {
     let mut buffers = vec![&metas[0][..], &metas[1]];
     buffers.extend(pages);
     buffers.extend(validity);
-    let children = validity.map(|_| node(Encoding::Bool, &[], &[5], vec![]));
+    let children = validity.map(|_| bits(5));
     blob(node(Encoding::Pco, &metadata.concat(), &[0, 1, 2, 3, 4], children.into_iter().collect()), &buffers)
 }
 
 #[test]
 fn pages_hold_the_rows_that_have_a_value() {
     let blob = pco([2, 1, 2], [&[1, 2], &[3], &[4, 5]], Some(&[0b0101_1011, 0]));
-    with(&blob, &number(owned::PType::I64, true), 9, |file, column| {
-        file.verify(&mut Scratch::new(&mut [0; 16 << 10])).unwrap();
-        let naive = [Some(101), Some(102), None, Some(103), Some(204), None, Some(205), None, None];
-        assert_eq!(integers(&column, 0..9), naive);
-        for (from, to) in [(0, 9), (3, 7), (1, 4), (4, 5), (5, 9), (7, 9)] {
-            let mut memory = [0xaa; 16 << 10];
-            let batch = column.read(from..to, &mut Scratch::new(&mut memory)).unwrap();
-            let Values::I64(values) = batch.values else { panic!() };
-            let read: Vec<_> = (0..batch.len).map(|i| batch.validity.get(i).then_some(values[i])).collect();
-            assert_eq!(read, naive[from as usize..to as usize]);
-        }
-    });
+    let naive = [Some(101), Some(102), None, Some(103), Some(204), None, Some(205), None, None];
+    holds(&blob, &naive, &[(0, 9), (3, 7), (1, 4), (4, 5), (5, 9), (7, 9)]);
 }
 
 #[test]
@@ -193,12 +177,9 @@ fn pages_that_are_not_as_long_as_they_say_are_an_error() {
     let pages: [&[u8]; 3] = [&[1, 2], &[3], &[4, 5]];
     assert_eq!(longs(&pco([2, 1, 2], pages, None), 5), Ok(vec![101, 102, 103, 204, 205]));
     let error = |claims, rows| longs(&pco(claims, pages, None), rows).unwrap_err();
-    let e = error([3, 1, 2], 5);
-    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::PCO_PAGE), "more than the page has");
-    let e = error([1, 1, 2], 4);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PCO_PAGE), "less than the page has");
-    let e = error([2, 1, 2], 6);
-    assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_ROWS), "more rows than values");
+    assert_eq!(why(error([3, 1, 2], 5)), (Kind::Truncated, What::PCO_PAGE), "more than the page has");
+    assert_eq!(why(error([1, 1, 2], 4)), (Kind::Invalid, What::PCO_PAGE), "less than the page has");
+    assert_eq!(why(error([2, 1, 2], 6)), (Kind::Invalid, What::VORTEX_ROWS), "more rows than values");
     // A type that the chunk is not of.
     let blob = pco([2, 1, 2], pages, None);
     with(&blob, &number(owned::PType::I32, false), 5, |_, column| {

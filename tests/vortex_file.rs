@@ -3,6 +3,7 @@
 
 #[path = "support/vortex.rs"]
 mod build;
+mod common;
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _};
@@ -38,12 +39,8 @@ fn fetched<R>(bytes: &[u8], first: u64, look: impl Fn(&[Piece<'_>]) -> Result<R,
 #[test]
 fn two_or_three_requests_open_every_golden() {
     let mut opened = 0;
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "vortex") {
-            continue;
-        }
-        let bytes = std::fs::read(&path).unwrap();
+    for golden in common::sound("vortex", "vortex") {
+        let (name, bytes) = (&golden.name, golden.bytes());
         let Ok(whole) = File::open(&bytes) else { continue };
         let rows = whole.rows().unwrap();
         // All of the tail that is asked for; the end marker and part of the postscript; the marker alone.
@@ -51,8 +48,8 @@ fn two_or_three_requests_open_every_golden() {
             let open = |pieces: &[Piece<'_>]| File::open_pieces(pieces, bytes.len() as u64, &Limits::DEFAULT)?.rows();
             let (found, requests, fetched) = fetched(&bytes, first, open);
             assert_eq!(found, rows);
-            assert!(requests <= most, "{path:?} from {first} bytes: {requests} requests");
-            assert!(first == TAIL_LEN || rows == 0 || fetched < bytes.len(), "{path:?}: all {fetched} bytes");
+            assert!(requests <= most, "{name} from {first} bytes: {requests} requests");
+            assert!(first == TAIL_LEN || rows == 0 || fetched < bytes.len(), "{name}: all {fetched} bytes");
         }
         opened += 1;
     }
@@ -116,23 +113,19 @@ fn zones_bound_their_rows() {
 #[test]
 fn zones_of_every_golden_can_be_asked_for() {
     let mut zoned = 0;
-    for entry in std::fs::read_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex")).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_none_or(|extension| extension != "vortex") {
-            continue;
-        }
-        let bytes = std::fs::read(&path).unwrap();
+    for golden in common::sound("vortex", "vortex") {
+        let (name, bytes) = (&golden.name, golden.bytes());
         let Ok(file) = File::open(&bytes) else { continue };
         let part = file.part().unwrap();
         for k in 0..part.width() {
-            let Some(map) = part.column(k).unwrap().zones().unwrap_or_else(|e| panic!("{path:?} {k}: {e}")) else {
+            let Some(map) = part.column(k).unwrap().zones().unwrap_or_else(|e| panic!("{name} {k}: {e}")) else {
                 continue;
             };
             zoned += 1;
             let mut memory = vec![0; 1 << 20];
             for bound in [map.min(), map.max(), map.null_count()].into_iter().flatten() {
                 let read = bound.read(0..map.len(), &mut Scratch::new(&mut memory));
-                assert_eq!(read.map(|batch| batch.len as u64), Ok(map.len()), "{path:?} {k}");
+                assert_eq!(read.map(|batch| batch.len as u64), Ok(map.len()), "{name} {k}");
             }
         }
     }

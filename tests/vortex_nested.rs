@@ -5,13 +5,13 @@
 mod build;
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Type, Values};
+use pilaster::column::{Column as _, Type, Value};
 use pilaster::error::Error;
 use pilaster::vortex::Column;
 use pilaster::vortex::Encoding;
 use pilaster_oracle::vortex as owned;
 
-use build::{blob, dtype, node, with};
+use build::{bits, blob, count, dtype, node, plain, with};
 
 fn of(ty: owned::Type) -> Option<Box<owned::DType>> {
     Some(Box::new(owned::DType { type_: Some(ty) }))
@@ -62,23 +62,15 @@ fn show(column: &Column<'_>, rows: std::ops::Range<u64>) -> Result<Vec<String>, 
         let batch = column.read(row..rows.end, &mut Scratch::new(&mut memory))?;
         assert!(batch.len > 0);
         for i in 0..batch.len {
-            if !batch.validity.get(i) {
-                out.push("null".to_owned());
-                continue;
-            }
-            out.push(match batch.values {
-                Values::I64(values) => values[i].to_string(),
-                Values::Utf8(texts) => format!("{:?}", texts.text(i)?),
-                Values::Nested(rows) => {
-                    let (rows, of) = (rows.get(i)?, batch.of);
-                    let mut parts = Vec::new();
-                    for k in 0..of.ty().children() {
-                        parts.push(show(&of.child(k)?, rows.clone())?);
-                    }
-                    match of.ty() {
-                        Type::Struct(_) => format!("{{{}}}", parts.concat().join(",")),
-                        _ => format!("[{}]", parts.concat().join(",")),
-                    }
+            out.push(match batch.value(i)? {
+                Value::Null => "null".to_owned(),
+                Value::Int(value) => value.to_string(),
+                text @ Value::Text(_) => format!("{:?}", text.text()?.unwrap()),
+                Value::Nested(rows) => {
+                    let children = 0..batch.of.ty().children();
+                    let shown = children.map(|k| show(&batch.of.child(k)?, rows.clone()));
+                    let shown = shown.collect::<Result<Vec<_>, _>>()?.concat().join(",");
+                    if let Type::Struct(_) = batch.of.ty() { format!("{{{shown}}}") } else { format!("[{shown}]") }
                 }
                 other => panic!("{other:?}"),
             });
@@ -136,13 +128,11 @@ fn constant_maps() {
 /// Rows of a masked array whose values come in chunks: texts of dictionaries, and lists.
 #[test]
 fn chunks_below_a_mask() {
-    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
-    let bits = |k| node(Encoding::Bool, &[], &[k], vec![]);
     let offsets: Vec<u8> = [0u64, 3, 5].iter().flat_map(|row| row.to_le_bytes()).collect();
-    let text = |k| node(Encoding::VarBin, &[], &[k], vec![prim(k + 1)]);
-    let dict = |codes, k| node(Encoding::Dict, &[0x08, 2, 0x18, 0], &[], vec![prim(codes), text(k)]);
+    let text = |k| node(Encoding::VarBin, &[], &[k], vec![plain(k + 1)]);
+    let dict = |codes, k| node(Encoding::Dict, &[0x08, 2, 0x18, 0], &[], vec![plain(codes), text(k)]);
     // Codes 1 0 1 into ("ab", "c"), and 0 1 into ("", "defg").
-    let chunked = node(Encoding::Chunked, &[], &[], vec![prim(0), dict(1, 3), dict(2, 5)]);
+    let chunked = node(Encoding::Chunked, &[], &[], vec![plain(0), dict(1, 3), dict(2, 5)]);
     let root = node(Encoding::Masked, &[], &[], vec![chunked, bits(7)]);
     let texts = blob(root, &[&offsets, &[1, 0, 1], &[0, 1], b"abc", &[0, 2, 3], b"defg", &[0, 0, 4], &[0b11101]]);
     with(&texts, &dtype(utf8()), 5, |file, column| {
@@ -151,9 +141,8 @@ fn chunks_below_a_mask() {
         assert_eq!(show(&column, 2..4).unwrap(), ["\"c\"", "\"\""]);
     });
     // Lists of sequences 0, 1, ... and 10, 11, ...; offsets 0 1 1 4, and 0 2 3.
-    let count = |first: u8| node(Encoding::Sequence, &[0x0a, 2, 0x18, 2 * first, 0x12, 2, 0x18, 2], &[], vec![]);
-    let list_of = |len, first, offsets| node(Encoding::List, &[0x08, len], &[], vec![count(first), prim(offsets)]);
-    let chunked = node(Encoding::Chunked, &[], &[], vec![prim(0), list_of(4, 0, 1), list_of(3, 10, 2)]);
+    let list_of = |len, first, offsets| node(Encoding::List, &[0x08, len], &[], vec![count(first), plain(offsets)]);
+    let chunked = node(Encoding::Chunked, &[], &[], vec![plain(0), list_of(4, 0, 1), list_of(3, 10, 2)]);
     let root = node(Encoding::Masked, &[], &[], vec![chunked, bits(3)]);
     let lists = blob(root, &[&offsets, &[0, 1, 1, 4], &[0, 2, 3], &[0b11101]]);
     with(&lists, &dtype(list(long(false))), 5, |file, column| {
@@ -168,11 +157,8 @@ fn chunks_below_a_mask() {
 fn sparse_nested_values() {
     let sparse = |values| {
         let patches = [0x0a, 4, 0x08, 3, 0x18, 0];
-        node(Encoding::Sparse, &patches, &[0], vec![node(Encoding::Primitive, &[], &[1], vec![]), values])
+        node(Encoding::Sparse, &patches, &[0], vec![plain(1), values])
     };
-    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
-    let count = |first: u8| node(Encoding::Sequence, &[0x0a, 2, 0x18, 2 * first, 0x12, 2, 0x18, 2], &[], vec![]);
-    let bits = |k| node(Encoding::Bool, &[], &[k], vec![]);
     let rows = |root, fill: &[u8], ty| {
         let blob = blob(root, &[fill, &[1, 2, 5], &[0, 1, 1, 4], &[0b101], &[0b0111_1101]]);
         with(&blob, &dtype(ty), 7, |file, column| {
@@ -186,7 +172,7 @@ fn sparse_nested_values() {
         })
     };
     // Lists [0], null, [1, 2, 3] where they are patched.
-    let lists = || node(Encoding::List, &[0x08, 4], &[], vec![count(0), prim(2), bits(3)]);
+    let lists = || node(Encoding::List, &[0x08, 4], &[], vec![count(0), plain(2), bits(3)]);
     let fill = items(&[number(8), number(9)]);
     assert_eq!(rows(sparse(lists()), &fill, list(long(false))), "[8,9] [0] null [8,9] [8,9] [1,2,3] [8,9]");
     assert_eq!(rows(sparse(lists()), &NULL, list(long(false))), "null [0] null null null [1,2,3] null");
@@ -202,10 +188,8 @@ fn sparse_nested_values() {
 /// A field of sparse structs as a column of its own.
 #[test]
 fn a_field_of_sparse_structs() {
-    let prim = |k| node(Encoding::Primitive, &[], &[k], vec![]);
-    let count = node(Encoding::Sequence, &[0x0a, 2, 0x18, 10, 0x12, 2, 0x18, 2], &[], vec![]);
-    let structs = node(Encoding::Struct, &[], &[], vec![count]);
-    let root = node(Encoding::Sparse, &[0x0a, 4, 0x08, 3, 0x18, 0], &[0], vec![prim(1), structs]);
+    let structs = node(Encoding::Struct, &[], &[], vec![count(5)]);
+    let root = node(Encoding::Sparse, &[0x0a, 4, 0x08, 3, 0x18, 0], &[0], vec![plain(1), structs]);
     let blob = blob(root, &[&items(&[number(1)]), &[1, 2, 5]]);
     with(&blob, &dtype(record(vec![("a", long(false))])), 7, |_, column| {
         let field = column.child(0).unwrap();

@@ -14,7 +14,7 @@ use pilaster::vortex::Encoding;
 use pilaster::vortex::{DType, File};
 use pilaster_oracle::vortex as owned;
 
-use build::{blob, dtype, le, longs, node, number, plain, text, varint, with};
+use build::{bits, blob, count, dtype, le, longs, node, number, plain, text, texts, varint, why, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -27,19 +27,12 @@ fn alp(indices: &[u8]) -> Vec<u8> {
 #[test]
 fn alp_patches_beyond_the_end_are_an_error() {
     let read = |indices: &[u8]| {
-        with(&alp(indices), &number(owned::PType::F64, false), 4, |_, column| {
-            let mut memory = [0; 512];
-            column.read(0..4, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-                Values::F64(values) => [values[0], values[1], values[2], values[3]],
-                other => panic!("{other:?}"),
-            })
-        })
+        with(&alp(indices), &number(owned::PType::F64, false), 4, |_, column| column.to_vec::<f64>(0..4))
     };
     assert_eq!(read(&[1]).unwrap()[1].to_bits(), 7);
     assert_eq!(read(&[1]).unwrap()[3], 4.0);
     for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
-        let e = read(indices).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PATCHES), "{indices:?}");
+        assert_eq!(why(read(indices).unwrap_err()), (Kind::Invalid, What::PATCHES), "{indices:?}");
     }
     // Out of order they are found, or not; never out of bounds.
     for indices in [&[3u8, 0][..], &[2, 2], &[3, 2, 1]] {
@@ -89,7 +82,7 @@ fn a_dictionary_is_shown_and_runs_are_none() {
 #[test]
 fn codes_of_null_rows_may_be_anything() {
     // Codes u8, nullable, validity 0b0101; values non-null in a nullable dictionary.
-    let codes = node(Encoding::Primitive, &[], &[0], vec![node(Encoding::Bool, &[], &[1], vec![])]);
+    let codes = node(Encoding::Primitive, &[], &[0], vec![bits(1)]);
     let root = node(Encoding::Dict, &[0x08, 2], &[], vec![codes, plain(2)]);
     let blob = blob(root, &[&[1, 200, 0, 99], &[0b0101], &le(&[10, 20])]);
     with(&blob, &number(owned::PType::I64, true), 4, |file, column| {
@@ -127,14 +120,7 @@ fn onpair_codes_beyond_the_dictionary_are_an_error() {
         let children = vec![plain(1), plain(2), plain(3), plain(4)];
         let codes: Vec<u8> = codes.iter().flat_map(|code| code.to_le_bytes()).collect();
         let root = node(Encoding::OnPair, &metadata, &[0], children);
-        let blob = blob(root, &[b"abcd", &[0, 3, 4], &codes, &[0, 2, 3], &[4, 3]]);
-        with(&blob, &text(), 2, |_, column| {
-            let mut memory = [0; 4096];
-            column.read(0..2, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-                Values::Utf8(texts) => [texts.text(0).unwrap().to_owned(), texts.text(1).unwrap().to_owned()],
-                other => panic!("{other:?}"),
-            })
-        })
+        texts(&blob(root, &[b"abcd", &[0, 3, 4], &codes, &[0, 2, 3], &[4, 3]]), 2)
     };
     assert_eq!(onpair([0, 1, 0]).unwrap(), ["abcd", "abc"]);
     assert_eq!(onpair([0, 2, 0]).unwrap_err().what(), What::ONPAIR);
@@ -160,10 +146,8 @@ fn onpair_codes_and_tokens_that_are_only_claimed_take_no_memory() {
     };
     let constant = || node(Encoding::Constant, &[], &[5], vec![]);
     assert!(need(plain(2), 2, 2).unwrap() < 8192);
-    let e = need(plain(2), 3, 2).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::VORTEX_BUFFER));
-    let e = need(plain(2), 1 << 60, 2).unwrap_err();
-    assert_eq!((e.kind(), e.what()), (Kind::Limit, What::MAX_DECODED));
+    assert_eq!(why(need(plain(2), 3, 2).unwrap_err()), (Kind::Truncated, What::VORTEX_BUFFER));
+    assert_eq!(why(need(plain(2), 1 << 60, 2).unwrap_err()), (Kind::Limit, What::MAX_DECODED));
     // Codes that are repeated take no bytes of the file.
     assert_eq!(need(constant(), 1 << 60, 2).unwrap_err().kind(), Kind::Limit);
     // Memory for the tokens that 16 bits can name, and not for those that are claimed.
@@ -180,19 +164,12 @@ fn fsst_has_two_buffers_or_three() {
     // Field 1 lengths u8, 2 offsets u8; the text "ab" as the one symbol.
     let fsst = |buffers: &[u16], children| {
         let root = node(Encoding::Fsst, &[0x08, 0, 0x10, 0], buffers, children);
-        let blob = blob(root, &[b"ab\0\0\0\0\0\0", &[2], &[0], &[2], &[0, 1]]);
-        with(&blob, &text(), 1, |_, column| {
-            let mut memory = [0; 4096];
-            column.read(0..1, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-                Values::Utf8(texts) => texts.text(0).unwrap().to_owned(),
-                other => panic!("{other:?}"),
-            })
-        })
+        texts(&blob(root, &[b"ab\0\0\0\0\0\0", &[2], &[0], &[2], &[0, 1]]), 1)
     };
     let old = || vec![node(Encoding::VarBin, &[0x08, 0], &[2], vec![plain(4)]), plain(3)];
     let new = || vec![plain(3), plain(4)];
-    assert_eq!(fsst(&[0, 1, 2], new()).as_deref(), Ok("ab"));
-    assert_eq!(fsst(&[0, 1], old()).as_deref(), Ok("ab"));
+    assert_eq!(fsst(&[0, 1, 2], new()).unwrap(), ["ab"]);
+    assert_eq!(fsst(&[0, 1], old()).unwrap(), ["ab"]);
     for (buffers, children) in [(&[0][..], old()), (&[], old()), (&[0], new()), (&[], new())] {
         let e = fsst(buffers, children).unwrap_err();
         assert_eq!((e.kind(), e.what(), e.need()), (Kind::Invalid, What::VORTEX_BUFFER, 2), "{buffers:?}");
@@ -243,12 +220,11 @@ fn trees_without_end_cost_no_time() {
 fn claimed_rows_cost_nothing() {
     let rows: u64 = 1 << 40;
     let constant = |k: u16| node(Encoding::Constant, &[], &[k], vec![]);
-    let sequence = || node(Encoding::Sequence, &[0x0a, 2, 0x18, 0, 0x12, 2, 0x18, 2], &[], vec![]);
     let end = rows.to_le_bytes();
     for (tree, buffers, expected) in [
         (constant(0), &[&[0x18, 14][..]][..], 7),
         (node(Encoding::BitPacked, &[], &[0], vec![]), &[&[]], 0),
-        (sequence(), &[], (1 << 40) - 2),
+        (count(0), &[], (1 << 40) - 2),
         (node(Encoding::RunEnd, &[0x08, 3, 0x10, 1], &[], vec![plain(0), constant(1)]), &[&end, &[0x18, 14]], 7),
         (node(Encoding::Dict, &[0x08, 1], &[], vec![constant(0), constant(1)]), &[&[0x20, 0], &[0x18, 14]], 7),
         (
@@ -256,7 +232,7 @@ fn claimed_rows_cost_nothing() {
             &[&[0x18, 14], &[0; 8], &[0x18, 2]],
             7,
         ),
-        (node(Encoding::For, &[0x18, 6], &[], vec![sequence()]), &[], (1 << 40) + 1),
+        (node(Encoding::For, &[0x18, 6], &[], vec![count(0)]), &[], (1 << 40) + 1),
         (node(Encoding::Masked, &[], &[], vec![constant(0)]), &[&[0x18, 14]], 7),
     ] {
         with(&blob(tree, buffers), &number(owned::PType::I64, false), rows, |file, column| {
@@ -358,8 +334,7 @@ fn packed_patches_beyond_the_end_are_an_error() {
     };
     assert_eq!(packed(&[1, 3]), Ok(vec![0, 7, 0, 7]));
     for indices in [&[4u8][..], &[1, 200], &[3, 4]] {
-        let e = packed(indices).unwrap_err();
-        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::PATCHES), "{indices:?}");
+        assert_eq!(why(packed(indices).unwrap_err()), (Kind::Invalid, What::PATCHES), "{indices:?}");
     }
 }
 

@@ -1,15 +1,15 @@
 //! What we write is, byte for byte, what the original wrote, wherever the format fixes the bytes.
 #![cfg(feature = "filo")]
 
+mod common;
 mod support;
 
-use std::path::PathBuf;
-
 use pilaster::filo::write::{Strings, dict_string};
-use pilaster::filo::{Element, Encoding, Vector};
-use support::{Owned, Values};
+use pilaster::filo::{Encoding, Vector};
+use support::{Owned, Values, has_old_header};
 
-/// Chunks that the original lays out in another way, with the reason. All of them are read back.
+/// Chunks that the original lays out in another way, with the reason, beside those with old header words. All of them
+/// are read back.
 const DIFFERENT: &[(Reason, &[&str])] = &[
     (
         Reason::PaddingInFront,
@@ -39,24 +39,6 @@ const DIFFERENT: &[(Reason, &[&str])] = &[
         ],
     ),
     (Reason::LongWords, &["utf8_largeform_short"]),
-    (
-        Reason::OldHeader,
-        &[
-            "legacy0302_int_s8",
-            "legacy0302_int_s16",
-            "legacy0302_int_s32",
-            "legacy0302_int_u8_na",
-            "legacy0302_int_u16_na",
-            "legacy032_double_as_int",
-            "legacy032_int_s8",
-            "legacy032_int_s16",
-            "legacy032_int_s32",
-            "legacy032_int_u2",
-            "legacy032_int_u4_na",
-            "legacy032_int_u8_na",
-            "legacy032_int_u16_na",
-        ],
-    ),
 ];
 
 /// Why the bytes of a golden differ from ours.
@@ -75,28 +57,6 @@ enum Reason {
     LongWords,
     /// Header words of releases before 0.3.3; everything behind them is the same.
     OldHeader,
-}
-
-fn goldens() -> Vec<(String, Vec<u8>, serde_json::Value)> {
-    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/golden/filo");
-    let mut all = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.extension().is_some_and(|ext| ext == "filo") {
-            let json = std::fs::read_to_string(path.with_extension("expected.json")).unwrap();
-            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
-            all.push((name, std::fs::read(&path).unwrap(), serde_json::from_str(&json).unwrap()));
-        }
-    }
-    all.sort_by(|a, b| a.0.cmp(&b.0));
-    assert!(all.len() > 100, "the goldens are missing");
-    all
-}
-
-/// Rows of the expectation; those of long columns through our reader.
-fn rows(chunk: &[u8], json: &serde_json::Value) -> Owned {
-    let element: Element = json["facts"]["element_type"].as_str().unwrap().parse().unwrap();
-    Owned::expected(json).unwrap_or_else(|| Owned::read(chunk, element).unwrap())
 }
 
 /// The entries of a DictString chunk behind the first, in their order.
@@ -133,15 +93,17 @@ fn write_with_dictionary(chunk: &[u8], encoding: Encoding, rows: &Owned) -> Vec<
 #[test]
 fn every_golden_written_anew() {
     let mut wrong = Vec::new();
-    for (name, chunk, json) in goldens() {
-        let rows = rows(&chunk, &json);
+    for golden in common::of("filo") {
+        let (name, chunk) = (&golden.name["filo/".len()..], golden.bytes());
+        let rows = Owned::of_golden(&golden.expected, &chunk);
         let encoding = Vector::open(&chunk, rows.element()).unwrap().encoding();
         let written = match encoding {
             Encoding::DictString(_) => write_with_dictionary(&chunk, encoding, &rows),
             _ => rows.write(encoding, 0xa5).unwrap(),
         };
         rows.assert_read(&written, &name);
-        let reason = DIFFERENT.iter().find(|(_, names)| names.contains(&name.as_str())).map(|(reason, _)| *reason);
+        let listed = DIFFERENT.iter().find(|(_, names)| names.contains(&name)).map(|(reason, _)| *reason);
+        let reason = if has_old_header(name) { Some(Reason::OldHeader) } else { listed };
         let as_expected = match reason {
             None => written == chunk,
             // The list must not outlive its reasons.
@@ -157,8 +119,8 @@ fn every_golden_written_anew() {
 
 #[test]
 fn the_list_of_differences_names_goldens() {
-    let goldens = goldens();
+    let goldens = common::of("filo");
     for name in DIFFERENT.iter().flat_map(|(_, names)| names.iter()) {
-        assert!(goldens.iter().any(|(golden, ..)| golden == name), "{name}");
+        assert!(goldens.iter().any(|golden| golden.name["filo/".len()..] == **name), "{name}");
     }
 }

@@ -6,20 +6,18 @@ use std::path::Path;
 
 use pilaster::any::File;
 use pilaster::bcolz::chunk::Chunk;
-use pilaster::bcolz::{Array, Column, Dataset, Dtype, Shuffle, write};
+use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, write};
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Memory, Part as _, Table as _, Type};
+use pilaster::column::Type;
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::args::Recover;
 use crate::digits;
-use crate::dump::{Tape, facts};
+use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
-use crate::json::{self, Style};
-use crate::open::{Input, hinted, part_room};
+use crate::open::{self, Input, hinted, part_room};
 use crate::special::Special;
-use crate::walk::batches;
 
 impl Special for Dataset {
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -226,7 +224,7 @@ fn blosc_header(header: &[u8; 16]) -> Value {
     })
 }
 
-/// Column `k`, or what `path` leads to in it: fields, or values.
+/// Column `k`, or the field that `path` leads to in it: fields, or the values of all dimensions, one behind the other.
 fn column(
     dataset: &Dataset,
     k: usize,
@@ -236,58 +234,28 @@ fn column(
     dtype: Dtype<'_>,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let Dtype::Struct(fields) = dtype else { return leaf(dataset, k, path, name, spelling, dtype, out) };
-    write!(out, "{{\"name\": {}, \"type\": \"struct\", \"fields\": [", Value::from(name))?;
-    for (f, field) in fields.iter().enumerate() {
-        write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
-        path.push(f);
-        column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
-        path.pop();
+    write!(out, "{{\"name\": {}, ", Value::from(name))?;
+    if let Dtype::Struct(fields) = dtype {
+        write!(out, "\"type\": \"struct\", \"fields\": [")?;
+        for (f, field) in fields.iter().enumerate() {
+            write!(out, "{}\n   ", if f > 0 { "," } else { "" })?;
+            path.push(f);
+            column(dataset, k, path, field.name, &field.dtype.to_string(), field.dtype, out)?;
+            path.pop();
+        }
+        return Ok(write!(out, "]}}")?);
     }
-    Ok(write!(out, "]}}")?)
-}
-
-/// The values of column `k`, or of the field that `path` leads to: of all dimensions, one behind the other.
-fn leaf(
-    dataset: &Dataset,
-    k: usize,
-    path: &[usize],
-    name: &str,
-    spelling: &str,
-    dtype: Dtype<'_>,
-    out: &mut dyn Write,
-) -> Result<(), Failure> {
     let shape = dataset.arrays().get(k).map(|array| *array.shape());
     let items = shape.map_or(Ok(1), |shape| shape.items())?;
-    let lengths = shape.as_ref().map_or(&[][..], |shape| shape.lengths());
-    write!(out, "{{\"name\": {}, \"type\": \"{}\", ", Value::from(name), type_name(dtype.ty()))?;
-    write!(out, "\"dtype\": {}, \"shape\": {}, \"nullable\": false", Value::from(spelling), json!(lengths))?;
-    let mut tape = Tape::new(dataset.rows().saturating_mul(items));
-    let mut memory = Memory::with_len(part_room(&File::from(dataset))?)?;
-    let (mut scratch, mut table, mut text) = (memory.scratch(), dataset.table(), String::new());
-    loop {
-        let mut outer = scratch.scope();
-        let part = table.next_part(&mut outer);
-        let part = part.map_err(|e| table.failed().map_or(e.into(), |file| Failure::Input(file.to_string())))?;
-        let Some(part) = part else { break };
-        let mut column: Column<'_> = part.column(k)?;
-        while let Type::FixedList(_) = column.ty() {
-            column = column.child(0)?;
-        }
-        for field in path {
-            column = column.child(*field)?;
-        }
-        batches(&column, 0..column.rows(), |batch| {
-            for i in 0..batch.len {
-                text.clear();
-                json::value(&mut text, &column, batch, i, Style::Exact, false)
-                    .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
-                tape.put(&text, out)?;
-            }
-            Ok::<_, Failure>(())
-        })?;
-    }
-    tape.end(out)?;
+    let (rows, lengths) =
+        (dataset.rows().saturating_mul(items), shape.as_ref().map_or(&[][..], |shape| shape.lengths()));
+    let (name, ty) = (name.to_owned(), type_name(dtype.ty()));
+    write!(out, "\"type\": \"{ty}\", \"dtype\": {}, ", Value::from(spelling))?;
+    write!(out, "\"shape\": {}, \"nullable\": false", json!(lengths))?;
+    let head = Head { name, ty, nullable: false, rows, facts: Vec::new(), texts: false };
+    let file = File::from(dataset);
+    let mut table = open::table(&file, None)?;
+    dump::values(&mut table, (k, Some(path)), &head, part_room(&file)?, out).map_err(|e| open::which(e, &table))?;
     Ok(write!(out, "}}")?)
 }
 

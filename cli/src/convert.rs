@@ -197,9 +197,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
     let (mut xml, mut extents) = (None, 2u64);
     table.restart()?;
-    loop {
-        let mut scope = scratch.scope();
-        let Some(part) = table.next_part(&mut scope)? else { break };
+    while let Some(part) = table.next_part(&mut scratch.scope())? {
         if xml.is_none() {
             xml = Some(describe(name, &part, Vec::new()).map_err(|e| stop(&how.target, e))?);
         }
@@ -273,9 +271,7 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
     check(table, Format::Bcolz, holds, hint, how.any_time, scratch)?;
     let mut rows = 0u64;
     table.restart()?;
-    loop {
-        let mut scope = scratch.scope();
-        let Some(part) = table.next_part(&mut scope)? else { break };
+    while let Some(part) = table.next_part(&mut scratch.scope())? {
         rows = rows.saturating_add(part.rows());
     }
     let options = bcolz::write::WriteOptions {

@@ -23,7 +23,6 @@ pub struct Csv<W> {
     missing: String,
     /// Whether bytes that are text are shown as such.
     texts: bool,
-    names: Vec<String>,
     line: String,
     field: String,
 }
@@ -31,22 +30,15 @@ pub struct Csv<W> {
 impl<W: Write> Csv<W> {
     pub fn new(out: W, header: bool, missing: &str, texts: bool) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts, names: Vec::new(), line: String::new(), field: String::new() }
-    }
-
-    fn end(&mut self) -> std::result::Result<(), Failure> {
-        self.line.push('\n');
-        Ok(self.out.write_all(self.line.as_bytes())?)
+        Csv { out, header, missing, texts, line: String::new(), field: String::new() }
     }
 }
 
 impl<W: Write> Rows for Csv<W> {
     fn names(&mut self, names: &[String]) -> std::result::Result<(), Failure> {
-        self.names = names.to_vec();
         if !self.header {
             return Ok(());
         }
-        self.line.clear();
         for (k, name) in names.iter().enumerate() {
             self.line.push_str(if k > 0 { "," } else { "" });
             quote(&mut self.line, name, &self.missing);
@@ -54,26 +46,22 @@ impl<W: Write> Rows for Csv<W> {
         self.end()
     }
 
-    fn row<C: Column>(
-        &mut self,
-        columns: &[C],
-        batches: &[Batch<'_, C>],
-        i: usize,
-    ) -> std::result::Result<(), Failure> {
-        self.line.clear();
-        for (k, ((name, column), batch)) in self.names.iter().zip(columns).zip(batches).enumerate() {
-            self.line.push_str(if k > 0 { "," } else { "" });
-            self.field.clear();
-            let texts = self.texts && column.ty() == Type::Bytes;
-            let there = field(&mut self.field, column, batch, i, texts)
-                .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
-            if there {
-                quote(&mut self.line, &self.field, &self.missing);
-            } else {
-                self.line.push_str(&self.missing);
-            }
+    fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
+        self.line.push_str(if k > 0 { "," } else { "" });
+        self.field.clear();
+        if field(&mut self.field, column, batch, i, self.texts)? {
+            quote(&mut self.line, &self.field, &self.missing);
+        } else {
+            self.line.push_str(&self.missing);
         }
-        self.end()
+        Ok(())
+    }
+
+    fn end(&mut self) -> std::result::Result<(), Failure> {
+        self.line.push('\n');
+        self.out.write_all(self.line.as_bytes())?;
+        self.line.clear();
+        Ok(())
     }
 }
 
@@ -83,14 +71,14 @@ fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize
         Value::Null => return Ok(false),
         text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if texts => out.push_str(text),
+            Ok(text) if texts && column.ty() == Type::Bytes => out.push_str(text),
             _ => out.push_str(&digits::hex(bytes)),
         },
         Value::Int(value) => integer(out, value, column.ty()),
         Value::Int256(words) => integer(out, digits::wide(words), column.ty()),
-        Value::F16(bits) => out.push_str(&digits::single(half_to_f32(bits))),
-        Value::F32(value) => out.push_str(&digits::single(value)),
-        Value::F64(value) => out.push_str(&digits::double(value)),
+        Value::F16(bits) => out.push_str(&digits::float(half_to_f32(bits))),
+        Value::F32(value) => out.push_str(&digits::float(value)),
+        Value::F64(value) => out.push_str(&digits::float(value)),
         Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, Style::Plain, false)?,
     }
     Ok(true)

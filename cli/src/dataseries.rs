@@ -5,10 +5,11 @@ use std::io::Write;
 use pilaster::any::File;
 use pilaster::column::{Column, Memory, Part, Table, Type, Value as Cell};
 use pilaster::dataseries::Relative;
-use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Header, Mode};
+use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
-use serde_json::{Value, json};
+use serde_json::Value;
 
+use crate::dataseries_facts::{facts, modes};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
@@ -94,9 +95,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
     let mut outer = memory.scratch();
     let mut text = true;
     table.restart()?;
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { return Ok(text) };
+    while let Some(part) = table.next_part(&mut outer.scope())? {
         let column = part.column(k)?;
         debug_assert_eq!(column.ty(), Type::Bytes);
         batches(&column, 0..part.rows(), |batch| {
@@ -109,6 +108,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
             Ok::<_, Failure>(())
         })?;
     }
+    Ok(text)
 }
 
 /// The name that the expectations have for a type.
@@ -122,83 +122,6 @@ const fn type_name(ty: FieldType, texts: bool) -> &'static str {
         FieldType::Variable32 if texts => "string",
         FieldType::Variable32 | FieldType::FixedWidth(_) => "bytes",
     }
-}
-
-/// `dump`: what is particular to the format.
-fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value)>, Failure> {
-    let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
-    let mut extents = Vec::new();
-    file.headers(|header, name| {
-        let [fixed, variable] = modes(file, header, name);
-        let mode = |mode: Option<Mode>| mode.map(Mode::name);
-        extents.push(json!({
-            "offset": header.at, "size": header.span().len, "type": text(name),
-            "compressed_fixed": header.fixed, "compressed_variable": header.variable,
-            "nrecords": header.rows, "variable_size": header.pool,
-            "adler32": format!("{:08x}", header.adler), "lookup2": format!("{:08x}", header.hash),
-            "fixed_mode": mode(fixed), "variable_mode": mode(variable),
-        }));
-        Ok::<_, Failure>(())
-    })?;
-    let types: Vec<Value> = file.types().iter().map(|ty| type_facts(&ty)).collect();
-    let mut facts = vec![
-        ("byte_order", file.order().name().into()),
-        ("file_size", size.into()),
-        ("types", types.into()),
-        ("extents", extents.into()),
-    ];
-    if let Some((index, trailer)) = file.index() {
-        let mut rows = Vec::new();
-        for k in 0..index.len() {
-            let row = index.get(k)?;
-            rows.push(json!([row.span.at.to_string(), text(row.type_name)]));
-        }
-        facts.push(("index_rows", rows.into()));
-        let trailer = json!({
-            "index_size": trailer.index.len, "index_offset": trailer.index.at,
-            "chain": format!("{:08x}", trailer.chain), "lookup2": format!("{:08x}", trailer.hash),
-        });
-        facts.push(("trailer", trailer));
-    }
-    Ok(facts)
-}
-
-/// The modes of the parts of an extent, where there is something that has one.
-fn modes(file: &AnyFile<'_>, header: &Header, name: &[u8]) -> [Option<Mode>; 2] {
-    let records = file.types().find(name).is_some_and(|ty| header.rows > 0 && ty.record_len() > 0);
-    [records.then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)]
-}
-
-fn type_facts(ty: &ExtentType<'_>) -> Value {
-    let fields: Vec<Value> = ty.fields().map(|field| field_facts(&field)).collect();
-    let (major, minor) = ty.version();
-    json!({
-        "type_name": ty.name(), "xml": String::from_utf8_lossy(ty.xml()), "fixed_record_size": ty.record_len(),
-        "version": format!("{major}.{minor}"), "namespace": ty.namespace(), "fields": fields,
-    })
-}
-
-fn field_facts(field: &Field<'_>) -> Value {
-    let mut facts = vec![
-        ("name", json!(field.name)),
-        ("ds_type", json!(field.ty.name())),
-        ("nullable", json!(field.nullable)),
-        ("size", json!(field.ty.size().max(1))),
-        ("offset", json!(field.slot.at)),
-    ];
-    if field.ty == FieldType::Bool {
-        facts.push(("bit", json!(field.slot.mask.trailing_zeros())));
-    }
-    if let Some(null) = field.slot.null {
-        facts.extend([("null_offset", json!(null.at)), ("null_bit", json!(null.mask.trailing_zeros()))]);
-    }
-    if field.unique {
-        facts.push(("pack_unique", json!(true)));
-    }
-    if field.base != 0.0 {
-        facts.push(("doublebase", json!(format!("bits:{:016x}", field.base.to_bits()))));
-    }
-    facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<serde_json::Map<_, _>>().into()
 }
 
 /// `info`: the file as a whole, and how its extents are stored.
@@ -308,10 +231,10 @@ fn field_options(ty: &ExtentType<'_>, field: &Field<'_>) -> String {
         }
     }
     if let Some(scale) = field.scale {
-        options.push(format!("scale {}", digits::double(scale)));
+        options.push(format!("scale {}", digits::float(scale)));
     }
     if field.base != 0.0 {
-        options.push(format!("base {}", digits::double(field.base)));
+        options.push(format!("base {}", digits::float(field.base)));
     }
     options.join(", ")
 }

@@ -1,18 +1,12 @@
 //! The text of numbers and bytes.
 
-/// The shortest text that reads back as the same single; `Infinity` in full, as JavaScript, R, Python
+use std::fmt;
+
+/// The shortest text that reads back as the same single or double; `Infinity` in full, as JavaScript, R, Python
 /// and Rust all read it.
-pub fn single(value: f32) -> String {
-    if value.is_infinite() { infinity(value > 0.0) } else { format!("{value:?}") }
-}
-
-/// The same of a double.
-pub fn double(value: f64) -> String {
-    if value.is_infinite() { infinity(value > 0.0) } else { format!("{value:?}") }
-}
-
-fn infinity(positive: bool) -> String {
-    if positive { "Infinity".to_owned() } else { "-Infinity".to_owned() }
+pub fn float<F: Copy + Into<f64> + fmt::Debug>(value: F) -> String {
+    let wide: f64 = value.into();
+    if wide.is_infinite() { format!("{}Infinity", if wide < 0.0 { "-" } else { "" }) } else { format!("{value:?}") }
 }
 
 /// A signed number of 256 bits in decimal digits.
@@ -77,12 +71,12 @@ mod tests {
 
     #[test]
     fn floats_read_back() {
-        for value in [0.1, -0.0, 1e300, 5e-324, 123_456_789.0] {
-            assert_eq!(double(value).parse::<f64>().unwrap().to_bits(), value.to_bits());
+        for value in [0.1f64, -0.0, 1e300, 5e-324, 123_456_789.0] {
+            assert_eq!(float(value).parse::<f64>().unwrap().to_bits(), value.to_bits());
         }
-        assert_eq!(single(0.1), "0.1", "not the digits of the double nearest to it");
-        assert_eq!(double(f64::NEG_INFINITY), "-Infinity");
-        assert_eq!(double(f64::NAN), "NaN");
+        assert_eq!(float(0.1f32), "0.1", "not the digits of the double nearest to it");
+        assert_eq!(float(f64::NEG_INFINITY), "-Infinity");
+        assert_eq!(float(f64::NAN), "NaN");
     }
 
     #[test]

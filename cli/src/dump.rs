@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column, Memory, Part, Table, Type};
+use pilaster::column::{Column as _, Memory, Part, Table, Type};
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -13,6 +13,7 @@ use crate::json::{self, Style};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special;
+use crate::type_name::type_name;
 use crate::walk::batches;
 
 /// The longest column that is printed in full, in rows.
@@ -66,6 +67,16 @@ pub struct Head {
     pub texts: bool,
 }
 
+/// Returns the heads of all columns of `part`, of a format that says of a column no more than any other.
+pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool) -> Result<Vec<Head>, Failure> {
+    let head = |k| {
+        let column = part.column(k)?;
+        let (name, ty) = (part.name(k)?.to_owned(), type_name(&column, format, false)?);
+        Ok(Head { name, ty, nullable: nullable(&column), rows: part.rows(), facts: Vec::new(), texts: false })
+    };
+    (0..part.width()).map(head).collect()
+}
+
 /// Prints the objects of all columns, each behind `gap`.
 pub fn columns<T: Table>(
     table: &mut T,
@@ -81,23 +92,34 @@ pub fn columns<T: Table>(
         for (key, value) in &head.facts {
             write!(out, ", \"{key}\": {value}")?;
         }
-        values(table, k, head, room, out)?;
+        values(table, (k, None), head, room, out)?;
         write!(out, "}}")?;
     }
     Ok(())
 }
 
-/// Prints the values of column `k`.
-fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the values of column `k`: as they are, or those of all dimensions one behind the other, of the field that
+/// `fields` lead to.
+pub fn values<T: Table>(
+    table: &mut T,
+    (k, fields): (usize, Option<&[usize]>),
+    head: &Head,
+    room: u64,
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
     let (mut tape, mut text) = (Tape::new(head.rows), String::new());
     table.restart()?;
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { break };
-        let column = part.column(k)?;
-        batches(&column, 0..part.rows(), |batch| {
+    while let Some(part) = table.next_part(&mut outer.scope())? {
+        let mut column = part.column(k)?;
+        if let Some(fields) = fields {
+            while let Type::FixedList(_) = column.ty() {
+                column = column.child(0)?;
+            }
+            column = fields.iter().try_fold(column, |column, field| column.child(*field))?;
+        }
+        batches(&column, 0..column.rows(), |batch| {
             for i in 0..batch.len {
                 text.clear();
                 json::value(&mut text, &column, batch, i, Style::Exact, head.texts)
@@ -110,33 +132,8 @@ fn values<T: Table>(table: &mut T, k: usize, head: &Head, room: u64, out: &mut d
     tape.end(out)
 }
 
-/// Returns the name of the type with those of its children.
-pub fn type_name<C: Column>(column: &C) -> pilaster::Result<String> {
-    let child = |k| type_name(&column.child(k)?);
-    Ok(match column.ty() {
-        Type::Timestamp(unit) => match column.zone()? {
-            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
-            None => format!("timestamp[{}]", unit.name()),
-        },
-        Type::List => format!("list<{}>", child(0)?),
-        Type::FixedList(n) => format!("fixed_size_list<{},{n}>", child(0)?),
-        Type::Map => {
-            let entry = column.child(0)?;
-            format!("map<{},{}>", type_name(&entry.child(0)?)?, type_name(&entry.child(1)?)?)
-        }
-        Type::Struct(n) => {
-            let mut fields = Vec::new();
-            for k in 0..n as usize {
-                fields.push(format!("{}:{}", column.child_name(k)?, child(k)?));
-            }
-            format!("struct<{}>", fields.join(","))
-        }
-        other => other.to_string(),
-    })
-}
-
 /// The values of one column as they go by.
-pub struct Tape {
+struct Tape {
     rows: u64,
     done: u64,
     hash: Sha256,
@@ -146,7 +143,7 @@ pub struct Tape {
 }
 
 impl Tape {
-    pub fn new(rows: u64) -> Self {
+    fn new(rows: u64) -> Self {
         Tape {
             rows,
             done: 0,
@@ -158,7 +155,7 @@ impl Tape {
     }
 
     /// Takes the next value.
-    pub fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
+    fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
         if self.done > 0 {
             self.hash.update("\n");
         }
@@ -181,7 +178,7 @@ impl Tape {
     }
 
     /// Prints what is known at the end only.
-    pub fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
+    fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
         let digest = digits::hex(&self.hash.finalize());
         if self.rows <= SHOWN {
             write!(out, "{}], \"sha256\": \"{digest}\"", if self.done > 0 { "" } else { ", \"values\": [" })?;

@@ -3,12 +3,12 @@
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column as _, Once, Part as _, Type};
+use pilaster::column::Once;
 use pilaster::filo::Packing;
 use pilaster::filo::{Element, Vector};
 use serde_json::{Value, json};
 
-use crate::dump::{self, Head, type_name};
+use crate::dump;
 use crate::failure::Failure;
 use crate::info;
 use crate::open::Input;
@@ -21,18 +21,8 @@ impl Special for Vector<'_> {
     }
 
     fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        let mut heads = Vec::new();
-        for k in 0..self.width() {
-            let column = self.column(k)?;
-            let ty = match column.ty() {
-                // A timestamp of Filo is a long by another name.
-                Type::Timestamp(_) => "int64".to_owned(),
-                _ => type_name(&column)?,
-            };
-            // Every element type of Filo has a missing value, whether the encoding can hold one or not.
-            let (name, rows) = (self.name(k)?.to_owned(), self.rows());
-            heads.push(Head { name, ty, nullable: true, rows, facts: Vec::new(), texts: false });
-        }
+        // Every element type of Filo has a missing value, whether the encoding can hold one or not.
+        let heads = dump::heads(self, "filo", |_| true)?;
         dump::table(self.rows(), &facts(self, input.bytes()), &heads, &mut Once::new(*self), 0, out)
     }
 

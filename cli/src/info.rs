@@ -32,9 +32,7 @@ pub fn columns<T: Table>(table: &mut T, room: u64, out: &mut dyn Write) -> Resul
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
     let mut counts: Vec<Count> = Vec::new();
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else { break };
+    while let Some(part) = table.next_part(&mut outer.scope())? {
         for k in 0..part.width() {
             let column = part.column(k)?;
             if counts.len() == k {

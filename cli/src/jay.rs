@@ -3,18 +3,18 @@
 use std::io::Write;
 
 use pilaster::any::{File as AnyFile, Format};
-use pilaster::bytes::{FileRange, Scratch};
-use pilaster::column::{Column as _, Memory, Once, Part as _, Type};
-use pilaster::jay::{Column, Field, File, Layout, ReadOptions, Stats};
-use pilaster::jay::{DATA, HEAD, SType, VALIDITY};
-use serde_json::{Map, Value, json};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Memory, Once, Part as _};
+use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
+use serde_json::{Value, json};
 
 use crate::args::{Convert, Recover};
 use crate::columns::{Columns, View};
 use crate::convert;
 use crate::digits;
-use crate::dump::{self, Head};
+use crate::dump;
 use crate::failure::{Failure, warn};
+use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
 
@@ -34,9 +34,14 @@ impl Special for File<'_> {
 
     fn dump(&self, input: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let columns = Columns::all(self, input.rules())?;
-        let (heads, facts) = (heads(self, &columns)?, facts(self, &columns)?);
+        let mut heads = dump::heads(&columns.of(*self), "jay", |_| false)?;
+        for (head, k) in heads.iter_mut().zip(&columns.numbers) {
+            let field = self.meta().field(*k)?;
+            head.nullable = field.null_count() > 0;
+            head.facts = vec![("stype", stype_name(&field)?.into())];
+        }
         let mut table = View { table: Once::new(*self), columns: &columns };
-        dump::table(self.rows(), &facts, &heads, &mut table, part_room(file)?, out)
+        dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
     }
 
     /// What is wrong is the failure; with tolerance it only goes to standard error.
@@ -67,23 +72,6 @@ impl Special for File<'_> {
     }
 }
 
-/// What `dump` says of each column before its values.
-fn heads(file: &File<'_>, columns: &Columns) -> Result<Vec<Head>, Failure> {
-    let mut heads = Vec::new();
-    for (k, name) in columns.numbers.iter().zip(&columns.names) {
-        let column = file.column(*k)?;
-        heads.push(Head {
-            name: name.clone(),
-            ty: type_name(&column)?,
-            nullable: column.field().null_count() > 0,
-            rows: column.rows(),
-            facts: vec![("stype", stype_name(column.field())?.into())],
-            texts: false,
-        });
-    }
-    Ok(heads)
-}
-
 /// What is particular to the file.
 fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)>, Failure> {
     let (tail, keys) = (file.tail(), file.meta().keys());
@@ -95,11 +83,9 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
     if keys > 0 {
         facts.push(("key", json!(columns.names.get(..keys).unwrap_or_default())));
     }
-    let mut layouts = Vec::new();
-    for (k, name) in columns.numbers.iter().zip(&columns.names) {
-        layouts.push(layout(&file.meta().field(*k)?, Some(name))?);
-    }
-    facts.push(("layout", layouts.into()));
+    let columns = columns.numbers.iter().zip(&columns.names);
+    let layouts = columns.map(|(k, name)| layout(&file.meta().field(*k)?, Some(name)));
+    facts.push(("layout", layouts.collect::<pilaster::Result<_>>()?));
     Ok(facts)
 }
 
@@ -113,108 +99,13 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
     convert::run(input, &file, 0, &how, Format::Jay, out)
 }
 
-/// The name of the type in the words of the expectations.
-fn type_name(column: &Column<'_>) -> pilaster::Result<String> {
-    Ok(match (column.ty(), column.field().stype()) {
-        (Type::List, _) => format!("array<{}>", type_name(&column.child(0)?)?),
-        (_, stype @ (SType::Date32 | SType::Time64 | SType::Void0)) => stype.name().to_owned(),
-        (ty, _) => ty.to_string(),
-    })
-}
-
-/// The storage type with those of elements: `arr32(str32)`.
-fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
-    let name = field.stype().name();
-    Ok(match field.child()? {
-        Some(child) => format!("{name}({})", stype_name(&child)?),
-        None => name.to_owned(),
-    })
-}
-
-/// The description of a column as it is stored: only what is not zero or absent.
-fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Value> {
-    let mut facts = Map::new();
-    let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
-    let pair = |span: &FileRange| json!([span.at.saturating_sub(HEAD.len() as u64), span.len]);
-    if let Some(name) = name {
-        put("name", name.into());
-    }
-    if field.null_count() > 0 {
-        put("nullcount", field.null_count().into());
-    }
-    if let Some((tag, stats)) = stored_stats(field)? {
-        put("stats_type", tag.into());
-        put("stats", stats);
-    }
-    let [_, data, text] = field.buffers();
-    match field.layout() {
-        Layout::Old => {
-            if field.stype() != SType::Bool8 {
-                put("stype", format!("{:?}", field.stype()).into());
-            }
-            if field.stype() != SType::Void0 {
-                put("data", pair(data));
-            }
-            if field.stype().is_text() {
-                put("strdata", pair(text));
-            }
-        }
-        Layout::New => {
-            put("type", stored_type(field)?);
-            if field.rows() > 0 {
-                put("nrows", field.rows().into());
-            }
-            let count = field.stype().buffers();
-            put("buffers", field.buffers().iter().take(count).map(pair).collect());
-            if let Some(child) = field.child()? {
-                put("children", json!([layout(&child, None)?]));
-            }
-        }
-    }
-    Ok(facts.into())
-}
-
-fn stored_type(field: &Field<'_>) -> pilaster::Result<Value> {
-    let stype = format!("{:?}", field.stype());
-    Ok(match field.child()? {
-        Some(child) => json!({ "stype": stype, "extra_type": 1, "child": stored_type(&child)? }),
-        None => json!({ "stype": stype }),
-    })
-}
-
-/// The tag of the statistics, and the two numbers exactly as they are stored.
-fn stored_stats(field: &Field<'_>) -> pilaster::Result<Option<(u8, Value)>> {
-    let Some(stats) = field.stats()? else { return Ok(None) };
-    // Dates and times are stored as the integers that they are.
-    let tag = match field.stype() {
-        SType::Date32 => u8::from(SType::Int32),
-        SType::Time64 => u8::from(SType::Int64),
-        stype => u8::from(stype),
-    };
-    let single = |bits: u32| format!("bits:{bits:08x}");
-    let double = |bits: u64| format!("bits:{bits:016x}");
-    let (min, max) = match (stats, field.stype()) {
-        (Stats::Int { min, max }, _) => (min.to_string(), max.to_string()),
-        (Stats::Float32 { min, max }, _) => (single(min.to_bits()), single(max.to_bits())),
-        (Stats::Float64 { min, max }, _) => (double(min.to_bits()), double(max.to_bits())),
-        (Stats::Empty, SType::Float32) => (single(f32::NAN.to_bits()), single(f32::NAN.to_bits())),
-        (Stats::Empty, SType::Float64) => (double(f64::NAN.to_bits()), double(f64::NAN.to_bits())),
-        (Stats::Empty, stype) => {
-            let bits = u32::try_from(stype.width()).unwrap_or(8).saturating_mul(8).clamp(1, 64);
-            let least = (i64::MIN >> 64u32.saturating_sub(bits)).to_string();
-            (least.clone(), least)
-        }
-    };
-    Ok(Some((tag.saturating_add(1), json!([min, max]))))
-}
-
 /// Minimum and maximum as text.
 fn bounds(stats: Stats) -> Vec<String> {
     match stats {
         Stats::Empty => Vec::new(),
         Stats::Int { min, max } => vec![min.to_string(), max.to_string()],
-        Stats::Float32 { min, max } => vec![digits::single(min), digits::single(max)],
-        Stats::Float64 { min, max } => vec![digits::double(min), digits::double(max)],
+        Stats::Float32 { min, max } => vec![digits::float(min), digits::float(max)],
+        Stats::Float64 { min, max } => vec![digits::float(min), digits::float(max)],
     }
 }
 

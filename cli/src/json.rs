@@ -39,12 +39,12 @@ pub fn value<C: Column>(
         Value::F16(bits) if exact => quoted(out, format_args!("bits:{bits:04x}")),
         Value::F32(value) if exact => quoted(out, format_args!("bits:{:08x}", value.to_bits())),
         Value::F64(value) if exact => quoted(out, format_args!("bits:{:016x}", value.to_bits())),
-        Value::F16(bits) => float(out, &digits::single(half_to_f32(bits))),
-        Value::F32(value) => float(out, &digits::single(value)),
-        Value::F64(value) => float(out, &digits::double(value)),
+        Value::F16(bits) => float(out, &digits::float(half_to_f32(bits))),
+        Value::F32(value) => float(out, &digits::float(value)),
+        Value::F64(value) => float(out, &digits::float(value)),
         text @ Value::Text(_) => string(out, text.text()?.unwrap_or_default()),
         Value::Bytes(bytes) => match std::str::from_utf8(bytes) {
-            Ok(text) if texts => string(out, text),
+            Ok(text) if texts && column.ty() == Type::Bytes => string(out, text),
             _ => {
                 out.push_str(if exact { "\"hex:" } else { "\"" });
                 out.push_str(&digits::hex(bytes));
@@ -111,42 +111,29 @@ fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style
 pub struct Lines<W> {
     out: W,
     line: String,
-    names: Vec<String>,
     /// Whether bytes that are text are shown as such.
     texts: bool,
 }
 
 impl<W: Write> Lines<W> {
     pub fn new(out: W, texts: bool) -> Self {
-        Lines { out, line: String::new(), names: Vec::new(), texts }
+        Lines { out, line: String::new(), texts }
     }
 }
 
 impl<W: Write> Rows for Lines<W> {
-    fn names(&mut self, names: &[String]) -> std::result::Result<(), Failure> {
-        self.names = names.to_vec();
-        Ok(())
+    fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
+        self.line.push(if k > 0 { ',' } else { '{' });
+        string(&mut self.line, name);
+        self.line.push(':');
+        value(&mut self.line, column, batch, i, Style::Plain, self.texts)
     }
 
-    fn row<C: Column>(
-        &mut self,
-        columns: &[C],
-        batches: &[Batch<'_, C>],
-        i: usize,
-    ) -> std::result::Result<(), Failure> {
-        self.line.clear();
-        let mut before = '{';
-        for ((name, column), batch) in self.names.iter().zip(columns).zip(batches) {
-            self.line.push(before);
-            string(&mut self.line, name);
-            self.line.push(':');
-            let texts = self.texts && column.ty() == Type::Bytes;
-            value(&mut self.line, column, batch, i, Style::Plain, texts)
-                .map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
-            before = ',';
-        }
+    fn end(&mut self) -> std::result::Result<(), Failure> {
         self.line.push_str("}\n");
-        Ok(self.out.write_all(self.line.as_bytes())?)
+        self.out.write_all(self.line.as_bytes())?;
+        self.line.clear();
+        Ok(())
     }
 }
 

@@ -11,6 +11,7 @@
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `special` | what a command has to ask of each format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
+//! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `rewrite`, `target` | DataSeries to DataSeries, and its `recover`; the file to write |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -42,12 +43,14 @@ mod columns;
 mod convert;
 mod csv;
 mod dataseries;
+mod dataseries_facts;
 mod digits;
 mod dump;
 mod failure;
 mod filo;
 mod info;
 mod jay;
+mod jay_layout;
 mod json;
 mod manual;
 mod open;
@@ -57,6 +60,7 @@ mod rewrite;
 mod sample;
 mod special;
 mod target;
+mod type_name;
 mod vortex;
 mod walk;
 
@@ -65,6 +69,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pilaster::any::{File, Format};
+use pilaster::column::Memory;
 
 use args::{Cli, Command, Recover, Source};
 use failure::{Failure, end};
@@ -108,7 +113,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     if let Command::Recover(how) = command {
         return recover(&input, how, out);
     }
-    let mut memory = input.memory()?;
+    let mut memory = Memory::default();
     let file = input.open(&mut memory)?;
     let special = special(&file);
     let done = match command {

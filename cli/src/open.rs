@@ -83,27 +83,20 @@ impl<'s> Input<'s> {
         matches!(self.format, Format::Bcolz | Format::DataSeries)
     }
 
-    /// Checks the hints, and returns as much memory as opening takes.
-    pub fn memory(&self) -> Result<Memory, Failure> {
-        self.check()?;
-        let (hints, mut memory) = (self.hints(), Memory::default());
-        while let Err(e) = File::open(self.bytes(), self.format, &hints, &mut memory.scratch()) {
-            // Any other error is that of `open`.
-            if self.dataset().is_some() || e.kind() != Kind::NoRoom {
-                break;
-            }
-            memory.grow(e)?;
-        }
-        Ok(memory)
-    }
-
-    /// Opens the file in `memory`.
+    /// Checks the hints, and opens the file in `memory`, which grows to what that takes.
     pub fn open<'i>(&'i self, memory: &'i mut Memory) -> Result<File<'i>, Failure> {
+        self.check()?;
         if let Some(dataset) = self.dataset() {
             return Ok(File::from(dataset));
         }
-        let opened = File::open(self.bytes(), self.format, &self.hints(), &mut memory.scratch());
-        opened.map_err(|e| match e.what() {
+        let Source { element, sequential, .. } = *self.source;
+        let hints = Hints { element, sequential, dtype: self.source.dtype.as_deref(), tolerant: self.tolerant };
+        while let Err(e) = File::open(self.bytes(), self.format, &hints, &mut memory.scratch())
+            && e.kind() == Kind::NoRoom
+        {
+            memory.grow(e)?;
+        }
+        File::open(self.bytes(), self.format, &hints, &mut memory.scratch()).map_err(|e| match e.what() {
             _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(self.bytes()))),
             What::JAY_TAIL
             | What::JAY_META
@@ -120,11 +113,6 @@ impl<'s> Input<'s> {
             }
             _ => e.into(),
         })
-    }
-
-    fn hints(&self) -> Hints<'_> {
-        let Source { element, sequential, .. } = *self.source;
-        Hints { element, sequential, dtype: self.source.dtype.as_deref(), tolerant: self.tolerant }
     }
 
     /// Hints that the format has no use for, or is without, are bad calls.

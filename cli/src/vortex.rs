@@ -9,7 +9,7 @@ use pilaster::vortex::{File, Role, Visit};
 use serde_json::{Map, Value, json};
 
 use crate::digits;
-use crate::dump::{self, Head, type_name};
+use crate::dump;
 use crate::failure::Failure;
 use crate::info;
 use crate::open::{Input, part_room};
@@ -28,13 +28,7 @@ impl Special for File<'_> {
 
     fn dump(&self, _: &Input, file: &AnyFile<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         let part = self.part()?;
-        let mut heads = Vec::new();
-        for k in 0..part.width() {
-            let column = part.column(k)?;
-            let (name, ty) = (part.name(k)?.to_owned(), type_name(&column)?);
-            let (nullable, rows) = (column.nullable(), part.rows());
-            heads.push(Head { name, ty, nullable, rows, facts: Vec::new(), texts: false });
-        }
+        let heads = dump::heads(&part, "vortex", |column| column.nullable())?;
         dump::table(part.rows(), &facts(self)?, &heads, &mut self.table()?, part_room(file)?, out)
     }
 
@@ -72,17 +66,26 @@ fn tree_and_encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Resu
     encodings(file, out)
 }
 
+/// The place of a node among those of the node above it.
+fn role_name(role: Role<'_>) -> Option<String> {
+    Some(match role {
+        Role::Root => return None,
+        Role::Field(name) => name.to_owned(),
+        Role::Validity => "validity".to_owned(),
+        Role::Chunk(k) | Role::Child(k) => format!("[{k}]"),
+        Role::Values => "values".to_owned(),
+        Role::Codes => "codes".to_owned(),
+        Role::Data => "data".to_owned(),
+        Role::Zones => "zones".to_owned(),
+    })
+}
+
 fn layout(visit: &Visit<'_>) -> String {
-    let role = match visit.role {
-        Role::Root => String::new(),
-        Role::Field(name) => format!("{name}: "),
-        Role::Validity => "validity: ".to_owned(),
-        Role::Chunk(k) => format!("[{k}] "),
-        Role::Values => "values: ".to_owned(),
-        Role::Codes => "codes: ".to_owned(),
-        Role::Data => "data: ".to_owned(),
-        Role::Zones => "zones: ".to_owned(),
-        Role::Child(k) => format!("({k}) "),
+    let role = match (visit.role, role_name(visit.role)) {
+        (Role::Child(k), _) => format!("({k}) "),
+        (Role::Chunk(_), Some(role)) => format!("{role} "),
+        (_, Some(role)) => format!("{role}: "),
+        (_, None) => String::new(),
     };
     let id = String::from_utf8_lossy(visit.id);
     let mut line = format!("{}{role}{id}", "  ".repeat(usize::from(visit.depth).saturating_add(1)));
@@ -217,16 +220,7 @@ fn node(visit: &Visit<'_>) -> Result<Map<String, Value>> {
         put("buffer_lengths", json!(lengths.collect::<Result<Vec<_>>>()?));
         return Ok(node);
     }
-    let role = match visit.role {
-        Role::Root => None,
-        Role::Field(name) => Some(name.to_owned()),
-        Role::Validity => Some("validity".to_owned()),
-        Role::Chunk(k) | Role::Child(k) => Some(format!("[{k}]")),
-        Role::Values => Some("values".to_owned()),
-        Role::Codes => Some("codes".to_owned()),
-        Role::Data => Some("data".to_owned()),
-        Role::Zones => Some("zones".to_owned()),
-    };
+    let role = role_name(visit.role);
     role.map(|role| put("role", json!(role)));
     visit.dtype.map(|dtype| put("dtype", json!(dtype.to_string())));
     put("rows", json!(visit.rows));

@@ -20,10 +20,15 @@ const BATCH_ROOM: usize = 1 << 22;
 /// Takes rows one by one.
 pub trait Rows {
     /// The names of the columns, before the first row.
-    fn names(&mut self, names: &[String]) -> Result<(), Failure>;
+    fn names(&mut self, _names: &[String]) -> Result<(), Failure> {
+        Ok(())
+    }
 
-    /// Row `i` of one batch per column.
-    fn row<C: Column>(&mut self, columns: &[C], batches: &[Batch<'_, C>], i: usize) -> Result<(), Failure>;
+    /// The value of the row in the `k`th column, which is called `name`: row `i` of a batch.
+    fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()>;
+
+    /// The row has no more values.
+    fn end(&mut self) -> Result<(), Failure>;
 }
 
 /// Which rows and columns of a table.
@@ -64,7 +69,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: u64, to:
         let end = first.saturating_add(part.rows());
         let within = |row: u64| row.clamp(first, end).saturating_sub(first);
         let rows = within(choice.rows.start)..within(choice.rows.end);
-        part_rows(&part, &columns.numbers, *time, choice.time, rows, to)?;
+        part_rows(&part, columns, *time, choice.time, rows, to)?;
         first = end;
         if first >= choice.rows.end {
             return Ok(());
@@ -108,13 +113,13 @@ fn is_in<C: Column>(range: &Time, batch: &Batch<'_, C>, i: usize) -> Result<bool
 
 fn part_rows<P: Part, R: Rows>(
     part: &P,
-    picked: &[usize],
+    picked: &Columns,
     time: Option<usize>,
     range: &Time,
     rows: Range<u64>,
     to: &mut R,
 ) -> Result<(), Failure> {
-    let all = picked.iter().chain(&time);
+    let all = picked.numbers.iter().chain(&time);
     let columns = all.map(|k| part.column(*k)).collect::<Result<Vec<_>>>()?;
     let share = BATCH_ROOM.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
     let mut memories = vec![vec![0; share]; columns.len()];
@@ -131,9 +136,14 @@ fn part_rows<P: Part, R: Rows>(
         // The column of the times comes last, behind those that are shown.
         let times = if time.is_some() { batches.last() } else { None };
         for i in 0..usize::try_from(stop.saturating_sub(row)).unwrap_or(usize::MAX) {
-            if times.map_or(Ok(true), |times| is_in(range, times, i))? {
-                to.row(&columns, batches.get(..picked.len()).unwrap_or_default(), i)?;
+            if !times.map_or(Ok(true), |times| is_in(range, times, i))? {
+                continue;
             }
+            for (k, ((name, column), batch)) in picked.names.iter().zip(&columns).zip(&batches).enumerate() {
+                let put = to.value(k, name, column, batch, i);
+                put.map_err(|e| Failure::in_row(name, batch.first.saturating_add(i as u64), e))?;
+            }
+            to.end()?;
         }
         row = stop;
         progress.at(row);

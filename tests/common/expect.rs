@@ -2,13 +2,18 @@
 
 #![allow(dead_code, reason = "each test takes a part of it")]
 
+#[path = "../../cli/src/digits.rs"]
+mod digits;
+
 use std::ops::Range;
 
-use pilaster::column::{Column, Type, Unit, Value};
+use pilaster::column::{Column, Type, Value};
 use pilaster::error::{Error, Kind};
 use serde_json::Value as Json;
 use sha2::{Digest, Sha256};
 
+pub use self::digits::hex;
+use self::digits::wide;
 use crate::harness::cell::Cell;
 use crate::harness::walk::batches;
 
@@ -26,10 +31,6 @@ pub fn json(cell: Cell<'_>, is_text: bool) -> String {
         Cell::Wide(words) => format!("\"{}\"", wide(words)),
         Cell::Nested => panic!("rows of children, no value"),
     }
-}
-
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Returns the JSON texts of some rows, read in batches of at most `room` bytes, or of one row that needs more.
@@ -76,62 +77,6 @@ pub fn nested<C: Column>(value: Value<'_>, of: &C, room: usize, texts: bool) -> 
         Ok(format!("{name}:{}", child(k)?.concat()))
     });
     Ok(format!("{{{}}}", fields.collect::<Result<Vec<_>, Error>>()?.join(",")))
-}
-
-/// Returns the name of a type in the words of the expectations of `format`. A column of byte strings is one of text if
-/// `texts`.
-pub fn type_name<C: Column>(column: &C, format: &str, texts: bool) -> Result<String, Error> {
-    let child = |column: &C, k| type_name(&column.child(k)?, format, texts);
-    Ok(match (format, column.ty()) {
-        // The instants of Filo are their stored integers.
-        ("filo", Type::Timestamp(Unit::Milli)) => "int64".into(),
-        ("dataseries", Type::Bytes) if texts => "string".into(),
-        ("dataseries" | "bcolz", Type::FixedBytes(_)) => "bytes".into(),
-        ("bcolz", Type::Timestamp(unit)) => format!("datetime64[{}]", unit.name()),
-        ("jay", Type::List) => format!("array<{}>", child(column, 0)?),
-        ("jay", Type::Date(_)) => "date32".into(),
-        ("jay", Type::Timestamp(_)) => "time64".into(),
-        ("jay", Type::Null) => "void".into(),
-        ("vortex", Type::Timestamp(unit)) => match column.zone()? {
-            Some(zone) => format!("timestamp[{},{zone}]", unit.name()),
-            None => format!("timestamp[{}]", unit.name()),
-        },
-        (_, Type::List) => format!("list<{}>", child(column, 0)?),
-        ("vortex", Type::FixedList(n)) => format!("fixed_size_list<{},{n}>", child(column, 0)?),
-        (_, Type::Map) => {
-            let entry = column.child(0)?;
-            format!("map<{},{}>", child(&entry, 0)?, child(&entry, 1)?)
-        }
-        ("vortex", Type::Struct(n)) => {
-            let field = |k| Ok(format!("{}:{}", column.child_name(k)?, child(column, k)?));
-            format!("struct<{}>", (0..n as usize).map(field).collect::<Result<Vec<_>, Error>>()?.join(","))
-        }
-        (_, ty) => ty.to_string(),
-    })
-}
-
-/// A 256-bit integer in decimal digits.
-fn wide(words: [u64; 4]) -> String {
-    let mut left = words;
-    let negative = left[3] >> 63 == 1;
-    if negative {
-        let mut carry = true;
-        for word in &mut left {
-            (*word, carry) = (!*word).overflowing_add(carry.into());
-        }
-    }
-    let mut digits = Vec::new();
-    while left != [0; 4] {
-        let mut rest = 0u128;
-        for word in left.iter_mut().rev() {
-            let part = rest << 64 | u128::from(*word);
-            (*word, rest) = ((part / 10) as u64, part % 10);
-        }
-        digits.push(b'0' + rest as u8);
-    }
-    let sign = if negative { "-" } else { "" };
-    let digits: String = digits.iter().rev().map(|digit| char::from(*digit)).collect();
-    format!("{sign}{}", if digits.is_empty() { "0" } else { &digits })
 }
 
 /// Compares the values of a column: all of them, or of a long one digest, head and tail.

@@ -1,10 +1,14 @@
 //! A Jay file against its expectation: verdict, values, and all facts.
 
-use pilaster::bytes::{FileRange, Scratch};
-use pilaster::column::{Column as _, Once, Part as _, Value};
-use pilaster::jay::{Column, Field, File, Layout, ReadOptions, SType, Stats};
-use serde_json::{Map, Value as Json, json};
+#[path = "../../cli/src/jay_layout.rs"]
+mod jay_layout;
 
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Once, Part as _, Value};
+use pilaster::jay::{Column, File, ReadOptions};
+use serde_json::Value as Json;
+
+use self::jay_layout::{layout, stype_name};
 use super::common::Golden;
 use super::expect::{as_expected, equal, json as scalar, text, values};
 use super::table::table;
@@ -99,89 +103,6 @@ fn value(column: &Column<'_>, row: u64) -> Result<String, String> {
             Ok(format!("[{}]", items.join(",")))
         }
         value => Ok(scalar(value.into(), true)),
-    }
-}
-
-fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
-    let name = field.stype().name();
-    Ok(match field.child()? {
-        Some(child) => format!("{name}({})", stype_name(&child)?),
-        None => name.into(),
-    })
-}
-
-/// The description of a column in the form of the expectations: only what is not zero or absent.
-fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Json> {
-    let mut facts = Map::new();
-    let mut put = |key: &str, value: Json| facts.insert(key.into(), value);
-    let pair = |span: FileRange| json!([span.at.saturating_sub(8), span.len]);
-    let stype = |field: &Field<'_>| format!("{:?}", field.stype());
-    if let Some(name) = name {
-        put("name", name.into());
-    }
-    if field.null_count() > 0 {
-        put("nullcount", field.null_count().into());
-    }
-    if let Some(stats) = field.stats()? {
-        let tag = match field.stype() {
-            SType::Date32 => 4,
-            SType::Time64 => 5,
-            stype => u8::from(stype) + 1,
-        };
-        put("stats_type", tag.into());
-        put("stats", self::stats(stats, field.stype()));
-    }
-    let [validity, data, text] = *field.buffers();
-    match field.layout() {
-        Layout::Old => {
-            if field.stype() != SType::Bool8 {
-                put("stype", stype(field).into());
-            }
-            if field.stype() != SType::Void0 {
-                put("data", pair(data));
-            }
-            if field.stype().is_text() {
-                put("strdata", pair(text));
-            }
-        }
-        Layout::New => {
-            put("type", ty(field)?);
-            if field.rows() > 0 {
-                put("nrows", field.rows().into());
-            }
-            let all = [validity, data, text];
-            put("buffers", all[..field.stype().buffers()].iter().map(|span| pair(*span)).collect());
-            if let Some(child) = field.child()? {
-                put("children", json!([layout(&child, None)?]));
-            }
-        }
-    }
-    Ok(facts.into())
-}
-
-fn ty(field: &Field<'_>) -> pilaster::Result<Json> {
-    let stype = format!("{:?}", field.stype());
-    Ok(match field.child()? {
-        Some(child) => json!({ "stype": stype, "extra_type": 1, "child": ty(&child)? }),
-        None => json!({ "stype": stype }),
-    })
-}
-
-fn stats(stats: Stats, stype: SType) -> Json {
-    match (stats, stype) {
-        (Stats::Int { min, max }, _) => json!([min.to_string(), max.to_string()]),
-        (Stats::Float32 { min, max }, _) => {
-            json!([format!("bits:{:08x}", min.to_bits()), format!("bits:{:08x}", max.to_bits())])
-        }
-        (Stats::Float64 { min, max }, _) => {
-            json!([format!("bits:{:016x}", min.to_bits()), format!("bits:{:016x}", max.to_bits())])
-        }
-        (Stats::Empty, SType::Float32) => json!(["bits:7fc00000", "bits:7fc00000"]),
-        (Stats::Empty, SType::Float64) => json!(["bits:7ff8000000000000", "bits:7ff8000000000000"]),
-        (Stats::Empty, stype) => {
-            let least = (-1i64 << (8 * stype.width() - 1)).to_string();
-            json!([least, least])
-        }
     }
 }
 

@@ -21,13 +21,18 @@ impl Golden {
         fs::read(&self.path).unwrap_or_else(|e| panic!("{}: {e}", self.path.display()))
     }
 
+    /// Whether the file has this extension.
+    pub fn is(&self, extension: &str) -> bool {
+        self.path.extension().is_some_and(|own| own == extension)
+    }
+
     /// Whether `any` opens the file. A damaged file, an array that was cut out of a file, a file without its type, and
     /// one with an encoding that is not decoded are only for the reader of their format.
     pub fn by_any(&self) -> bool {
         let damaged = matches!(self.expected["expect"].as_str(), Some("error" | "either"))
             || self.expected["reference_verdict"].is_object();
         let apart = !self.expected["facts"]["open_without_dtype"].is_null()
-            || self.path.extension().is_some_and(|extension| extension == "varr")
+            || self.is("varr")
             || UNDECODED.iter().any(|(name, _)| *name == self.name);
         !damaged && !apart
     }
@@ -53,6 +58,15 @@ pub fn files(dir: &Path) -> Vec<PathBuf> {
     all
 }
 
+/// Copies a folder, which then can be written to.
+pub fn copy(from: &Path, to: &Path) {
+    for path in files(from) {
+        let to = to.join(path.strip_prefix(from).unwrap());
+        fs::create_dir_all(to.parent().unwrap()).unwrap();
+        fs::write(to, fs::read(path).unwrap()).unwrap();
+    }
+}
+
 /// Every golden, in the order of its name.
 pub fn all() -> Vec<Golden> {
     // The tool's tests share this file; their package lies in a folder of the repository.
@@ -68,6 +82,12 @@ pub fn below(root: &Path) -> Vec<Golden> {
     let mut found: Vec<_> = files(root).iter().filter_map(|path| golden(root, path)).collect();
     found.sort_by(|a, b| a.name.cmp(&b.name));
     found
+}
+
+/// The goldens that lie in the folder of a format itself, where nothing is damaged, and have this extension.
+pub fn sound(format: &str, extension: &str) -> Vec<Golden> {
+    let direct = |golden: &Golden| golden.name.matches('/').count() == 1;
+    of(format).into_iter().filter(|golden| direct(golden) && golden.is(extension)).collect()
 }
 
 /// The goldens of one format.

@@ -1,5 +1,8 @@
 //! A table against its expectation, whatever its format is: types, values, zones, and columns as vectors.
 
+#[path = "../../cli/src/type_name.rs"]
+mod type_name;
+
 use std::cmp::Ordering;
 
 use pilaster::bytes::Scratch;
@@ -7,7 +10,8 @@ use pilaster::column::{Column, FromColumn, Memory, Part, Prim, Table, Type, Valu
 use pilaster::error::Kind;
 use serde_json::Value as Json;
 
-use crate::expect::{as_expected, equal, hex, text, type_name, values};
+pub use self::type_name::type_name;
+use crate::expect::{as_expected, equal, hex, text, values};
 use crate::harness::walk::{ROOMS, batches};
 
 /// Sizes of the scratch memory for a batch. Few nodes of Vortex can be read in less than its smallest.

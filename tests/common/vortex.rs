@@ -8,8 +8,8 @@ use pilaster::vortex::{Column, DType, File, Source};
 use serde_json::{Value as Json, json};
 
 use crate::common::{Golden, UNDECODED};
-use crate::expect::{as_expected, equal, nested, text, type_name, values};
-use crate::table::table;
+use crate::expect::{as_expected, equal, nested, text, values};
+use crate::table::{table, type_name};
 
 /// Nodes that finding one row may visit, each counted once and again for every 256 of its rows that are read:
 /// far fewer than the rows of the larger goldens.
@@ -18,7 +18,7 @@ const ONE_ROW: Limits = Limits { max_nodes: 50, ..Limits::DEFAULT };
 /// Compares everything that a golden says.
 pub fn golden(golden: &Golden) -> Result<(), String> {
     let bytes = golden.bytes();
-    if golden.path.extension().is_some_and(|extension| extension == "varr") {
+    if golden.is("varr") {
         return array(golden, &bytes);
     }
     if golden.expected["facts"]["open_without_dtype"].is_string() {
@@ -76,7 +76,7 @@ fn file(golden: &Golden, file: &File<'_>, small: &File<'_>) -> Result<(), String
     for (k, expected) in columns.iter().enumerate() {
         let column = part.column(k).map_err(text)?;
         let one = small.part().and_then(|part| part.column(k)).map_err(text)?;
-        if golden.path.extension().is_some_and(|extension| extension == "vortex") {
+        if golden.is("vortex") {
             equal("name", &expected["name"], &part.name(k).map_err(text)?.into())?;
         }
         equal("type", &expected["type"], &type_name(&column, "vortex", false).map_err(text)?.into())?;

@@ -5,6 +5,8 @@ use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::bytes::Scratch;
 use pilaster::error::{Kind, What};
 
+use super::codec::repeated;
+
 /// How much is encoded.
 const MOST: usize = 6 << 10;
 /// A block and the largest table of a match finder; a block and what a codec takes.
@@ -22,13 +24,7 @@ pub fn run(data: &[u8]) {
         typesize,
         blocksize: (block > 0).then_some(u32::from(block) * 24),
     };
-    let (mut bytes, mut len) = ([0; MOST], 0);
-    for piece in core::iter::repeat_n(piece, 1 + usize::from(times % 16)) {
-        let n = piece.len().min(MOST - len);
-        bytes[len..len + n].copy_from_slice(&piece[..n]);
-        len += n;
-    }
-    check(&bytes[..len], &params);
+    check(repeated(piece, 1 + usize::from(times % 16), &mut [0; MOST]), &params);
 }
 
 fn check(bytes: &[u8], params: &Params) {

@@ -10,6 +10,17 @@ const ROOM: usize = 4096;
 /// Scratch for an output of `ROOM` bytes of every codec.
 const MEMORY: usize = 40 << 10;
 
+/// Puts `piece` into `room` so many times, or as long as there is room.
+pub fn repeated<'r>(piece: &[u8], times: usize, room: &'r mut [u8]) -> &'r [u8] {
+    let mut len = 0;
+    for piece in core::iter::repeat_n(piece, times) {
+        let n = piece.len().min(room.len() - len);
+        room[len..len + n].copy_from_slice(&piece[..n]);
+        len += n;
+    }
+    &room[..len]
+}
+
 /// Decodes into room of many sizes and two kinds of dirt. It ends within its room, and neither the
 /// dirt nor room that it does not need makes a difference.
 pub fn decode(codec: Codec, stream: &[u8]) {

@@ -8,6 +8,8 @@ use pilaster::error::Kind;
 use pilaster::unstable::codec::Codec;
 use pilaster::unstable::codec::{blosclz, lz4, lzf, snappy};
 
+use super::codec::repeated;
+
 /// How much of the input is encoded.
 const MOST: usize = 4096;
 /// Room for what becomes of it.
@@ -17,13 +19,7 @@ const ROOM: usize = MOST + MOST / 32 + 16;
 pub fn run(data: &[u8]) {
     let Some((times, piece)) = data.split_first() else { return };
     let mut bytes = [0; MOST];
-    let mut len = 0;
-    for piece in core::iter::repeat_n(piece, 1 + usize::from(times % 8)) {
-        let n = piece.len().min(MOST - len);
-        bytes[len..len + n].copy_from_slice(&piece[..n]);
-        len += n;
-    }
-    let bytes = &bytes[..len];
+    let bytes = repeated(piece, 1 + usize::from(times % 8), &mut bytes);
     let (mut small, mut large) = (HashTable::<256>::new(), HashTable::<4096>::new());
     macro_rules! both {
         ($($codec:ident $module:ident),*) => {$(

@@ -95,6 +95,18 @@ fn mixed(digest: u64, cell: &Cell<'_>) -> u64 {
     (digest ^ folded).wrapping_mul(0x0100_0000_01b3).rotate_left(7)
 }
 
+/// Calls a function in one byte order or the other.
+macro_rules! in_order {
+    ($big:expr, $read:ident($($argument:expr),*)) => {
+        match $big {
+            true => $read::<pilaster::bytes::BigEndian>($($argument),*),
+            false => $read::<pilaster::bytes::LittleEndian>($($argument),*),
+        }
+    };
+}
+
+pub(super) use in_order;
+
 /// What a first byte asks for: big-endian, all checks; and the rest.
 pub fn split(data: &[u8]) -> Option<(bool, bool, &[u8])> {
     let (flags, rest) = data.split_first()?;

@@ -1,19 +1,16 @@
 //! Extents of both byte orders, behind the types that they are of.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{Endian, Scratch};
 use pilaster::dataseries::{Extent, ExtentType, Types};
 use pilaster::limits::Limits;
 use pilaster::unstable::dataseries::types::parts;
 
-use super::dataseries::{ROOM, extent, options, split};
+use super::dataseries::{ROOM, extent, in_order, options, split};
 
 /// A byte of flags, then what follows the header of a file: the type extent, and others.
 pub fn run(data: &[u8]) {
-    match split(data) {
-        Some((false, verify, rest)) => read::<LittleEndian>(rest, verify),
-        Some((true, verify, rest)) => read::<BigEndian>(rest, verify),
-        None => {}
-    }
+    let Some((big, verify, rest)) = split(data) else { return };
+    in_order!(big, read(rest, verify));
 }
 
 fn read<E: Endian>(bytes: &[u8], verify: bool) {

@@ -1,11 +1,11 @@
 //! Whole DataSeries files: by their index and from the front, with checks and without.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{Endian, Scratch};
 use pilaster::column::{Part as _, Table as _};
 use pilaster::dataseries::{End, File, Order};
 use pilaster::error::Kind;
 
-use super::dataseries::{ROOM, extent, options, walk};
+use super::dataseries::{ROOM, extent, in_order, options, walk};
 
 /// All of `data` is the file.
 pub fn run(data: &[u8]) {
@@ -14,11 +14,8 @@ pub fn run(data: &[u8]) {
 
 /// Reads `bytes` in every way; tells how many of the four could be opened.
 pub fn read(bytes: &[u8]) -> usize {
-    match Order::of(bytes) {
-        Ok(Order::Little) => read_as::<LittleEndian>(bytes),
-        Ok(Order::Big) => read_as::<BigEndian>(bytes),
-        Err(_) => 0,
-    }
+    let Ok(order) = Order::of(bytes) else { return 0 };
+    in_order!(order == Order::Big, read_as(bytes))
 }
 
 fn read_as<E: Endian>(bytes: &[u8]) -> usize {

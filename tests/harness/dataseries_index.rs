@@ -1,18 +1,15 @@
 //! The index of a DataSeries file.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::bytes::{Endian, Scratch};
 use pilaster::dataseries::{Extent, Index, Trailer};
 use pilaster::unstable::dataseries::raw::TRAILER_LEN;
 
-use super::dataseries::{ROOM, options, split};
+use super::dataseries::{ROOM, in_order, options, split};
 
 /// A byte of flags, the index extent, the trailer.
 pub fn run(data: &[u8]) {
-    match split(data) {
-        Some((false, verify, rest)) => read::<LittleEndian>(rest, verify),
-        Some((true, verify, rest)) => read::<BigEndian>(rest, verify),
-        None => {}
-    }
+    let Some((big, verify, rest)) = split(data) else { return };
+    in_order!(big, read(rest, verify));
 }
 
 fn read<E: Endian>(bytes: &[u8], verify: bool) {

@@ -1,8 +1,10 @@
 //! A log that is cut anywhere goes on to the same file.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink, SliceSink};
+use pilaster::bytes::{Endian, Scratch, Sink, SliceSink};
 use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
 use pilaster::dataseries::{File, ReadOptions, record};
+
+use super::dataseries::in_order;
 
 record! {
     /// What is logged.
@@ -23,11 +25,7 @@ pub fn run(data: &[u8]) {
     // Erased flash in the place of an extent's end is told from it by the checksum alone, and under a
     // fuzzer no checksum has a verdict: there only what is really cut off is looked at.
     let erased = flags & 2 != 0 && !cfg!(fuzzing);
-    if flags & 1 == 0 {
-        order::<LittleEndian>(rows, cut, erased);
-    } else {
-        order::<BigEndian>(rows, cut, erased);
-    }
+    in_order!(flags & 1 == 1, order(rows, cut, erased));
 }
 
 fn order<E: Endian>(rows: &[u8], cut: usize, erased: bool) {

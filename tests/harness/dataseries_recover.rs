@@ -1,10 +1,12 @@
 //! What is whole in any bytes makes a file that is sound.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
+use pilaster::bytes::{Endian, Scratch, SliceSink};
 use pilaster::dataseries::recover::{Recovered, Salvage};
 use pilaster::dataseries::write::{Description, Descriptions, IndexSlot, WriteError, Writer};
 use pilaster::dataseries::{End, ExtentType, File, ReadOptions};
 use pilaster::error::Kind;
+
+use super::dataseries::in_order;
 
 /// For bytes that do not describe their own types.
 const SOME: &[u8] = b"<ExtentType name=\"Tiny\" namespace=\"example.org\" version=\"1.0\">\n\
@@ -16,11 +18,7 @@ const ROOM: usize = 1 << 16;
 
 /// All of `data` is the file; its fifth byte says in which order it is read.
 pub fn run(data: &[u8]) {
-    if data.get(4) == Some(&0x12) {
-        order::<BigEndian>(data);
-    } else {
-        order::<LittleEndian>(data);
-    }
+    in_order!(data.get(4) == Some(&0x12), order(data));
 }
 
 fn order<E: Endian>(data: &[u8]) {

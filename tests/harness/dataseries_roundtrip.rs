@@ -1,6 +1,6 @@
 //! Any type, any rows: what a writer stores, a reader finds, in both byte orders and compressed or not.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
+use pilaster::bytes::{Endian, Scratch, SliceSink};
 use pilaster::codec::HashTable as Codes;
 use pilaster::column::{Column as _, Part as _, Table as _};
 use pilaster::dataseries::Relative;
@@ -14,15 +14,20 @@ use pilaster::error::Kind;
 use pilaster::limits::Limits;
 
 use super::cell::Cell;
+use super::dataseries::in_order;
 
 /// Takes a type, then the rows, out of `data`.
 pub fn run(data: &[u8]) {
     let Some((&[flags, how, extents, seed], data)) = data.split_first_chunk() else { return };
-    if flags & 1 == 0 {
-        order::<LittleEndian>(flags, how, extents, seed, data);
-    } else {
-        order::<BigEndian>(flags, how, extents, seed, data);
-    }
+    in_order!(flags & 1 == 1, order(flags, Plan { how, extents, seed }, data));
+}
+
+/// How compressed and how long extents are written, how many, and of which numbers.
+#[derive(Clone, Copy)]
+struct Plan {
+    how: u8,
+    extents: u8,
+    seed: u8,
 }
 
 const NAMES: [&str; 6] = ["a", "b & c", "<d>", "e\n", "\u{e9}", "f\"'"];
@@ -87,7 +92,7 @@ fn value(field: &Field<'_>, seed: u8, row: u32, k: usize) -> (Value<'static>, bo
     (value, field.nullable && n >> 60 < 5)
 }
 
-fn order<E: Endian>(flags: u8, how: u8, extents: u8, seed: u8, data: &[u8]) {
+fn order<E: Endian>(flags: u8, plan: Plan, data: &[u8]) {
     let (fields, len) = fields(data);
     let fields = &fields[..len];
     let options = Options {
@@ -120,33 +125,16 @@ fn order<E: Endian>(flags: u8, how: u8, extents: u8, seed: u8, data: &[u8]) {
 
     let (mut codes, mut out) = ([0; 1024], [0; 2048]);
     let codes = &mut Scratch::new(&mut codes);
-    match how & 3 {
-        0 => write::<E, _>(&ty, fields, Stored, how, extents, seed),
-        1 => {
-            write::<E, _>(&ty, fields, Lz4::<256>::new(Codes::take(codes).expect("room"), &mut out), how, extents, seed)
-        }
-        2 => {
-            write::<E, _>(&ty, fields, Lzf::<256>::new(Codes::take(codes).expect("room"), &mut out), how, extents, seed)
-        }
-        _ => write::<E, _>(
-            &ty,
-            fields,
-            Snappy::<256>::new(Codes::take(codes).expect("room"), &mut out),
-            how,
-            extents,
-            seed,
-        ),
+    match plan.how & 3 {
+        0 => write::<E, _>(&ty, fields, Stored, plan),
+        1 => write::<E, _>(&ty, fields, Lz4::<256>::new(Codes::take(codes).expect("room"), &mut out), plan),
+        2 => write::<E, _>(&ty, fields, Lzf::<256>::new(Codes::take(codes).expect("room"), &mut out), plan),
+        _ => write::<E, _>(&ty, fields, Snappy::<256>::new(Codes::take(codes).expect("room"), &mut out), plan),
     }
 }
 
-fn write<E: Endian, C: Compress>(
-    ty: &ExtentType<'_>,
-    fields: &[Field<'_>],
-    compress: C,
-    how: u8,
-    extents: u8,
-    seed: u8,
-) {
+fn write<E: Endian, C: Compress>(ty: &ExtentType<'_>, fields: &[Field<'_>], compress: C, plan: Plan) {
+    let Plan { how, extents, seed } = plan;
     let mut bytes = [0; 1 << 15];
     let (types, mut slots) = ([Description::from(ty)], [IndexSlot::EMPTY; 4]);
     let mut writer = Writer::<E, _, _>::with(

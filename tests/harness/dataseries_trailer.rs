@@ -1,18 +1,15 @@
 //! The trailer of a DataSeries file, and what else may begin where an extent may.
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian};
+use pilaster::bytes::Endian;
 use pilaster::dataseries::{End, Next, Trailer};
 use pilaster::unstable::dataseries::raw::TRAILER_LEN;
 
-use super::dataseries::split;
+use super::dataseries::{in_order, split};
 
 /// A byte of flags, then the bytes.
 pub fn run(data: &[u8]) {
-    match split(data) {
-        Some((false, _, rest)) => read::<LittleEndian>(rest),
-        Some((true, _, rest)) => read::<BigEndian>(rest),
-        None => {}
-    }
+    let Some((big, _, rest)) = split(data) else { return };
+    in_order!(big, read(rest));
 }
 
 fn read<E: Endian>(bytes: &[u8]) {

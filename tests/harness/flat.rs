@@ -93,6 +93,16 @@ impl<'d> Walk<'d> {
         on
     }
 
+    /// Compares the elements of two vectors.
+    fn all<V: Same<P>, P>(&mut self, pairs: impl Iterator<Item = (V, P)>) {
+        for (view, planus) in pairs {
+            if !self.go_on() {
+                return;
+            }
+            view.same(planus, self);
+        }
+    }
+
     fn equal<T: PartialEq + Debug>(&mut self, view: T, planus: T) {
         assert_eq!(view, planus);
         self.equal += 1;
@@ -183,33 +193,20 @@ impl<V: Same<P>, P> Same<Option<P>> for Option<V> {
 }
 
 macro_rules! same_scalars {
-    ($($scalar:ty),*) => {$(
+    ($($scalar:ty),* => $bits:expr) => {$(
         impl Framed for $scalar {}
 
         impl Same<$scalar> for $scalar {
             fn same(self, planus: $scalar, walk: &mut Walk<'_>) {
-                walk.equal(self, planus);
+                let bits: fn($scalar) -> _ = $bits;
+                walk.equal(bits(self), bits(planus));
             }
         }
     )*};
 }
 
-same_scalars!(bool, u8, u16, u32, u64, i8, i16, i32, i64);
-
-impl Framed for f32 {}
-impl Framed for f64 {}
-
-impl Same<f32> for f32 {
-    fn same(self, planus: f32, walk: &mut Walk<'_>) {
-        walk.equal(self.to_bits(), planus.to_bits());
-    }
-}
-
-impl Same<f64> for f64 {
-    fn same(self, planus: f64, walk: &mut Walk<'_>) {
-        walk.equal(self.to_bits(), planus.to_bits());
-    }
-}
+same_scalars!(bool, u8, u16, u32, u64, i8, i16, i32, i64 => |scalar| scalar);
+same_scalars!(f32, f64 => |float| float.to_bits());
 
 impl Same<&str> for Str<'_> {
     fn same(self, planus: &str, walk: &mut Walk<'_>) {
@@ -233,12 +230,7 @@ impl Same<&[i8]> for Inline<'_, i8> {
 impl<'a, T: Fixed + Same<P>, P: VectorRead<'a>> Same<Vector<'a, P>> for Inline<'a, T> {
     fn same(self, planus: Vector<'a, P>, walk: &mut Walk<'_>) {
         walk.equal(self.len(), planus.len());
-        for (view, planus) in self.iter().zip(planus.iter()) {
-            if !walk.go_on() {
-                return;
-            }
-            view.same(planus, walk);
-        }
+        walk.all(self.iter().zip(planus.iter()));
     }
 }
 
@@ -248,12 +240,7 @@ where
 {
     fn same(self, planus: Vector<'a, planus::Result<P>>, walk: &mut Walk<'_>) {
         walk.equal(self.len(), planus.len());
-        for (view, planus) in self.iter().zip(planus.iter()) {
-            if !walk.go_on() {
-                return;
-            }
-            view.same(planus, walk);
-        }
+        walk.all(self.iter().zip(planus.iter()));
     }
 }
 

@@ -1,11 +1,12 @@
 //! Whole Jay files: strict, null counts checked too, and with tolerance.
 
+use pilaster::Result;
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Value};
 use pilaster::jay::{Column, File, ReadOptions};
 
 use super::cell::Cell;
-use super::walk::{Memory, ROOMS, batches, windows};
+use super::walk::{Memory, ROOMS, values, windows};
 
 /// Rows of a column that a walk looks at, and columns.
 const ROWS: u64 = 200;
@@ -51,21 +52,12 @@ pub fn read(bytes: &[u8]) -> usize {
 
 /// Reads some rows in batches and one by one: both say the same.
 pub fn walk(column: &Column<'_>, options: &ReadOptions, sound: bool, depth: usize) {
-    let mut memory = Memory::filled(0x5a);
-    for rows in windows(column.rows(), ROWS) {
-        for room in ROOMS {
-            let read = batches(column, rows.clone(), memory.odd(room), |batch| {
-                for i in 0..batch.len.min(ROWS as usize) {
-                    let row = batch.first + i as u64;
-                    match batch.value(i) {
-                        Ok(value) => same(column, options, row, &value),
-                        Err(e) => assert!(!options.tolerant, "row {row}: {e:?}"),
-                    }
-                }
-            });
-            assert!(!sound || read.is_ok(), "{read:?} in a sound file");
-        }
-    }
+    let each = |row, value: Result<Value<'_>>| match value {
+        Ok(value) => same(column, options, row, &value),
+        Err(e) => assert!(!options.tolerant, "row {row}: {e:?}"),
+    };
+    let end = |read| assert!(!sound || read == Ok(()), "{read:?} in a sound file");
+    values(column, windows(column.rows(), ROWS), each, end);
     if depth < 4
         && column.ty().children() > 0
         && let Ok(child) = column.child(0)

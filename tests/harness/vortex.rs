@@ -1,8 +1,9 @@
 //! What the bodies of Vortex share.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column as _, Values, fit};
+use pilaster::column::{Batch, Column as _, Part as _, Type, Values, fit};
 use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
 use pilaster::vortex::{Column, File};
 
 use super::cell::Cell;
@@ -10,6 +11,9 @@ use super::walk::windows;
 
 /// Scratch of a walk.
 pub const ROOM: usize = 64 << 10;
+
+/// What a file may ask for here: less than on a host, so that a walk takes no longer than its bytes.
+pub const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 32, ..Limits::DEFAULT };
 
 /// Rows of a column that a walk looks at.
 const ROWS: u64 = 600;
@@ -59,6 +63,30 @@ pub fn verify(file: &File<'_>, memory: &mut [u8]) -> Sound {
     });
     walked.expect("verified");
     sound
+}
+
+/// Reads the columns of a file, their segments, dictionaries and zones.
+pub fn columns(file: &File<'_>, memory: &mut [u8], sound: Sound) {
+    let Ok(part) = file.part() else { return };
+    for k in 0..part.width().min(64) {
+        let Ok(one) = part.column(k) else { continue };
+        column(&one, memory, sound, 0);
+        let mut taken = 0u64;
+        let shown = one.segments(0..one.rows(), &mut |span| {
+            taken = taken.saturating_add(span.len);
+            Ok(())
+        });
+        // A struct without fields has no bytes.
+        let stored = taken > 0 || one.rows() == 0 || matches!(one.ty(), Type::Struct(_));
+        assert!(sound == Sound::No || shown.is_ok() && stored);
+        let _ = one.dictionary(0);
+        if let Ok(Some(zones)) = one.zones() {
+            assert!(zones.is_empty() || zones.rows(zones.len() - 1).end == one.rows());
+            for bound in [zones.min(), zones.max(), zones.null_count()].into_iter().flatten() {
+                column(&bound, memory, Sound::No, 0);
+            }
+        }
+    }
 }
 
 /// Reads rows of a column in batches and some of them on their own, which must give the same.

@@ -82,46 +82,16 @@ fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> boo
 /// A dtype FlatBuffer: a DType and the table of its union, whose fields are number and null, or null alone.
 pub fn dtype(tag: u8, number: u8, nullable: bool) -> [u8; 40] {
     let (first, second) = if tag == 3 { (6, 7) } else { (7, 6) };
-    [
-        12,
-        0,
-        0,
-        0,
-        8,
-        0,
-        12,
-        0,
-        7,
-        0,
-        8,
-        0, // root at 12; vtable: tag at +7, value at +8
-        8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        0,
-        tag,
-        12,
-        0,
-        0,
-        0, // the DType, its value at 20 + 12
-        8,
-        0,
-        8,
-        0,
-        first,
-        0,
-        second,
-        0, // vtable of the table
-        8,
-        0,
-        0,
-        0,
-        0,
-        0,
-        number,
-        u8::from(nullable), // the table
-    ]
+    bytemuck::must_cast([
+        [12, 0, 0, 0], // the root is at 12
+        [8, 0, 12, 0], // the vtable of the DType: tag at +7, value at +8
+        [7, 0, 8, 0],
+        [8, 0, 0, 0], // the DType
+        [0, 0, 0, tag],
+        [12, 0, 0, 0], // its value at 20 + 12
+        [8, 0, 8, 0],  // the vtable of the table
+        [first, 0, second, 0],
+        [8, 0, 0, 0], // the table
+        [0, 0, number, u8::from(nullable)],
+    ])
 }

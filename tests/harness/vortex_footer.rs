@@ -2,13 +2,12 @@
 //! error asks for: that ends, and finds what a file that is there from the beginning has.
 
 use pilaster::error::Kind;
-use pilaster::limits::Limits;
 use pilaster::vortex::{File, Piece, Source};
+
+use super::vortex::LIMITS;
 
 /// Requests that open a file: the postscript, the parts that it names, at worst one by one.
 const REQUESTS: usize = 6;
-
-const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 32, ..Limits::DEFAULT };
 
 pub fn run(data: &[u8]) {
     let len = data.len() as u64;

@@ -1,19 +1,15 @@
 //! A tree of layouts: the input takes the place of that of a small file with chunks and zones, whose segments and
 //! type stay.
 
-use pilaster::column::{Column as _, Part as _};
-use pilaster::limits::Limits;
 use pilaster::vortex::{File, Source};
 
-use super::vortex::{ROOM, Sound, column, verify, walk};
+use super::vortex::{LIMITS, ROOM, Sound, columns, verify, walk};
 
 /// Columns i64, nullable f64 and utf8, in three chunks each, and their zones.
 const FILE: &[u8] = include_bytes!("../golden/vortex/lay_chunked_zones_a.vortex");
 
 /// Room for the file, and for layouts behind it.
 const LEN: usize = 16 << 10;
-
-const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 32, ..Limits::DEFAULT };
 
 /// Offset and length of the layout in the file, and where the postscript has them: found once, as the one place
 /// with such a number, so that a new file breaks the test and not the fuzzing.
@@ -62,22 +58,5 @@ pub fn run(data: &[u8]) {
     let mut memory = [0x3c; ROOM];
     let sound = verify(&file, &mut memory);
     assert!(sound != Sound::No || data != seed(), "the layout of the file itself");
-    let Ok(part) = file.part() else { return };
-    for k in 0..part.width() {
-        let Ok(one) = part.column(k) else { continue };
-        column(&one, &mut memory, sound, 0);
-        let mut taken = 0u64;
-        let shown = one.segments(0..one.rows(), &mut |span| {
-            taken = taken.saturating_add(span.len);
-            Ok(())
-        });
-        assert!(sound == Sound::No || shown.is_ok() && (taken > 0 || one.rows() == 0));
-        let _ = one.dictionary(0);
-        if let Ok(Some(zones)) = one.zones() {
-            assert!(zones.is_empty() || zones.rows(zones.len() - 1).end == one.rows());
-            for bound in [zones.min(), zones.max(), zones.null_count()].into_iter().flatten() {
-                column(&bound, &mut memory, Sound::No, 0);
-            }
-        }
-    }
+    columns(&file, &mut memory, sound);
 }

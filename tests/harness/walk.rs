@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, fit};
+use pilaster::column::{Batch, Column, Value, fit};
 use pilaster::error::{Kind, Result};
 
 /// Scratch sizes that a walk is tried with: one that holds only a row or two, one in between, and one
@@ -53,6 +53,21 @@ pub fn batches<C: Column>(
         row += batch.len as u64;
     }
     Ok(())
+}
+
+/// Reads rows of `column` in memory of every size: shows each value with its row, and how each reading ends.
+pub fn values<C: Column>(
+    column: &C,
+    windows: [Range<u64>; 3],
+    mut each: impl FnMut(u64, Result<Value<'_>>),
+    end: impl Fn(Result<()>),
+) {
+    let mut memory = Memory::filled(0xa5);
+    for (room, window) in ROOMS.into_iter().flat_map(|room| windows.clone().map(|window| (room, window))) {
+        end(batches(column, window, memory.odd(room), |batch| {
+            (0..batch.len).for_each(|i| each(batch.first + i as u64, batch.value(i)));
+        }));
+    }
 }
 
 /// The rows that a walk looks at, however many a file claims: the first, some in the middle, the last.

@@ -3,7 +3,7 @@
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column as _, Part as _, Values};
-use pilaster::error::Error;
+use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 use pilaster::vortex::Encoding;
 use pilaster::vortex::{Column, DType, File};
@@ -35,6 +35,16 @@ pub fn varint(mut number: u64) -> Vec<u8> {
 /// A `vortex.primitive` of buffer `k`.
 pub fn plain(k: u16) -> owned::ArrayNode {
     node(Encoding::Primitive, &[], &[k], vec![])
+}
+
+/// A `vortex.bool` of buffer `k`.
+pub fn bits(k: u16) -> owned::ArrayNode {
+    node(Encoding::Bool, &[], &[k], vec![])
+}
+
+/// A `vortex.sequence` of a number that is not negative, and those that follow it.
+pub fn count(first: u8) -> owned::ArrayNode {
+    node(Encoding::Sequence, &[0x0a, 2, 0x18, 2 * first, 0x12, 2, 0x18, 2], &[], vec![])
 }
 
 /// A blob of these buffers and this tree.
@@ -79,15 +89,21 @@ pub fn with<R>(blob: &[u8], dtype: &[u8], rows: u64, look: impl FnOnce(&File<'_>
 /// Reads all rows as i64; verifying says the same.
 pub fn longs(blob: &[u8], rows: u64) -> Result<Vec<i64>, Error> {
     with(blob, &number(owned::PType::I64, false), rows, |file, column| {
-        let mut memory = vec![0; 1 << 16];
-        let read = column.read(0..rows, &mut Scratch::new(&mut memory)).map(|batch| match batch.values {
-            Values::I64(values) => values.to_vec(),
-            other => panic!("{other:?}"),
-        });
+        let read = column.to_vec(0..rows);
         let verified = file.verify(&mut Scratch::new(&mut vec![0; 1 << 16]));
         assert_eq!(verified.is_ok(), read.is_ok());
         read
     })
+}
+
+/// Reads all rows as text.
+pub fn texts(blob: &[u8], rows: u64) -> Result<Vec<String>, Error> {
+    with(blob, &text(), rows, |_, column| column.to_vec(0..rows))
+}
+
+/// What is wrong, and with what.
+pub fn why(e: Error) -> (Kind, What) {
+    (e.kind(), e.what())
 }
 
 pub fn le(values: &[i64]) -> Vec<u8> {

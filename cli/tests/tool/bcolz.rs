@@ -4,7 +4,7 @@ use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::common::{self, Golden};
-use crate::{bad, good, hex, run};
+use crate::{bad, dump, good, hex, run, target};
 
 /// Every third: each call is a process.
 fn goldens(chunks: bool) -> Vec<Golden> {
@@ -25,8 +25,7 @@ fn covers(dump: &Value, expected: &Value, keys: &[&str]) {
 fn dump_agrees_with_every_golden_dataset() {
     for golden in goldens(false) {
         let path = golden.path.to_str().unwrap();
-        let dump: Value =
-            serde_json::from_str(&good(&["dump", "--json", path])).unwrap_or_else(|e| panic!("{path}: {e}"));
+        let dump = dump(&["--json", path]);
         println!("{path}");
         covers(&dump, &golden.expected, &["file", "format", "nrows"]);
         covers(&dump["facts"], &golden.expected["facts"], &["kind", "attrs", "files"]);
@@ -53,7 +52,7 @@ fn dump_agrees_with_golden_chunks() {
             }
             continue;
         }
-        let dump: Value = serde_json::from_str(&good(&["dump", path])).unwrap();
+        let dump = dump(&[path]);
         covers(&dump, &golden.expected, &["format", "kind", "nbytes", "sha256"]);
         let keys = ["codec", "memcpyed", "typesize", "nbytes", "blocksize", "ctbytes"];
         covers(&dump["header"], &golden.expected["header"], &keys);
@@ -90,7 +89,6 @@ fn rows_of_a_chunk() {
                 continue;
             }
             let to = target(&format!("bcolz_chunk_{name}.{to}"));
-            let _ = std::fs::remove_file(&to);
             good(&["convert", "--dtype", dtype, &path, &to]);
             let element = match (to.ends_with("filo"), dtype) {
                 (false, _) => &[][..],
@@ -118,7 +116,6 @@ fn rows_of_a_chunk() {
     );
     assert!(bad(2, &["convert", table, "never.blosc"]).contains("one column"));
     let empty = target("bcolz_empty.blosc");
-    let _ = std::fs::remove_file(&empty);
     good(&["convert", "../tests/golden/bcolz/bound_0", &empty]);
     assert_eq!(good(&["cat", "--no-header", "--dtype", "int32", &empty]), "");
 }
@@ -141,44 +138,36 @@ fn info_and_verify_and_rows() {
 
 #[test]
 fn calls_that_make_no_sense() {
-    let path = "../tests/golden/bcolz/ctable_basic";
-    assert!(bad(2, &["cat", "--type", "int", path]).contains("not for bcolz"));
-    assert!(bad(2, &["verify", "--no-index", path]).contains("not for bcolz"));
-    assert!(bad(2, &["cat", "--table", "x", path]).contains("--table"));
-    assert!(bad(2, &["cat", "--columns", "nope", path]).contains("there is no column \"nope\""));
-    assert!(bad(1, &["convert", path, path, "--format-out", "bcolz"]).contains("exist"));
-    assert!(
-        bad(2, &["convert", "--codec", "lzma", path, "never.bcolz"])
-            .contains("--codec <NAME>' [possible values: blosclz, ")
-    );
-    assert!(
-        bad(2, &["convert", "--clevel", "10", path, "never.bcolz"])
-            .contains("'10' for '--clevel <N>': 10 is not in 0..=9")
-    );
-    assert!(
-        bad(2, &["convert", "--shuffle", "words", path, "never.bcolz"])
-            .contains("[possible values: none, bytes, bits]")
-    );
-    let line = bad(1, &["convert", "../tests/golden/bcolz/struct", "never.bcolz"]);
+    let (path, to) = ("../tests/golden/bcolz/ctable_basic", "never.bcolz");
+    for (status, args, why) in [
+        (2, &["cat", "--type", "int", path][..], "not for bcolz"),
+        (2, &["verify", "--no-index", path], "not for bcolz"),
+        (2, &["cat", "--table", "x", path], "--table"),
+        (2, &["cat", "--columns", "nope", path], "there is no column \"nope\""),
+        (1, &["convert", path, path, "--format-out", "bcolz"], "exist"),
+        (2, &["convert", "--codec", "lzma", path, to], "--codec <NAME>' [possible values: blosclz, "),
+        (2, &["convert", "--clevel", "10", path, to], "'10' for '--clevel <N>': 10 is not in 0..=9"),
+        (2, &["convert", "--shuffle", "words", path, to], "[possible values: none, bytes, bits]"),
+    ] {
+        assert!(bad(status, args).contains(why), "{args:?}");
+    }
+    let line = bad(1, &["convert", "../tests/golden/bcolz/struct", to]);
     assert!(line.contains("holds no struct") && line.contains("--records"), "{line}");
-    assert!(!std::path::Path::new("never.bcolz").exists());
+    assert!(!std::path::Path::new(to).exists());
 }
 
 /// A table of bcolz becomes a Jay file with the same rows.
 #[test]
 fn convert_to_another_format() {
-    let target = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("bcolz_to.jay");
-    let target = target.to_str().unwrap();
-    let source = "../tests/golden/bcolz/ctable_changed";
-    assert!(good(&["convert", source, target]).contains("bytes of jay"));
-    assert_eq!(good(&["cat", "--json-lines", target]), good(&["cat", "--json-lines", source]));
+    let (source, to) = ("../tests/golden/bcolz/ctable_changed", target("bcolz_to.jay"));
+    assert!(good(&["convert", source, &to]).contains("bytes of jay"));
+    assert_eq!(good(&["cat", "--json-lines", &to]), good(&["cat", "--json-lines", source]));
     // An array alone has no name; others call it as a Filo vector is called.
     let jay = ["const", "multi_3d", "dtype_be_u2", "dtype_f2", "dtype_U4", "dtype_M8ns", "dflt_nan", "dtype_b1"];
     let series = ["dtype_f8", "dtype_be_i4", "dtype_b1", "dtype_be_u2", "void_V300", "object"];
     for (goldens, to) in [(&jay[..], "jay"), (&series, "ds")] {
         for golden in goldens {
-            let (source, target) = (format!("../tests/golden/bcolz/{golden}"), self::target(&format!("bcolz_v.{to}")));
-            let _ = std::fs::remove_file(&target);
+            let (source, target) = (format!("../tests/golden/bcolz/{golden}"), target(&format!("bcolz_v.{to}")));
             good(&["convert", &source, &target]);
             let (rows, values) = (good(&["cat", &target]), good(&["cat", "--no-header", &source]));
             // To Jay, NaN is a missing value.
@@ -198,17 +187,10 @@ fn convert_to_another_format() {
     }
 }
 
-fn target(name: &str) -> String {
-    let path = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-    let _ = std::fs::remove_dir_all(&path);
-    path.to_str().unwrap().to_owned()
-}
-
 /// Rows of Jay become a dataset; missing values only if that is asked for; and appended, they are there twice.
 #[test]
 fn convert_from_another_format_and_append() {
     let (jay, bcolz) = (target("bcolz_from.jay"), target("bcolz_from.bcolz"));
-    let _ = std::fs::remove_file(&jay);
     good(&["convert", "../tests/golden/bcolz/ctable_changed", &jay]);
     good(&["convert", "--codec", "zstd", "--clevel", "9", "--shuffle", "bits", "--chunklen", "10", &jay, &bcolz]);
     let rows = good(&["cat", "--json-lines", &jay]);
@@ -240,21 +222,9 @@ fn convert_from_another_format_and_append() {
         assert_eq!(rows(&records), rows(&golden).repeat(2));
     }
     let padded = target("bcolz_padded.bcolz");
-    copy("../tests/golden/bcolz/struct_nested_offsets", &padded);
+    common::copy("../tests/golden/bcolz/struct_nested_offsets".as_ref(), padded.as_ref());
     good(&["convert", "--records", "--append", "../tests/golden/bcolz/struct_nested_offsets", &padded]);
     assert_eq!(rows(&padded), rows("../tests/golden/bcolz/struct_nested_offsets").repeat(2));
-}
-
-fn copy(from: impl AsRef<std::path::Path>, to: impl AsRef<std::path::Path>) {
-    std::fs::create_dir_all(&to).unwrap();
-    for entry in std::fs::read_dir(from).unwrap().map(Result::unwrap) {
-        let to = to.as_ref().join(entry.file_name());
-        if entry.file_type().unwrap().is_dir() {
-            copy(entry.path(), to);
-        } else {
-            std::fs::copy(entry.path(), to).unwrap();
-        }
-    }
 }
 
 /// What is damaged is an error that names the file; asked for, it is read around.

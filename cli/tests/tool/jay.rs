@@ -5,7 +5,7 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common::{self, Golden};
-use crate::{bad, digest, good, place, run};
+use crate::{bad, digest, good, place, run, target};
 
 fn path(name: &str) -> String {
     format!("../tests/golden/jay/{name}.jay")
@@ -17,7 +17,7 @@ fn sound() -> impl Iterator<Item = Golden> {
 
 /// A dump with the digests of columns that have their values taken out, once they were found right.
 fn dump(args: &[&str], path: &str) -> Value {
-    let mut dump: Value = serde_json::from_str(&good(&[&["dump"], args, &[path]].concat())).unwrap();
+    let mut dump = crate::dump(&[args, &[path]].concat());
     for column in dump["columns"].as_array_mut().unwrap() {
         let Some(expected) = column["values"].as_array().map(|values| digest(values)) else { continue };
         assert_eq!(column.as_object_mut().unwrap().remove("sha256"), Some(expected.into()), "{path}");
@@ -112,15 +112,14 @@ fn rows(path: &str, count: usize) -> String {
 
 /// Names and values of all columns; the type too, where the format is the same.
 fn values(path: &str) -> Vec<(Value, Value)> {
-    let dump: Value = serde_json::from_str(&good(&["dump", path])).unwrap();
+    let dump = crate::dump(&[path]);
     let columns = dump["columns"].as_array().or_else(|| dump["tables"][0]["columns"].as_array()).unwrap();
     columns.iter().map(|column| (column["name"].clone(), column["sha256"].clone())).collect()
 }
 
 #[test]
 fn jay_to_jay_keeps_everything() {
-    let target = place("jay_to_jay").join("out.jay");
-    let target = target.to_str().unwrap();
+    let target = &target("jay_to_jay.jay");
     for golden in sound().step_by(3) {
         let path = golden.path.to_str().unwrap();
         good(&["convert", path, target]);
@@ -174,8 +173,7 @@ fn between_the_formats_and_back() {
 
 #[test]
 fn recover_keeps_the_sound_columns() {
-    let target = place("jay_recover").join("out.jay");
-    let target = target.to_str().unwrap();
+    let target = &target("jay_recover.jay");
     let output = run(&["recover", &path("invalid/buffer_past_eof"), target]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stderr).contains("column 0 "));

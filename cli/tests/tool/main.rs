@@ -57,6 +57,19 @@ fn failed(status: i32, output: &Output) -> String {
     line.trim_end().to_owned()
 }
 
+/// Returns what `dump` prints.
+fn dump(args: &[&str]) -> Value {
+    let text = good(&[&["dump"], args].concat());
+    serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}"))
+}
+
+/// Returns the path of a file or a directory that one test writes; nothing is there.
+fn target(name: &str) -> String {
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));
+    path.to_str().unwrap().to_owned()
+}
+
 /// Returns a new empty directory for one test.
 fn place(name: &str) -> PathBuf {
     let place = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);

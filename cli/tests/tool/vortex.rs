@@ -1,11 +1,9 @@
 //! The command line on Vortex files: `dump` against every golden expectation, `info`, `verify`, `cat`.
 
-use std::path::Path;
-
 use serde_json::Value;
 
 use crate::common;
-use crate::{bad, good};
+use crate::{bad, dump, good, target};
 
 /// Files with a column that is not decoded, and one without a type.
 const NOT_READ: &[(&str, &str)] =
@@ -27,7 +25,7 @@ fn dump_and_verify_agree_with_every_golden() {
             continue;
         }
         assert!(good(&["verify", path]).contains(": ok, "), "{name}");
-        let dump: Value = serde_json::from_str(&good(&["dump", "--json", path])).unwrap();
+        let dump = dump(&["--json", path]);
         for key in ["file", "format", "nrows"] {
             assert_eq!(dump[key], golden.expected[key], "{name}");
         }
@@ -110,8 +108,7 @@ fn short(array: &Value) -> String {
 
 #[test]
 fn info_draws_the_layout_and_lists_encodings() {
-    let path = Path::new("../tests/golden/vortex/lay_chunked_zones_a.vortex");
-    let info = good(&["info", path.to_str().unwrap()]);
+    let info = good(&["info", "../tests/golden/vortex/lay_chunked_zones_a.vortex"]);
     for expected in [
         "format    vortex",
         "rows      250",
@@ -128,9 +125,9 @@ fn info_draws_the_layout_and_lists_encodings() {
     let mut bytes = std::fs::read("../tests/golden/vortex/enc_pco_b.vortex").unwrap();
     let id = bytes.windows(10).position(|id| id == b"vortex.pco").unwrap();
     bytes[id..id + 10].copy_from_slice(b"vortex.new");
-    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("encoding_that_is_new.vortex");
+    let path = target("encoding_that_is_new.vortex");
     std::fs::write(&path, bytes).unwrap();
-    let info = good(&["info", path.to_str().unwrap()]);
+    let info = good(&["info", &path]);
     assert!(info.contains("vortex.new, 1 arrays") && info.contains("not all columns can be read"), "{info}");
 }
 

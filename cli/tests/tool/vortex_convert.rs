@@ -7,7 +7,7 @@ use std::path::Path;
 use serde_json::Value;
 
 use crate::common::{self, Golden};
-use crate::{place, run};
+use crate::{dump, place, run};
 
 /// Goldens that together have every type, with and without missing values, in flat, chunked and nested layouts.
 const FILES: &[&str] = &[
@@ -57,12 +57,6 @@ const OUT_OF_RANGE: &[(&str, &str)] = &[
     ("bcolz", "bytes"),
     ("bcolz", "fixed_size_list"),
 ];
-
-fn dump(args: &[&str]) -> Value {
-    let output = run(&[&["dump", "--json"], args].concat());
-    assert_eq!((output.status.code(), str::from_utf8(&output.stderr)), (Some(0), Ok("")), "{args:?}");
-    serde_json::from_slice(&output.stdout).unwrap()
-}
 
 fn goldens() -> Vec<Golden> {
     let name = |golden: &Golden| golden.name.strip_prefix("vortex/").unwrap().to_owned();

@@ -5,10 +5,10 @@ use std::fs;
 use serde_json::Value;
 
 use crate::common;
-use crate::{bad, good, place, run};
+use crate::{bad, dump, good, place, run, target};
 
 fn tables(file: &str) -> Value {
-    serde_json::from_str::<Value>(&good(&["dump", file])).unwrap()["tables"].take()
+    dump(&[file])["tables"].take()
 }
 
 fn goldens() -> Vec<common::Golden> {
@@ -45,21 +45,20 @@ fn converted_files_hold_the_same_rows() {
 
 #[test]
 fn without_a_change_an_uncompressed_file_stays_as_it_is() {
-    let target = place("same").join("out.ds");
+    let target = &target("same.ds");
     for name in ["tiny", "tiny_be", "tiny_compact", "nulls_compact_mixed_none_be"] {
         let path = format!("../tests/golden/dataseries/{name}.ds");
-        good(&["convert", "--compress", "none", &path, target.to_str().unwrap()]);
-        assert!(fs::read(&path).unwrap() == fs::read(&target).unwrap(), "{name}");
+        good(&["convert", "--compress", "none", &path, target]);
+        assert!(fs::read(&path).unwrap() == fs::read(target).unwrap(), "{name}");
     }
     let twin = "../tests/golden/dataseries/tiny_be.ds";
-    good(&["convert", "--order", "little", "--compress", "none", twin, target.to_str().unwrap()]);
-    assert!(fs::read("../tests/golden/dataseries/tiny.ds").unwrap() == fs::read(&target).unwrap());
+    good(&["convert", "--order", "little", "--compress", "none", twin, target]);
+    assert!(fs::read("../tests/golden/dataseries/tiny.ds").unwrap() == fs::read(target).unwrap());
 }
 
 #[test]
 fn packing_shrinks_and_plain_cells_grow() {
-    let target = place("pack").join("out.ds");
-    let target = target.to_str().unwrap();
+    let target = &target("pack.ds");
     let packed = "../tests/golden/dataseries/sensor_log_zlib.ds";
     let size = |way: &[&str]| {
         good(&[&["convert"], way, &[packed, target]].concat());
@@ -73,8 +72,7 @@ fn packing_shrinks_and_plain_cells_grow() {
 
 #[test]
 fn recovered_files_are_sound() {
-    let target = place("recover").join("out.ds");
-    let target = target.to_str().unwrap();
+    let target = &target("recover.ds");
     let mut recovered = 0;
     for golden in common::of("dataseries") {
         let output = run(&["recover", "--format", "dataseries", golden.path.to_str().unwrap(), target]);
@@ -95,14 +93,13 @@ fn recovered_files_are_sound() {
 
 #[test]
 fn what_is_lost_is_said() {
-    let target = place("lost").join("out.ds");
-    let target = target.to_str().unwrap();
+    let target = &target("lost.ds");
     let report = good(&["recover", "../tests/golden/dataseries/damaged/payload_flip.ds", target]);
     assert!(
         report.starts_with("lost: 2744 bytes at 340, rows of Test::AllTypes: dataseries extent adler32"),
         "{report}"
     );
-    assert!(report.ends_with("out.ds: 20 rows in 1 extents, 2148 bytes; lost 2744 bytes in 1 places\n"), "{report}");
+    assert!(report.ends_with("lost.ds: 20 rows in 1 extents, 2148 bytes; lost 2744 bytes in 1 places\n"), "{report}");
 
     // Without a header the order and the types come from elsewhere.
     let lost = "../tests/golden/dataseries/damaged/bad_magic.ds";

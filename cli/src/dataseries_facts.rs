@@ -1,0 +1,82 @@
+//! What is particular to a DataSeries file, in the words of the expectations.
+
+use pilaster::dataseries::{AnyFile, ExtentType, Field, FieldType, Header, Mode};
+use pilaster::{Error, Result};
+use serde_json::{Value, json};
+
+/// `dump`: what is particular to the format.
+pub fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value)>> {
+    let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
+    let mut extents = Vec::new();
+    file.headers(|header, name| {
+        let [fixed, variable] = modes(file, header, name);
+        let mode = |mode: Option<Mode>| mode.map(Mode::name);
+        extents.push(json!({
+            "offset": header.at, "size": header.span().len, "type": text(name),
+            "compressed_fixed": header.fixed, "compressed_variable": header.variable,
+            "nrecords": header.rows, "variable_size": header.pool,
+            "adler32": format!("{:08x}", header.adler), "lookup2": format!("{:08x}", header.hash),
+            "fixed_mode": mode(fixed), "variable_mode": mode(variable),
+        }));
+        Ok::<_, Error>(())
+    })?;
+    let types: Vec<Value> = file.types().iter().map(|ty| type_facts(&ty)).collect();
+    let mut facts = vec![
+        ("byte_order", file.order().name().into()),
+        ("file_size", size.into()),
+        ("types", types.into()),
+        ("extents", extents.into()),
+    ];
+    if let Some((index, trailer)) = file.index() {
+        let mut rows = Vec::new();
+        for k in 0..index.len() {
+            let row = index.get(k)?;
+            rows.push(json!([row.span.at.to_string(), text(row.type_name)]));
+        }
+        facts.push(("index_rows", rows.into()));
+        let trailer = json!({
+            "index_size": trailer.index.len, "index_offset": trailer.index.at,
+            "chain": format!("{:08x}", trailer.chain), "lookup2": format!("{:08x}", trailer.hash),
+        });
+        facts.push(("trailer", trailer));
+    }
+    Ok(facts)
+}
+
+/// The modes of the parts of an extent, where there is something that has one.
+pub fn modes(file: &AnyFile<'_>, header: &Header, name: &[u8]) -> [Option<Mode>; 2] {
+    let records = file.types().find(name).is_some_and(|ty| header.rows > 0 && ty.record_len() > 0);
+    [records.then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)]
+}
+
+fn type_facts(ty: &ExtentType<'_>) -> Value {
+    let fields: Vec<Value> = ty.fields().map(|field| field_facts(&field)).collect();
+    let (major, minor) = ty.version();
+    json!({
+        "type_name": ty.name(), "xml": String::from_utf8_lossy(ty.xml()), "fixed_record_size": ty.record_len(),
+        "version": format!("{major}.{minor}"), "namespace": ty.namespace(), "fields": fields,
+    })
+}
+
+fn field_facts(field: &Field<'_>) -> Value {
+    let mut facts = vec![
+        ("name", json!(field.name)),
+        ("ds_type", json!(field.ty.name())),
+        ("nullable", json!(field.nullable)),
+        ("size", json!(field.ty.size().max(1))),
+        ("offset", json!(field.slot.at)),
+    ];
+    if field.ty == FieldType::Bool {
+        facts.push(("bit", json!(field.slot.mask.trailing_zeros())));
+    }
+    if let Some(null) = field.slot.null {
+        facts.extend([("null_offset", json!(null.at)), ("null_bit", json!(null.mask.trailing_zeros()))]);
+    }
+    if field.unique {
+        facts.push(("pack_unique", json!(true)));
+    }
+    if field.base != 0.0 {
+        facts.push(("doublebase", json!(format!("bits:{:016x}", field.base.to_bits()))));
+    }
+    facts.into_iter().map(|(key, value)| (key.to_owned(), value)).collect::<serde_json::Map<_, _>>().into()
+}
