@@ -42,24 +42,30 @@ pub trait Word: Copy {
 }
 
 impl Word for u32 {
+    #[inline]
     fn truncated(value: u64) -> Self {
         low32(value)
     }
+    #[inline]
     fn extended(self) -> u64 {
         self.into()
     }
+    #[inline]
     fn wrapping_add(self, other: Self) -> Self {
         u32::wrapping_add(self, other)
     }
 }
 
 impl Word for u64 {
+    #[inline]
     fn truncated(value: u64) -> Self {
         value
     }
+    #[inline]
     fn extended(self) -> u64 {
         self
     }
+    #[inline]
     fn wrapping_add(self, other: Self) -> Self {
         u64::wrapping_add(self, other)
     }
