@@ -9,8 +9,8 @@ use std::hint::black_box;
 
 use common::{Work, ghz, heading};
 use pilaster::bytes::{Scratch, SliceSink};
-use pilaster::column::{Batch, Column, Once, Part as _, Prim, Spans, Type, Validity, Values, VarBytes, convert};
-use pilaster::jay::write::{Builder, WriteOptions, Writer};
+use pilaster::column::{Batch, Build, Column, Once, Part as _, Prim, Spans, Type, Validity, Values, VarBytes, convert};
+use pilaster::jay::write::{Builder, WriteOptions};
 use pilaster::jay::{File, ReadOptions};
 
 const CHECK: ReadOptions = ReadOptions { check_null_counts: true, ..ReadOptions::DEFAULT };
@@ -58,13 +58,12 @@ impl Column for Plain<'_> {
 
 /// A file of so many columns like `column`.
 fn file<'b>(column: &Plain<'_>, copies: usize, room: &'b mut [u8]) -> &'b [u8] {
-    let mut writer = Writer::new(SliceSink::new(room), &WriteOptions::DEFAULT).unwrap();
+    let mut writer = Builder::new(SliceSink::new(room), &WriteOptions::DEFAULT).unwrap();
     for k in 0..copies {
-        writer.begin(k, &format!("column{k}"), column).unwrap();
         for _ in 0..writer.passes(column) {
             let batch = column.read(0..column.rows(), &mut Scratch::new(&mut [])).unwrap();
-            writer.put(column, &batch).unwrap();
-            writer.end().unwrap();
+            writer.batch(k, &format!("column{k}"), 0, column, &batch).unwrap();
+            writer.close().unwrap();
         }
     }
     let len = writer.finish().unwrap().len();

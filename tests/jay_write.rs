@@ -7,10 +7,10 @@ mod expect;
 mod harness;
 
 use pilaster::bytes::{Bits, Scratch, WriteError};
-use pilaster::column::{Batch, Column, Once, Part, Prim, Type, Unit, Validity, Value, Values, convert};
+use pilaster::column::{Batch, Build, Column, Once, Part, Prim, Type, Unit, Validity, Value, Values, convert};
 use pilaster::error::{Kind, What};
 use pilaster::filo::{self, Element, Vector};
-use pilaster::jay::write::{Builder, WriteOptions, Writer, storage};
+use pilaster::jay::write::{Builder, WriteOptions, storage};
 use pilaster::jay::{File, Layout, ReadOptions, SType, Stats};
 
 fn open(bytes: &[u8]) -> File<'_> {
@@ -145,14 +145,13 @@ fn keys_must_ascend() {
 #[test]
 fn columns_arrive_in_any_order() {
     let (a, b) = (ints(&[1, 2, 3]), ints(&[4, 5, 6]));
-    let mut writer = Writer::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
+    let mut writer = Builder::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
     for (k, name, chunk) in [(1, "second", &b), (0, "first", &a)] {
         let column = Vector::open(chunk, Element::Int).unwrap().column(0).unwrap();
-        writer.begin(k, name, &column).unwrap();
         let mut memory = [0; 64];
         let batch = column.read(0..3, &mut Scratch::new(&mut memory)).unwrap();
-        writer.put(&column, &batch).unwrap();
-        writer.end().unwrap();
+        writer.batch(k, name, 0, &column, &batch).unwrap();
+        writer.close().unwrap();
     }
     let bytes = writer.finish().unwrap();
     let mut memory = [0; 64];
@@ -169,26 +168,27 @@ fn misuse_is_an_error() {
     let mut memory = [0; 64];
     let batch = column.read(0..3, &mut Scratch::new(&mut memory)).unwrap();
     let begun = || {
-        let mut writer = Writer::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
-        writer.begin(0, "a", &column).unwrap();
-        writer.put(&column, &batch).unwrap();
+        let mut writer = Builder::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
+        writer.batch(0, "a", 0, &column, &batch).unwrap();
         writer
     };
     assert_eq!(refusal(begun().finish()).0, Kind::Misuse);
-    assert_eq!(begun().begin(1, "b", &column).unwrap_err().kind(), Kind::Misuse);
+    assert_eq!(refusal(begun().batch(1, "b", 3, &column, &batch)).0, Kind::Misuse);
     for name in ["", "a\nb", "\0"] {
-        let mut writer = Writer::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
-        assert_eq!(writer.begin(0, name, &column).unwrap_err().what(), What::JAY_NAME);
+        let mut writer = Builder::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
+        assert_eq!(refusal(writer.batch(0, name, 0, &column, &batch)).1, What::JAY_NAME);
     }
     let mut writer = begun();
-    writer.end().unwrap();
-    writer.begin(1, "a", &column).unwrap();
-    assert_eq!(refusal(writer.end()).1, What::JAY_ROWS);
+    writer.close().unwrap();
+    assert_eq!(refusal(writer.close()).0, Kind::Misuse);
+    writer.batch(1, "a", 0, &column, &batch).unwrap();
+    writer.batch(1, "a", 3, &column, &batch).unwrap();
+    assert_eq!(refusal(writer.close()).1, What::JAY_ROWS);
     let mut writer = begun();
-    writer.end().unwrap();
-    writer.begin(1, "a", &column).unwrap();
-    writer.put(&column, &batch).unwrap();
-    writer.end().unwrap();
+    writer.close().unwrap();
+    assert_eq!(refusal(writer.batch(0, "b", 0, &column, &batch)).0, Kind::Misuse);
+    writer.batch(1, "a", 0, &column, &batch).unwrap();
+    writer.close().unwrap();
     assert_eq!(refusal(writer.finish()), (Kind::Invalid, What::JAY_NAME, 1));
 }
 
@@ -229,13 +229,10 @@ impl Column for Fixed {
 
 fn fixed(ty: Type, values: Values<'static>, options: &WriteOptions) -> Result<Vec<Value<'static>>, (Kind, What, u64)> {
     let column = Fixed { ty, values, rows: 3 };
-    let mut writer = Writer::new(Vec::new(), options).unwrap();
-    writer.begin(0, "x", &column).map_err(|e| (e.kind(), e.what(), e.at()))?;
+    let mut writer = Builder::new(Vec::new(), options).unwrap();
     let batch = column.read(0..3, &mut Scratch::new(&mut [])).unwrap();
-    if let Err(e) = writer.put(&column, &batch) {
-        return Err(refusal(Err::<(), _>(e)));
-    }
-    writer.end().unwrap();
+    writer.batch(0, "x", 0, &column, &batch).map_err(|e| refusal(Err::<(), _>(e)))?;
+    writer.close().unwrap();
     let bytes = writer.finish().unwrap();
     let file = open(&bytes);
     file.verify(&mut Scratch::new(&mut [0; 256])).unwrap();

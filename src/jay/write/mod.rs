@@ -2,19 +2,16 @@
 //!
 //! | item | what it is for |
 //! |---|---|
-//! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert) |
-//! | [`Writer`] | columns of one's own, one after the other |
+//! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert), or columns of one's own |
 //! | [`storage`] | what a type is stored as |
 
-mod build;
 mod cells;
 mod ends;
 mod keys;
 mod tree;
 mod writer;
 
-pub use build::Builder;
-pub use writer::Writer;
+pub use writer::Builder;
 
 use super::read::Layout;
 use crate::column::{Prim, Type, Unit};

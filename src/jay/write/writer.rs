@@ -9,7 +9,7 @@ use super::cells::{self, Tally};
 use super::keys::Keys;
 use super::tree::{Tree, text};
 use crate::bytes::{Sink, WriteError};
-use crate::column::{Batch, Column, Values};
+use crate::column::{Batch, Build, Column, Feed, Values};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::owned::jay as owned;
 use crate::jay::raw::{self, ALIGN, HEAD, SType, TAIL};
@@ -18,14 +18,37 @@ use crate::limits::{Depth, Limits};
 
 type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 
-/// Writes a file front to back: columns in any order of arrival, each as a whole, then
-/// [`finish`](Self::finish).
+/// Writes every column that [`convert`](crate::column::convert) feeds it.
 ///
-/// A column goes through [`begin`](Self::begin), [`put`](Self::put) with all of its batches, and
-/// [`end`](Self::end). Strings go through twice, as [`passes`](Self::passes) says: first their lengths are
-/// taken, then their characters.
+/// What a type is stored as, [`storage`](super::storage) says; a type that has no storage is
+/// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that Jay has no room
+/// for, since it stands for a missing one there, is [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
+/// NaN is missing in Jay, and counts as such.
+///
+/// Columns of one's own go through [`Build::batch`] with all of their batches, and [`Build::close`]. They may
+/// arrive in any order. Strings go through twice, as [`Build::passes`] says: first their lengths are taken, then
+/// their characters.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Once, Part, Value, convert};
+/// use pilaster::filo::{Element, Vector};
+/// use pilaster::jay::{File, ReadOptions, write};
+///
+/// // Four 32-bit ints of a Filo vector.
+/// let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
+/// let vector = Vector::open(&chunk, Element::Int)?;
+/// let mut builder = write::Builder::new(Vec::new(), &write::WriteOptions::DEFAULT).unwrap();
+/// convert(&mut Once::new(vector), &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// let bytes = builder.finish().unwrap();
+///
+/// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+/// assert_eq!((file.rows(), file.name(0)?), (4, "v"));
+/// assert_eq!(file.column(0)?.get(2)?, Value::Int(-5));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Debug)]
-pub struct Writer<S> {
+pub struct Builder<S> {
     sink: S,
     options: WriteOptions,
     /// Bytes of data so far.
@@ -48,30 +71,27 @@ struct Open {
     offsets: Option<owned::Buffer>,
 }
 
-impl<S: Sink> Writer<S> {
-    /// Puts the signature.
+impl<S: Sink> Builder<S> {
+    /// A builder that writes into `sink`, where it puts the signature.
     ///
     /// # Errors
     /// Those of the sink.
     pub fn new(mut sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         sink.put(&HEAD).map_err(WriteError::Sink)?;
         let keys = Keys::new(options.keys);
-        Ok(Writer { sink, options: *options, at: 0, rows: None, keys, columns: Vec::new(), open: None })
+        Ok(Builder { sink, options: *options, at: 0, rows: None, keys, columns: Vec::new(), open: None })
     }
 
-    /// How often a column like `col` must be put.
-    pub fn passes<C: Column>(&self, col: &C) -> u32 {
-        let is_text = super::storage(col.ty(), &self.options).is_some_and(SType::is_text);
-        if is_text { 2 } else { 1 }
-    }
-
-    /// Starts column `k` of the file, which is like `col`.
+    /// Starts column `k` of the file, which is like `col`. Of the one that is open it does nothing.
     ///
     /// # Errors
     /// [`Kind::WrongType`] if the format, or the options, have nothing for its type; [`Kind::Misuse`] if
     /// another column is not over, or was `k`, too; [`Kind::Invalid`] for a name that is empty or holds a
     /// control character.
-    pub fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
+    fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
+        if self.open.as_ref().is_some_and(|open| open.k == k) {
+            return Ok(());
+        }
         if self.open.is_some() || self.columns.iter().any(|(other, _)| *other == k) {
             return Err(Error::new(Kind::Misuse, What::COLUMN, k as u64));
         }
@@ -83,72 +103,6 @@ impl<S: Sink> Writer<S> {
             _ => e,
         })?;
         self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None });
-        Ok(())
-    }
-
-    /// Puts the next rows of the column, or, in the second pass, their characters.
-    ///
-    /// # Errors
-    /// [`Kind::Lossy`] for a value that would read as a missing one; [`Kind::Utf8`] for bytes that are no
-    /// text; what is wrong with the batch; those of the sink.
-    pub fn put<C: Column>(&mut self, col: &C, batch: &Batch<'_, C>) -> Done<S> {
-        let Writer { sink, at, open, keys, .. } = self;
-        let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into()) };
-        let mut put = |bytes: &[u8]| put(sink, at, bytes);
-        match (open.tree.stype, batch.values) {
-            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
-                return text(&strings, &batch.validity, &mut put);
-            }
-            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => open.tree.lengths(&strings, batch)?,
-            (SType::Void0 | SType::Arr32, _) => open.tree.push(col, batch)?,
-            (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, &mut put)?,
-        }
-        Ok(keys.add(open.k, batch)?)
-    }
-
-    /// Ends a pass. After the last one the column is written.
-    ///
-    /// # Errors
-    /// [`Kind::Misuse`] if the column has not as many rows as the others; [`Kind::Invalid`] if rows do not
-    /// ascend by the key; those of the sink.
-    pub fn end(&mut self) -> Done<S> {
-        let Some(mut open) = self.open.take() else {
-            return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
-        };
-        let rows = open.tree.tally.rows;
-        if *self.rows.get_or_insert(rows) != rows {
-            return Err(Error::new(Kind::Misuse, What::JAY_ROWS, rows).into());
-        }
-        let stype = open.tree.stored();
-        if stype.is_text() && open.offsets.is_none() {
-            self.keys.end(open.k)?;
-            let offsets = self.ends(&open.tree)?;
-            open.offsets = Some(offsets);
-            open.start = self.at;
-            self.open = Some(open);
-            return Ok(());
-        }
-        let mut column = match open.offsets {
-            Some(offsets) => {
-                if self.at.wrapping_sub(open.start) != open.tree.ends.last() {
-                    return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
-                }
-                let text = self.close(open.start)?;
-                column(&open.tree, &[NO_BUFFER, offsets, text], Vec::new(), &self.options, false)
-            }
-            None if stype.is_array() => {
-                self.keys.end(open.k)?;
-                self.tree(&open.tree)?
-            }
-            None => {
-                self.keys.end(open.k)?;
-                let data = self.close(open.start)?;
-                let buffers = [NO_BUFFER, data];
-                column(&open.tree, if stype == SType::Void0 { &[] } else { &buffers }, Vec::new(), &self.options, false)
-            }
-        };
-        column.name = Some(open.name);
-        self.columns.push((open.k, column));
         Ok(())
     }
 
@@ -165,7 +119,7 @@ impl<S: Sink> Writer<S> {
                 while !self.at.wrapping_sub(start).is_multiple_of(8) {
                     self.bytes(&[0])?;
                 }
-                buffers = Vec::from([self.close(start)?]);
+                buffers = Vec::from([self.close_buffer(start)?]);
             }
             buffers.push(self.ends(tree)?);
             if let Some(child) = &tree.child {
@@ -179,16 +133,16 @@ impl<S: Sink> Writer<S> {
             }
             let start = self.at;
             self.bytes(&tree.data)?;
-            buffers.push(self.close(start)?);
+            buffers.push(self.close_buffer(start)?);
         }
         Ok(column(tree, &buffers, children, &self.options, true))
     }
 
     fn ends(&mut self, tree: &Tree) -> Result<owned::Buffer, WriteError<S::Error>> {
         let start = self.at;
-        let Writer { sink, at, .. } = self;
+        let Builder { sink, at, .. } = self;
         tree.ends.put(&mut |bytes| put(sink, at, bytes))?;
-        self.close(start)
+        self.close_buffer(start)
     }
 
     fn bytes(&mut self, bytes: &[u8]) -> Done<S> {
@@ -196,7 +150,7 @@ impl<S: Sink> Writer<S> {
     }
 
     /// Ends the buffer that began at `start`.
-    fn close(&mut self, start: u64) -> Result<owned::Buffer, WriteError<S::Error>> {
+    fn close_buffer(&mut self, start: u64) -> Result<owned::Buffer, WriteError<S::Error>> {
         let length = self.at.wrapping_sub(start);
         let pad = usize::try_from(self.at.next_multiple_of(ALIGN).wrapping_sub(self.at)).unwrap_or(0);
         self.bytes([0; 8].get(..pad).unwrap_or_default())?;
@@ -229,11 +183,95 @@ impl<S: Sink> Writer<S> {
         }
         let start = self.at;
         put(&mut self.sink, &mut self.at, meta)?;
-        self.close(start)?;
+        self.close_buffer(start)?;
         let len = self.at.wrapping_sub(start);
         self.bytes(&len.to_le_bytes())?;
         self.bytes(&TAIL)?;
         Ok(self.sink)
+    }
+}
+
+impl<S: Sink> Build for Builder<S> {
+    type Error = WriteError<S::Error>;
+
+    fn feed(&self) -> Feed {
+        Feed::Columns
+    }
+
+    fn passes<C: Column>(&self, col: &C) -> u32 {
+        let is_text = super::storage(col.ty(), &self.options).is_some_and(SType::is_text);
+        if is_text { 2 } else { 1 }
+    }
+
+    fn open(&mut self, _rows: u64) -> Done<S> {
+        Ok(())
+    }
+
+    /// Puts the next rows of a column, or, in the second pass, their characters.
+    ///
+    /// # Errors
+    /// Those of a column that cannot begin here; [`Kind::Lossy`] for a value that would read as a missing one; [`Kind::Utf8`] for bytes that are no
+    /// text; what is wrong with the batch; those of the sink.
+    fn batch<C: Column>(&mut self, k: usize, name: &str, _at: u64, col: &C, batch: &Batch<'_, C>) -> Done<S> {
+        self.begin(k, name, col)?;
+        let Builder { sink, at, open, keys, .. } = self;
+        let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into()) };
+        let mut put = |bytes: &[u8]| put(sink, at, bytes);
+        match (open.tree.stype, batch.values) {
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
+                return text(&strings, &batch.validity, &mut put);
+            }
+            (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => open.tree.lengths(&strings, batch)?,
+            (SType::Void0 | SType::Arr32, _) => open.tree.push(col, batch)?,
+            (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, &mut put)?,
+        }
+        Ok(keys.add(open.k, batch)?)
+    }
+
+    /// Ends a pass. After the last one the column is written.
+    ///
+    /// # Errors
+    /// [`Kind::Misuse`] if the column has not as many rows as the others; [`Kind::Invalid`] if rows do not
+    /// ascend by the key; those of the sink.
+    fn close(&mut self) -> Done<S> {
+        let Some(mut open) = self.open.take() else {
+            return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
+        };
+        let rows = open.tree.tally.rows;
+        if *self.rows.get_or_insert(rows) != rows {
+            return Err(Error::new(Kind::Misuse, What::JAY_ROWS, rows).into());
+        }
+        let stype = open.tree.stored();
+        if stype.is_text() && open.offsets.is_none() {
+            self.keys.end(open.k)?;
+            let offsets = self.ends(&open.tree)?;
+            open.offsets = Some(offsets);
+            open.start = self.at;
+            self.open = Some(open);
+            return Ok(());
+        }
+        let mut column = match open.offsets {
+            Some(offsets) => {
+                if self.at.wrapping_sub(open.start) != open.tree.ends.last() {
+                    return Err(Error::new(Kind::Misuse, What::JAY_TEXT, self.at).into());
+                }
+                let text = self.close_buffer(open.start)?;
+                column(&open.tree, &[NO_BUFFER, offsets, text], Vec::new(), &self.options, false)
+            }
+            None if stype.is_array() => {
+                self.keys.end(open.k)?;
+                self.tree(&open.tree)?
+            }
+            None => {
+                self.keys.end(open.k)?;
+                let data = self.close_buffer(open.start)?;
+                let buffers = [NO_BUFFER, data];
+                column(&open.tree, if stype == SType::Void0 { &[] } else { &buffers }, Vec::new(), &self.options, false)
+            }
+        };
+        column.name = Some(open.name);
+        self.columns.push((open.k, column));
+        Ok(())
     }
 }
 
