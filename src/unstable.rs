@@ -27,6 +27,7 @@ expose! {
 /// Cursors over bytes.
 pub mod bytes {
     pub use crate::bytes::bits::BitReader;
+    pub use crate::bytes::integer::{checked_product, product};
     pub use crate::bytes::reader::Reader;
 }
 
@@ -77,6 +78,8 @@ pub mod dataseries {
         raw: dataseries::raw;
         /// Extent types.
         types: dataseries::types;
+        /// Descriptions of types as text.
+        xml: dataseries::write::xml;
     }
 }
 

@@ -24,7 +24,7 @@ fn place(name: &str) -> PathBuf {
 /// Numbers that tell where they stand, beside objects.
 fn table(name: &str, params: Params) -> PathBuf {
     let dir = place(name);
-    let mut writer = Writer::create_table_on(FileSystem { durable: false }, &dir, b"{\"a\": 1}").unwrap();
+    let mut writer = Writer::create_table(FileSystem { durable: false }, &dir, b"{\"a\": 1}").unwrap();
     let spec = Spec { params, chunklen: Some(CHUNK), dflt: Some("7"), ..Spec::new("int32") };
     for name in ["a", "b"] {
         let k = writer.add(name, &spec).unwrap();
@@ -155,7 +155,7 @@ fn columns_that_are_short_or_have_no_metadata() {
 #[test]
 fn lists_and_objects() {
     let dir = place("lists");
-    let mut writer = Writer::create_table_on(FileSystem { durable: false }, &dir, b"").unwrap();
+    let mut writer = Writer::create_table(FileSystem { durable: false }, &dir, b"").unwrap();
     let pairs = writer.add("pairs", &Spec { inner: &[2], chunklen: Some(2), ..Spec::new("int16") }).unwrap();
     let wide = writer.add("wide", &Spec { chunklen: Some(8), ..Spec::new("int8") }).unwrap();
     let object = writer.add("object", &Spec::new("object")).unwrap();

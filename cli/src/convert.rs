@@ -9,7 +9,7 @@ use std::rc::Rc;
 use pilaster::any::{self, File, Format};
 use pilaster::bcolz;
 use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
-use pilaster::bcolz::write::{Builder, Disk, Missing};
+use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
 use pilaster::column::{Column, Memory, Part, Table, Type, convert};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
@@ -296,15 +296,15 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
         let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
         let disk = Kept::default();
         // A place where no dataset can be, as a file is replaced.
-        let mut builder = Builder::create_on(disk.clone(), how.target.join("chunk"), &options);
+        let mut builder = Builder::create(disk.clone(), how.target.join("chunk"), &options);
         convert(table, &mut builder, scratch).map_err(failed)?;
         builder.finish().map_err(Failure::from)?;
         return disk.put(how);
     }
     let mut builder = if how.bcolz.append {
-        Builder::append(&how.target, &options).map_err(Failure::from)?
+        Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?
     } else {
-        Builder::create(&how.target, &options)
+        Builder::create(FileSystem::default(), &how.target, &options)
     };
     convert(table, &mut builder, scratch).map_err(failed)?;
     builder.finish().map_err(Failure::from)?;

@@ -154,7 +154,7 @@ impl Array {
 
     /// Rows of chunk `number`.
     #[must_use]
-    pub fn chunk_rows(&self, number: u64) -> u64 {
+    pub(crate) fn chunk_rows(&self, number: u64) -> u64 {
         self.shape.rows().min(self.own).saturating_sub(number.saturating_mul(self.chunklen)).min(self.chunklen)
     }
 

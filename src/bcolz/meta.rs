@@ -74,8 +74,9 @@ impl Shape {
     }
 
     /// The same with another number of rows.
+    #[cfg(feature = "std")]
     #[must_use]
-    pub const fn with_rows(mut self, rows: u64) -> Self {
+    pub(crate) const fn with_rows(mut self, rows: u64) -> Self {
         let [first, ..] = &mut self.lengths;
         *first = rows;
         self
@@ -248,7 +249,7 @@ fn signed(number: &str) -> Option<i64> {
     }
 }
 
-/// `__rootdirs__`: hands the names of the columns out, in their order, each checked by [`check_name`].
+/// `__rootdirs__`: hands the names of the columns out, in their order, each one that stays inside of its table's directory.
 ///
 /// # Errors
 /// What is wrong with the JSON; [`Kind::Invalid`] for a name that is none; [`Kind::Limit`] for too many;
@@ -289,7 +290,7 @@ pub fn names<'a>(
 /// # Errors
 /// [`Kind::Invalid`] for the empty name, `.` and `..`, and any with a slash, a backslash or NUL, on Windows
 /// also a colon, which ends the name of a drive; `at` is the offset of the first wrong character.
-pub fn check_name(name: &str) -> Result<()> {
+pub(crate) fn check_name(name: &str) -> Result<()> {
     let wrong = |at: usize| Err(Error::new(Kind::Invalid, What::BCOLZ_NAME, at as u64));
     match name.bytes().position(|byte| matches!(byte, b'/' | b'\\' | 0) || (cfg!(windows) && byte == b':')) {
         Some(at) => wrong(at),

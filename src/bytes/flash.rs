@@ -63,11 +63,6 @@ impl<'p, F: NorFlash> FlashSink<'p, F> {
         &mut self.flash
     }
 
-    /// The flash, without what was not synced.
-    pub fn into_flash(self) -> F {
-        self.flash
-    }
-
     /// Where the next byte goes.
     #[must_use]
     pub const fn at(&self) -> u32 {

@@ -6,13 +6,6 @@ use super::FAST;
 ///
 /// One function for all places: where registers have 32 bits, a product that is checked takes the compiler twenty
 /// instructions or a call of a multiplication of 128 bits, at each of them.
-///
-/// ```
-/// use pilaster::bytes::product;
-///
-/// assert_eq!(product(1 << 31, 1 << 32), 1 << 63);
-/// assert_eq!(product(1 << 32, 1 << 32), u64::MAX);
-/// ```
 #[must_use]
 #[inline]
 pub const fn product(a: u64, b: u64) -> u64 {
@@ -20,13 +13,6 @@ pub const fn product(a: u64, b: u64) -> u64 {
 }
 
 /// The same, `None` where it is `u64::MAX` or more: nothing in a file is as large.
-///
-/// ```
-/// use pilaster::bytes::checked_product;
-///
-/// assert_eq!(checked_product(3, 5), Some(15));
-/// assert_eq!(checked_product(3, u64::MAX / 3), None);
-/// ```
 #[must_use]
 #[inline]
 pub const fn checked_product(a: u64, b: u64) -> Option<u64> {

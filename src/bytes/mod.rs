@@ -6,7 +6,6 @@
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
 //! | [`Scratch`] | memory lent by the caller, cut into aligned slices, given back by scope |
 //! | [`FileRange`] | a range of a file that may be larger than memory |
-//! | [`product`] | what two numbers of a file make, if 64 bits hold it |
 //! | [`half_to_f32`] | a half float from its bits |
 //! | [`Bits`] | bits of a byte slice |
 //!
@@ -32,7 +31,7 @@ mod file_range;
 mod flash;
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 mod heap_sort;
-mod integer;
+pub(crate) mod integer;
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
 pub(crate) mod reader;
 mod scratch;
@@ -50,9 +49,9 @@ pub use file_range::FileRange;
 pub use flash::FlashSink;
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 pub(crate) use heap_sort::sort_by;
-pub use integer::{checked_product, half_to_f32, product};
+pub use integer::half_to_f32;
 #[allow(unused_imports, reason = "each of them some format uses")]
-pub(crate) use integer::{decimal, len32, little, low8, low16, low32, saturated};
+pub(crate) use integer::{checked_product, decimal, len32, little, low8, low16, low32, product, saturated};
 #[allow(unused_imports, reason = "each format uses it")]
 pub(crate) use reader::Reader;
 pub use scratch::Scratch;

@@ -1,7 +1,7 @@
 //! Any bytes as each of the metadata files of a dataset, as a dtype, and as rows of that dtype; what is read is
 //! written, and read again.
 
-use pilaster::bcolz::meta::{MAX_DIMENSIONS, Sizes, Storage, check_name, names};
+use pilaster::bcolz::meta::{MAX_DIMENSIONS, Sizes, Storage, names};
 use pilaster::bcolz::write::{Missing, chunklen, put_items, put_names};
 use pilaster::bcolz::{Column, Dtype};
 use pilaster::bytes::{Scratch, SliceSink};
@@ -36,7 +36,7 @@ pub fn run(data: &[u8]) {
         2 => {
             let (mut count, mut first) = (0, None);
             let done = names(bytes, &mut scratch, |name| {
-                assert!(check_name(name).is_ok() && !name.contains('/') && name != "..");
+                assert!(!name.is_empty() && !name.contains(['/', '\\', '\0']) && name != "." && name != "..");
                 count += 1;
                 first.get_or_insert(name);
                 Ok(())
@@ -72,7 +72,6 @@ fn sizes(bytes: &[u8]) {
     assert_eq!((lengths[0], &lengths[1..]), (sizes.shape.rows(), sizes.shape.inner()));
     let items = sizes.shape.items();
     assert!(items.is_ok_and(|items| (items == 0) == sizes.shape.inner().contains(&0)) || items.is_err());
-    assert_eq!(sizes.shape.with_rows(7).rows(), 7);
     let mut text = [0; ROOM];
     let mut sink = SliceSink::new(&mut text);
     sizes.write(&mut sink).expect("32 numbers and some words");

@@ -5,13 +5,14 @@ use pilaster::codec::HashTable as Codes;
 use pilaster::column::{Column as _, Part as _, Table as _};
 use pilaster::dataseries::Relative;
 use pilaster::dataseries::write::{
-    Attributes, Cell as Value, Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy,
-    Stored, TypeXml, WriteError, Writer,
+    Cell as Value, Compress, Description, Descriptions, ExtentBuffer, IndexSlot, Lz4, Lzf, Memory, Snappy, Stored,
+    WriteError, Writer,
 };
 use pilaster::dataseries::{ExtentType, Field, FieldType, File, Options, ReadOptions};
 use pilaster::dataseries::{Ordering, Pad};
 use pilaster::error::Kind;
 use pilaster::limits::Limits;
+use pilaster::unstable::dataseries::xml::{Attributes, TypeXml};
 
 use super::cell::Cell;
 use super::dataseries::in_order;

@@ -10,9 +10,10 @@ use pilaster::Result;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::meta::{Sizes, Storage, names};
 use pilaster::bcolz::{Column, Dtype, open_file};
-use pilaster::bytes::{Scratch, checked_product, product};
+use pilaster::bytes::Scratch;
 use pilaster::column::{self, Prim, Spans, VarBytes};
 use pilaster::error::{Error, Kind, What};
+use pilaster::unstable::bytes::{checked_product, product};
 
 use crate::describe;
 use crate::heap::{joined, kept, push};

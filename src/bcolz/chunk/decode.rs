@@ -10,9 +10,9 @@ use crate::codec::{bitshuffle, blosclz, lz4, shuffle};
 use crate::error::{Error, Kind, Result, What};
 
 /// How a stream is decoded: compressor, stream, destination, temporaries.
-pub type Streams = fn(Compressor, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
+pub(super) type Streams = fn(Compressor, &[u8], &mut [u8], &mut Scratch<'_>) -> Result<usize>;
 
-/// [`Streams`] of all codecs of the build, as the original takes them: what follows a zlib stream is ignored.
+/// The streams of all codecs of the build, as the original takes them: what follows a zlib stream is ignored.
 fn every(compressor: Compressor, src: &[u8], dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     match compressor {
         #[cfg(feature = "deflate")]
@@ -21,7 +21,7 @@ fn every(compressor: Compressor, src: &[u8], dst: &mut [u8], scratch: &mut Scrat
     }
 }
 
-/// [`Streams`] of blosclz and LZ4 alone: what fits into a small image. The others are
+/// The streams of blosclz and LZ4 alone, for [`Chunk::decode_with`]: what fits into a small image. The others are
 /// [`Kind::Unsupported`].
 ///
 /// # Errors

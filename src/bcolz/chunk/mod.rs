@@ -54,5 +54,5 @@ mod encode;
 #[cfg(test)]
 mod tests;
 
-pub use decode::{Chunk, Streams, small};
+pub use decode::{Chunk, small};
 pub use encode::{Params, encode, encode_scratch_len, max_len};

@@ -1,3 +1,4 @@
+use super::decode::Streams;
 use super::*;
 use crate::bcolz::{Compressor, Shuffle};
 use crate::bytes::Scratch;

@@ -59,7 +59,7 @@ impl Default for WriteOptions {
 ///
 /// ```
 /// use pilaster::bcolz::Dataset;
-/// use pilaster::bcolz::write::{Builder, WriteOptions};
+/// use pilaster::bcolz::write::{Builder, FileSystem, WriteOptions};
 /// use pilaster::bytes::Scratch;
 /// use pilaster::column::{Once, convert};
 /// # #[cfg(feature = "filo")] {
@@ -69,7 +69,7 @@ impl Default for WriteOptions {
 /// let chunk = [6, 8, 0, 0, 8, 0, 1, 0, 1, 2, 0xfb, 101];
 /// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
 /// let dir = std::env::temp_dir().join(format!("pilaster-built-{}", std::process::id()));
-/// let mut builder = Builder::create(&dir, &WriteOptions::DEFAULT);
+/// let mut builder = Builder::create(FileSystem::default(), &dir, &WriteOptions::DEFAULT);
 /// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
 /// builder.finish()?;
 /// let dataset = Dataset::open(&dir)?;
@@ -96,33 +96,18 @@ pub struct Builder<D: Disk = FileSystem> {
     bytes: Vec<u8>,
 }
 
-impl Builder {
+impl<D: Disk> Builder<D> {
     /// A new dataset in `dir`, which must not exist yet.
-    pub fn create(dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
-        Builder::create_on(FileSystem::default(), dir, options)
+    pub fn create(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
+        Builder::new(Some((disk, dir.as_ref().into())), None, options)
     }
 
     /// More rows for the dataset in `dir`, of which the columns must have names and types.
     ///
     /// # Errors
-    /// Those of [`Writer::append_on`].
-    pub fn append(dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
-        Builder::append_on(FileSystem::default(), dir, options)
-    }
-}
-
-impl<D: Disk> Builder<D> {
-    /// [`create`](Builder::create) by the operations of `disk`.
-    pub fn create_on(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Self {
-        Builder::new(Some((disk, dir.as_ref().into())), None, options)
-    }
-
-    /// [`append`](Builder::append) by the operations of `disk`.
-    ///
-    /// # Errors
-    /// Those of [`Writer::append_on`].
-    pub fn append_on(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
-        Ok(Builder::new(None, Some(Writer::append_on(disk, dir)?), options))
+    /// Those of [`Writer::append`].
+    pub fn append(disk: D, dir: impl AsRef<Path>, options: &WriteOptions) -> Result<Self, Failure> {
+        Ok(Builder::new(None, Some(Writer::append(disk, dir)?), options))
     }
 
     fn new(place: Option<(D, PathBuf)>, writer: Option<Writer<D>>, options: &WriteOptions) -> Self {
@@ -159,10 +144,10 @@ impl<D: Disk> Builder<D> {
         let spec = Spec { inner: &inner, params, chunklen, expectedlen, ..Spec::new(&dtype) };
         if let Some((disk, dir)) = self.place.take() {
             if name.is_empty() {
-                self.writer = Some(Writer::create_array_on(disk, dir, &spec).map_err(WriteError::Sink)?);
+                self.writer = Some(Writer::create_array(disk, dir, &spec).map_err(WriteError::Sink)?);
                 return Ok(());
             }
-            self.writer = Some(Writer::create_table_on(disk, dir, b"").map_err(WriteError::Sink)?);
+            self.writer = Some(Writer::create_table(disk, dir, b"").map_err(WriteError::Sink)?);
         }
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
         writer.add(name, &spec).map_err(WriteError::Sink)?;

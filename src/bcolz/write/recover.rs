@@ -5,6 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::vec;
 
+use super::disk::FileSystem;
 use super::writer::{Spec, Writer};
 use crate::bcolz::dataset::{Array, Dataset};
 use crate::bcolz::meta::Storage;
@@ -22,7 +23,7 @@ use crate::error::Failure;
 pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure> {
     let mut writer = None;
     if dataset.is_table() {
-        writer = Some(Writer::create_table(&dir, dataset.attrs())?);
+        writer = Some(Writer::create_table(FileSystem::default(), &dir, dataset.attrs())?);
     }
     for array in dataset.arrays() {
         let path = array.dir().join("meta/storage");
@@ -45,7 +46,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
             Some(writer) => {
                 writer.add(array.name(), &spec)?;
             }
-            None => writer = Some(Writer::create_array(&dir, &spec)?),
+            None => writer = Some(Writer::create_array(FileSystem::default(), &dir, &spec)?),
         }
     }
     let mut rows = 0u64;

@@ -53,17 +53,17 @@ impl<'a> Spec<'a> {
 ///
 /// ```
 /// use pilaster::bcolz::Dataset;
-/// use pilaster::bcolz::write::{Spec, Writer};
+/// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
 ///
 /// let dir = std::env::temp_dir().join(format!("pilaster-{}", std::process::id()));
-/// let mut writer = Writer::create_table(&dir, b"{}")?;
+/// let mut writer = Writer::create_table(FileSystem::default(), &dir, b"{}")?;
 /// let id = writer.add("id", &Spec::new("int16"))?;
 /// let word = writer.add("word", &Spec::new("|S3"))?;
 /// writer.put(id, &[1, 0, 2, 0])?;
 /// writer.put(word, b"onetwo")?;
 /// writer.finish()?;
 ///
-/// let mut writer = Writer::append(&dir)?;
+/// let mut writer = Writer::append(FileSystem::default(), &dir)?;
 /// writer.put(id, &[3, 0])?;
 /// writer.put(word, b"six")?;
 /// writer.finish()?;
@@ -82,51 +82,25 @@ pub struct Writer<D: Disk = FileSystem> {
     table: bool,
 }
 
-impl Writer {
+impl<D: Disk> Writer<D> {
     /// A new array in `dir`, which must not exist yet. It is column 0.
     ///
     /// # Errors
-    /// Those of [`create_array_on`](Self::create_array_on).
-    pub fn create_array(dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
-        Writer::create_array_on(FileSystem::default(), dir, spec)
+    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
+    /// not finish, `NAME.partial`; those of [`add`](Self::add).
+    pub fn create_array(disk: D, dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
+        let (mut writer, begun) = Writer::create(disk, dir.as_ref(), false)?;
+        writer.array("", &begun, spec)?;
+        Ok(writer)
     }
 
     /// A new table in `dir`, which must not exist yet, with attributes: a JSON object, or nothing. It has no
     /// columns so far.
     ///
     /// # Errors
-    /// Those of [`create_table_on`](Self::create_table_on).
-    pub fn create_table(dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
-        Writer::create_table_on(FileSystem::default(), dir, attrs)
-    }
-
-    /// More rows for the dataset in `dir`.
-    ///
-    /// # Errors
-    /// Those of [`append_on`](Self::append_on).
-    pub fn append(dir: impl AsRef<Path>) -> Result<Self, Failure> {
-        Writer::append_on(FileSystem::default(), dir)
-    }
-}
-
-impl<D: Disk> Writer<D> {
-    /// [`create_array`](Writer::create_array) by the operations of `disk`.
-    ///
-    /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
-    /// not finish, `NAME.partial`; those of [`add`](Self::add).
-    pub fn create_array_on(disk: D, dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
-        let (mut writer, begun) = Writer::create(disk, dir.as_ref(), false)?;
-        writer.array("", &begun, spec)?;
-        Ok(writer)
-    }
-
-    /// [`create_table`](Writer::create_table) by the operations of `disk`.
-    ///
-    /// # Errors
     /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
     /// not finish, `NAME.partial`; [`Kind::WrongType`] for attributes that are no JSON object.
-    pub fn create_table_on(disk: D, dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
+    pub fn create_table(disk: D, dir: impl AsRef<Path>, attrs: &[u8]) -> Result<Self, Failure> {
         let (mut writer, begun) = Writer::create(disk, dir.as_ref(), true)?;
         writer.attributes(&begun, attrs)?;
         Ok(writer)
@@ -143,11 +117,11 @@ impl<D: Disk> Writer<D> {
         Ok((writer, begun))
     }
 
-    /// [`append`](Writer::append) by the operations of `disk`.
+    /// More rows for the dataset in `dir`.
     ///
     /// # Errors
     /// Those of [`Dataset::open`]; the leftover of an array if it is missing or wrong.
-    pub fn append_on(disk: D, dir: impl AsRef<Path>) -> Result<Self, Failure> {
+    pub fn append(disk: D, dir: impl AsRef<Path>) -> Result<Self, Failure> {
         let dataset = Dataset::open(&dir)?;
         let mut writer = Writer {
             files: Files::new(disk, true),

@@ -127,11 +127,6 @@ impl<'w, E: Endian, F: NorFlash, C: Compress> Log<'w, E, F, C> {
         self.file.sink().flash()
     }
 
-    /// The flash, without the rows that were not flushed.
-    pub fn into_flash(self) -> F {
-        self.file.into_sink().into_flash()
-    }
-
     /// Adds a row to `extent`, which is flushed first if the row does not fit.
     ///
     /// # Errors

@@ -47,12 +47,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Reads the header of an extent that begins at offset `at`; `bytes` begin there.
-    ///
-    /// # Errors
-    /// [`Kind::Truncated`], or [`Kind::Invalid`] with the field that no extent has so: a part of
-    /// 512 MiB, a negative number of records, a pool without its start, a type without a name.
-    pub fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Header> {
+    /// As [`Order::header`](super::Order::header).
+    pub(crate) fn of<E: Endian>(bytes: &[u8], at: u64) -> Result<Header> {
         Header::read(bytes, at, E::IS_NATIVE)
     }
 
@@ -229,7 +225,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     /// The extent at the start of `bytes`, which lie at offset `at` of the file and may go on behind it.
     ///
     /// # Errors
-    /// Those of [`Header::of`], and [`Kind::Truncated`] if the extent ends behind the bytes.
+    /// Those of [`Order::header`](super::Order::header), and [`Kind::Truncated`] if the extent ends behind the bytes.
     pub fn of(bytes: &'a [u8], at: u64) -> Result<Self> {
         Ok(Extent { stored: Stored::of(bytes, at, E::IS_NATIVE)?, order: PhantomData })
     }

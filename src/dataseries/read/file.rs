@@ -209,12 +209,6 @@ pub struct Extents<'a, E> {
 }
 
 impl<E: Endian> Extents<'_, E> {
-    /// Offset of the next extent, or behind the last one that was given.
-    #[must_use]
-    pub const fn at(&self) -> u64 {
-        self.at
-    }
-
     /// What follows the last extent; `None` until it was given, and after an error.
     #[must_use]
     pub const fn end(&self) -> Option<End> {

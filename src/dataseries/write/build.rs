@@ -1,6 +1,7 @@
 //! Tables of any format into DataSeries files.
 
-use super::{Attributes, Compress, ExtentBuffer, TypeXml, WriteError, Writer};
+use super::xml::{Attributes, TypeXml};
+use super::{Compress, ExtentBuffer, WriteError, Writer};
 use crate::bytes::{Endian, Sink};
 use crate::column::{Batch, Build, Column, Feed, Part, Type, Unit};
 use crate::dataseries::FieldType;

@@ -29,7 +29,7 @@ mod room;
 mod schema;
 mod spec;
 mod writer;
-mod xml;
+pub(crate) mod xml;
 
 #[cfg(feature = "embedded-io-async-07")]
 pub use asynchronous::AsyncWriter;
@@ -46,7 +46,6 @@ pub use resume::{Rest, Resume};
 pub use rewrite::{Repack, rewrite};
 pub use schema::{Of, Record, Schema};
 pub use writer::Writer;
-pub use xml::{Attributes, TypeXml};
 
 pub use crate::bytes::WriteError;
 

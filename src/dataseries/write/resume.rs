@@ -112,13 +112,7 @@ impl Resume {
         self.at
     }
 
-    /// Data extents that are whole.
-    #[must_use]
-    pub const fn extents(&self) -> usize {
-        self.extents
-    }
-
-    /// Rows in them, of all types together.
+    /// Rows in the extents that are whole, of all types together.
     #[must_use]
     pub const fn rows(&self) -> u64 {
         self.rows

@@ -111,12 +111,6 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.out.sink()
     }
 
-    /// The sink, without index and trailer.
-    #[cfg(feature = "embedded-storage-03")]
-    pub(in crate::dataseries) fn into_sink(self) -> S {
-        self.out.into_sink()
-    }
-
     /// Begins another file in the same sink, or goes on with one that has `at` bytes and so many extents.
     #[cfg(feature = "embedded-storage-03")]
     pub(in crate::dataseries) fn restart(&mut self, at: u64, extents: usize) {

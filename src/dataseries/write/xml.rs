@@ -15,8 +15,8 @@ use crate::error::{Error, Kind, Result, What};
 ///
 /// ```
 /// use pilaster::bytes::{Scratch, SliceSink};
-/// use pilaster::dataseries::write::{Attributes, TypeXml};
 /// use pilaster::dataseries::{ExtentType, Field, FieldType, Options};
+/// use pilaster::unstable::dataseries::xml::{Attributes, TypeXml};
 ///
 /// let mut buffer = [0; 256];
 /// let mut xml = TypeXml::begin(SliceSink::new(&mut buffer), "R&D", "example.org", (1, 0), Options::DEFAULT)?;
