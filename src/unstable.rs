@@ -87,8 +87,6 @@ pub mod dataseries {
 #[cfg(feature = "filo")]
 pub mod filo {
     expose! {
-        /// The room that each encoding takes.
-        len: filo::write::len;
         /// The choices of the original's builders.
         original: filo::write::original;
         /// Numbers of the format.

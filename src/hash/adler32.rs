@@ -41,10 +41,6 @@ pub fn adler32(bytes: &[u8]) -> u32 {
 ///     state.update(piece);
 /// }
 /// assert_eq!(state.value(), 0x024d_0127);
-/// // A stored value can be continued.
-/// let mut more = Adler32::from_value(state.value());
-/// more.update(b"d");
-/// assert_eq!(more.value(), pilaster::unstable::hash::adler32(b"abcd"));
 /// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
@@ -66,12 +62,6 @@ impl Adler32 {
     #[must_use]
     pub const fn new() -> Self {
         Adler32 { sum: 1, sums: 0 }
-    }
-
-    /// Behind bytes whose Adler-32 is `value`.
-    #[must_use]
-    pub const fn from_value(value: u32) -> Self {
-        Adler32 { sum: (value & 0xffff) % MOD, sums: (value >> 16) % MOD }
     }
 
     /// Takes the next bytes.

@@ -17,11 +17,11 @@
 //! ```
 //! use pilaster::unstable::meta::proto::Message;
 //!
-//! // Field 1 = 17, field 3 = a message whose field 2 is the zigzag number -7.
+//! // Field 1 = 17, field 3 = a message whose field 2 is 13.
 //! let message = Message::new(&[0x08, 17, 0x1a, 2, 0x10, 13]);
 //! assert_eq!(message.uint(1)?, Some(17));
 //! let inner = message.message(3)?.unwrap();
-//! assert_eq!(inner.sint(2)?, Some(-7));
+//! assert_eq!(inner.uint(2)?, Some(13));
 //! assert_eq!(inner.uint(9)?, None);
 //! # Ok::<(), pilaster::Error>(())
 //! ```
@@ -134,14 +134,6 @@ impl<'a> Message<'a> {
             }
         }
         Ok(())
-    }
-
-    /// A zigzag integer (`sint64`).
-    ///
-    /// # Errors
-    /// See the [module page](self).
-    pub fn sint(&self, number: u32) -> Result<Option<i64>> {
-        Ok(self.uint(number)?.map(unzigzag))
     }
 
     /// A message, string or bytes.
@@ -273,7 +265,7 @@ mod tests {
     #[test]
     fn numbers_of_every_kind() {
         let message = Message::new_at(&[0x18, 0x0d, 0x2d, 0, 0, 0xc0, 0x3f, 0x31, 0, 0, 0, 0, 0, 0, 0, 0x40], 100);
-        assert_eq!(message.sint(3), Ok(Some(-7)));
+        assert_eq!(message.uint(3).map(|number| number.map(unzigzag)), Ok(Some(-7)));
         assert!(matches!(message.field(5), Ok(Some(Value::Fixed32(bits))) if f32::from_bits(bits) == 1.5));
         assert!(matches!(message.field(6), Ok(Some(Value::Fixed64(bits))) if f64::from_bits(bits) == 2.0));
         let max = Message::new(&[0x20, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01]);

@@ -37,7 +37,7 @@ fn message(message_: Message<'_>, depth: u32) {
         if let Ok(field) = field {
             assert_eq!(field.is_some(), last.is_some());
         }
-        let _ = (message_.uint(number), message_.sint(number), message_.uint32(number), message_.message(number));
+        let _ = (message_.uint(number), message_.uint32(number), message_.message(number));
         let mut count = 0;
         let _ = message_.uints(number, |_| {
             count += 1;

@@ -6,7 +6,7 @@ use super::super::raw::{HEADER_LEN, Packing};
 /// The most bytes that a chunk of `rows` rows takes, whatever the values. `text_bytes` is the length
 /// of all strings together; numbers ignore it.
 ///
-/// Booleans are counted as numbers of 64 bits here: `boolean_len` is the tighter bound.
+/// Booleans are counted as numbers of 64 bits here.
 ///
 /// ```
 /// use pilaster::filo::Packing;
@@ -19,111 +19,73 @@ use super::super::raw::{HEADER_LEN, Packing};
 pub const fn max_len(encoding: Encoding, rows: usize, text_bytes: usize) -> usize {
     match encoding {
         Encoding::Empty => HEADER_LEN,
-        Encoding::Simple(packing) => simple_len(packing, rows),
+        Encoding::Simple(packing) => flat_len(40, packing.bytes(rows), rows),
         Encoding::Const(packing) => flat_len(40, packing.bytes(1), rows),
-        Encoding::Diff(packing) => diff_len(packing, rows),
-        Encoding::DiffDateTime { millis, zones } => date_time_len(millis, zones, rows),
-        Encoding::SimpleString => simple_string_len(rows, text_bytes),
+        Encoding::Diff(packing) => flat_len(52, packing.bytes(rows), rows),
+        Encoding::DiffDateTime { millis, zones } => {
+            let zones = match zones {
+                Some(zones) => zones.bytes(rows).saturating_add(7),
+                None => 0,
+            };
+            flat_len(68, zones.saturating_add(millis.bytes(rows)), rows)
+        }
+        Encoding::SimpleString => flat_len(28, strings_len(rows, text_bytes), rows),
         Encoding::ConstString => flat_len(32, text_bytes.saturating_add(5), rows),
-        Encoding::DictString(packing) => dict_string_len(packing, rows, text_bytes),
+        // All strings may be different.
+        Encoding::DictString(packing) => {
+            let block = strings_len(rows.saturating_add(1), text_bytes);
+            block.saturating_add(packing.bytes(rows)).saturating_add(HEADER_LEN + 36 + 4 + 3)
+        }
         Encoding::Packed(packing) => packed_len(packing, rows),
         Encoding::Masked(packing) => masked_len(packing, rows),
-        Encoding::Repeated => repeated_len(text_bytes),
+        Encoding::Repeated => {
+            let value = if text_bytes < 8 { 8 } else { text_bytes };
+            value.saturating_add(HEADER_LEN + 4)
+        }
         Encoding::DeltaDelta(packing) => delta_delta_len(packing, rows),
         Encoding::Utf8 => utf8_len(rows, text_bytes),
         Encoding::FixedMaxUtf8 => fixed_max_len(rows, text_bytes),
-        Encoding::DictUtf8(packing) => dict_utf8_len(packing, rows, text_bytes),
+        // All strings may be long and different.
+        Encoding::DictUtf8(packing) => {
+            let dictionary = utf8_len(rows.saturating_add(1), text_bytes);
+            dictionary.saturating_add(packing.bytes(rows)).saturating_add(8 + 4)
+        }
     }
-}
-
-/// Most bytes of a [`Simple`](Encoding::Simple) chunk of numbers.
-#[must_use]
-pub const fn simple_len(packing: Packing, rows: usize) -> usize {
-    flat_len(40, packing.bytes(rows), rows)
-}
-
-/// Most bytes of a [`Simple`](Encoding::Simple) chunk of booleans.
-#[must_use]
-pub const fn boolean_len(rows: usize) -> usize {
-    flat_len(40, mask_bytes(rows), rows)
-}
-
-/// Most bytes of a [`Diff`](Encoding::Diff) chunk.
-#[must_use]
-pub const fn diff_len(packing: Packing, rows: usize) -> usize {
-    flat_len(52, packing.bytes(rows), rows)
-}
-
-/// Most bytes of a [`DiffDateTime`](Encoding::DiffDateTime) chunk.
-#[must_use]
-pub const fn date_time_len(millis: Packing, zones: Option<Packing>, rows: usize) -> usize {
-    let zones = match zones {
-        Some(zones) => zones.bytes(rows).saturating_add(7),
-        None => 0,
-    };
-    flat_len(68, zones.saturating_add(millis.bytes(rows)), rows)
-}
-
-/// Most bytes of a [`SimpleString`](Encoding::SimpleString) chunk.
-#[must_use]
-pub const fn simple_string_len(rows: usize, text_bytes: usize) -> usize {
-    flat_len(28, strings_len(rows, text_bytes), rows)
-}
-
-/// Most bytes of a [`DictString`](Encoding::DictString) chunk, were all strings different.
-#[must_use]
-pub const fn dict_string_len(packing: Packing, rows: usize, text_bytes: usize) -> usize {
-    let block = strings_len(rows.saturating_add(1), text_bytes);
-    block.saturating_add(packing.bytes(rows)).saturating_add(HEADER_LEN + 36 + 4 + 3)
 }
 
 /// Most bytes of a [`Packed`](Encoding::Packed) chunk; they are the exact number.
 #[must_use]
-pub const fn packed_len(packing: Packing, rows: usize) -> usize {
+pub(super) const fn packed_len(packing: Packing, rows: usize) -> usize {
     packing.bytes(rows).saturating_add(HEADER_LEN + 4)
 }
 
 /// Most bytes of a [`Masked`](Encoding::Masked) chunk; they are the exact number.
 #[must_use]
-pub const fn masked_len(packing: Packing, rows: usize) -> usize {
+pub(super) const fn masked_len(packing: Packing, rows: usize) -> usize {
     packed_len(packing, rows).saturating_add(mask_bytes(rows)).saturating_add(4)
-}
-
-/// Most bytes of a [`Repeated`](Encoding::Repeated) chunk.
-#[must_use]
-pub const fn repeated_len(text_bytes: usize) -> usize {
-    let value = if text_bytes < 8 { 8 } else { text_bytes };
-    value.saturating_add(HEADER_LEN + 4)
 }
 
 /// Most bytes of a [`DeltaDelta`](Encoding::DeltaDelta) chunk; they are the exact number.
 #[must_use]
-pub const fn delta_delta_len(packing: Packing, rows: usize) -> usize {
+pub(super) const fn delta_delta_len(packing: Packing, rows: usize) -> usize {
     packed_len(packing, rows).saturating_add(12)
 }
 
 /// Most bytes of a [`Utf8`](Encoding::Utf8) chunk, were all strings long.
 #[must_use]
-pub const fn utf8_len(rows: usize, text_bytes: usize) -> usize {
+const fn utf8_len(rows: usize, text_bytes: usize) -> usize {
     rows.saturating_mul(8).saturating_add(text_bytes).saturating_add(HEADER_LEN + 4)
 }
 
 /// Most bytes of a [`FixedMaxUtf8`](Encoding::FixedMaxUtf8) chunk, were one string all of the text.
 #[must_use]
-pub const fn fixed_max_len(rows: usize, text_bytes: usize) -> usize {
+pub(super) const fn fixed_max_len(rows: usize, text_bytes: usize) -> usize {
     let slot = match text_bytes {
         0 => 2,
         n if n < 254 => n.saturating_add(1),
         _ => 255,
     };
     rows.saturating_mul(slot).saturating_add(HEADER_LEN + 1)
-}
-
-/// Most bytes of a [`DictUtf8`](Encoding::DictUtf8) chunk, were all strings long and different.
-#[must_use]
-pub const fn dict_utf8_len(packing: Packing, rows: usize, text_bytes: usize) -> usize {
-    let dictionary = utf8_len(rows.saturating_add(1), text_bytes);
-    dictionary.saturating_add(packing.bytes(rows)).saturating_add(8 + 4)
 }
 
 /// Bytes of the NA words, or of booleans, of `rows` rows.

@@ -42,8 +42,7 @@ mod dictionary;
 mod encode;
 mod flat;
 mod flat_strings;
-#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests and benches use it"))]
-pub(crate) mod len;
+mod len;
 mod mask;
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests and benches use it"))]
 pub(crate) mod original;
