@@ -68,91 +68,66 @@ fn finish_simple(store: Store<'_>, packing: Packing) -> Result<&[u8]> {
     })
 }
 
-/// Floats, one by one, as a [`Simple`](Encoding::Simple) vector.
-#[derive(Debug)]
-pub struct Floats<'b>(Store<'b>);
+/// The writers of one [`Store`]: they differ in the type of a row, in its cell, and in the packing that is written.
+macro_rules! simple_writers {
+    ($($(#[$doc:meta])* $name:ident of $value:ty: $cell:expr, $shape:expr, $packing:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug)]
+        pub struct $name<'b>(Store<'b>);
 
-impl<'b> Floats<'b> {
-    const SHAPE: Shape = shape(SIMPLE_END, Packing::U32);
+        impl<'b> $name<'b> {
+            /// An empty vector.
+            #[must_use]
+            pub const fn new(buffer: &'b mut [u8]) -> Self {
+                $name(Store::new(buffer, $shape))
+            }
 
-    /// An empty vector.
-    #[must_use]
-    pub const fn new(buffer: &'b mut [u8]) -> Self {
-        Floats(Store::new(buffer, Self::SHAPE))
-    }
+            /// Bytes of a buffer that has room for so many rows.
+            #[must_use]
+            pub const fn max_len(rows: usize) -> usize {
+                $shape.len(rows)
+            }
+        }
 
-    /// Bytes of a buffer that has room for so many rows.
-    #[must_use]
-    pub const fn max_len(rows: usize) -> usize {
-        Self::SHAPE.len(rows)
-    }
+        impl<'b> Append<'b> for $name<'b> {
+            type Value<'v> = $value;
+
+            rows_and_room!(0);
+
+            fn push(&mut self, value: $value) -> Result<()> {
+                let cell: fn($value) -> u64 = $cell;
+                self.0.push(cell(value), true)
+            }
+
+            fn push_na(&mut self) -> Result<()> {
+                self.0.push(0, false)
+            }
+
+            fn finish(self) -> Result<&'b [u8]> {
+                finish_simple(self.0, Packing::$packing)
+            }
+        }
+    )*};
 }
 
-impl<'b> Append<'b> for Floats<'b> {
-    type Value<'v> = f32;
-
-    rows_and_room!(0);
-
-    fn push(&mut self, value: f32) -> Result<()> {
-        self.0.push(value.to_bits().into(), true)
-    }
-
-    fn push_na(&mut self) -> Result<()> {
-        self.0.push(0, false)
-    }
-
-    fn finish(self) -> Result<&'b [u8]> {
-        finish_simple(self.0, Packing::U32)
-    }
-}
-
-/// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector.
-///
-/// ```
-/// use pilaster::filo::write::append::{Append, Booleans};
-///
-/// let mut buffer = [0; Booleans::max_len(64)];
-/// let mut switches = Booleans::new(&mut buffer);
-/// while switches.room() > 0 {
-///     switches.push(switches.rows() % 3 == 0)?;
-/// }
-/// assert_eq!(switches.rows(), 64);
-/// assert_eq!(switches.finish()?.len(), 68, "no row is missing: a mask is not kept");
-/// # Ok::<(), pilaster::Error>(())
-/// ```
-#[derive(Debug)]
-pub struct Booleans<'b>(Store<'b>);
-
-impl<'b> Booleans<'b> {
-    /// An empty vector. Room is counted in whole words of 64 rows.
-    #[must_use]
-    pub const fn new(buffer: &'b mut [u8]) -> Self {
-        Booleans(Store::new(buffer, BITS))
-    }
-
-    /// Bytes of a buffer that has room for so many rows.
-    #[must_use]
-    pub const fn max_len(rows: usize) -> usize {
-        BITS.len(rows)
-    }
-}
-
-impl<'b> Append<'b> for Booleans<'b> {
-    type Value<'v> = bool;
-
-    rows_and_room!(0);
-
-    fn push(&mut self, value: bool) -> Result<()> {
-        self.0.push(value.into(), true)
-    }
-
-    fn push_na(&mut self) -> Result<()> {
-        self.0.push(0, false)
-    }
-
-    fn finish(self) -> Result<&'b [u8]> {
-        finish_simple(self.0, Packing::W64)
-    }
+simple_writers! {
+    /// Floats, one by one, as a [`Simple`](Encoding::Simple) vector.
+    Floats of f32: |value| value.to_bits().into(), shape(SIMPLE_END, Packing::U32), U32;
+    /// Booleans, one by one, as a [`Simple`](Encoding::Simple) vector. Room is counted in whole words of 64 rows.
+    ///
+    /// ```
+    /// use pilaster::filo::write::append::{Append, Booleans};
+    ///
+    /// let mut buffer = [0; Booleans::max_len(64)];
+    /// let mut switches = Booleans::new(&mut buffer);
+    /// while switches.room() > 0 {
+    ///     switches.push(switches.rows() % 3 == 0)?;
+    /// }
+    /// assert_eq!(switches.rows(), 64);
+    /// assert_eq!(switches.finish()?.len(), 68, "no row is missing: a mask is not kept");
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    Booleans of bool: u64::from, BITS, W64;
 }
 
 /// Differences to a base that is known beforehand.
