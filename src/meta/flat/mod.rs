@@ -203,7 +203,7 @@ impl<'a> Flat<'a> {
 }
 
 /// What an offset in a vector can lead to: a table or a string.
-pub trait Target<'a>: Sized {
+pub trait Target<'a>: Copy {
     /// What lies at `pos`.
     ///
     /// # Errors

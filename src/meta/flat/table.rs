@@ -132,7 +132,7 @@ impl<'a> Table<'a> {
     /// See the [module page](super).
     #[inline]
     pub fn linked<T: Target<'a>>(&self, field: u8) -> Result<Option<Linked<'a, T>>> {
-        Ok(self.links(field)?.map(Linked::as_other))
+        Ok(self.links(field)?.map(Linked::retyped))
     }
 
     /// The member of a union whose tag is `field` and whose value is the field after it; `None` if

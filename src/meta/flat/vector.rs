@@ -6,19 +6,11 @@ use super::{Fixed, Flat, Pos, Run, Target, whole};
 use crate::error::{Error, Kind, Result, What};
 
 /// A vector whose elements, scalars or structs, lie side by side.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Inline<'a, T> {
     run: Run<'a>,
     of: PhantomData<T>,
 }
-
-impl<T> Clone for Inline<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Inline<'_, T> {}
 
 impl<'a, T> From<Run<'a>> for Inline<'a, T> {
     #[inline]
@@ -74,7 +66,7 @@ impl<'a, T: Fixed> Inline<'a, T> {
 }
 
 /// A vector whose elements, tables or strings, are reached by offsets.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Linked<'a, T> {
     flat: Flat<'a>,
     start: u32,
@@ -82,18 +74,10 @@ pub struct Linked<'a, T> {
     of: PhantomData<T>,
 }
 
-impl<T> Clone for Linked<'_, T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-
-impl<T> Copy for Linked<'_, T> {}
-
 impl<'a, T> Linked<'a, T> {
     /// The same offsets, to something else.
     #[inline]
-    pub(crate) fn as_other<U>(self) -> Linked<'a, U> {
+    pub(crate) fn retyped<U>(self) -> Linked<'a, U> {
         Linked { flat: self.flat, start: self.start, len: self.len, of: PhantomData }
     }
 }
