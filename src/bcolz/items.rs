@@ -121,7 +121,7 @@ impl<'p> column::Part for ItemsPart<'p> {
     fn column(&self, k: usize) -> Result<Column<'p>> {
         match k {
             0 => Ok(self.0),
-            _ => Err(Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, 1)),
+            _ => Err(column::no_column(k, 1)),
         }
     }
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::dataset::{Array, Dataset, Files, too_large};
 use super::{Column, Dtype, salvage};
 use crate::bytes::{Scratch, saturated};
-use crate::column::{self, Span};
+use crate::column::{self, Span, no_column};
 use crate::error::{Cause, Error, Failure, Kind, Result, What};
 
 /// The rows of a dataset.
@@ -206,11 +206,6 @@ impl<'p> Part<'p> {
         let data = range(slot.at, slot.len).and_then(|range| self.data.get(range)).unwrap_or_default();
         (data, range(slot.spans, self.rows).and_then(|range| self.spans.get(range)).unwrap_or_default())
     }
-
-    #[cold]
-    fn no_column(&self, k: usize) -> Error {
-        Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.arrays.len() as u64)
-    }
 }
 
 impl<'p> column::Part for Part<'p> {
@@ -225,11 +220,11 @@ impl<'p> column::Part for Part<'p> {
     }
 
     fn name(&self, k: usize) -> Result<&str> {
-        self.arrays.get(k).map(Array::name).ok_or_else(|| self.no_column(k))
+        self.arrays.get(k).map(Array::name).ok_or_else(|| no_column(k, self.arrays.len()))
     }
 
     fn column(&self, k: usize) -> Result<Column<'p>> {
-        let Some(array) = self.arrays.get(k) else { return Err(self.no_column(k)) };
+        let Some(array) = self.arrays.get(k) else { return Err(no_column(k, self.arrays.len())) };
         let (data, spans) = self.bytes(k);
         let column = match array.dtype() {
             Dtype::Object => Column::of_objects(spans, data),

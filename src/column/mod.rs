@@ -65,6 +65,8 @@ pub use collect::FromColumn;
 pub use convert::{Build, Feed, convert};
 #[cfg(feature = "alloc")]
 pub use memory::Memory;
+#[allow(unused_imports, reason = "formats use it")]
+pub(crate) use table::no_column;
 pub use table::{Column, Dictionary, Once, Part, Table, fit};
 pub use types::{Prim, Type, Unit};
 pub use validity::Validity;

@@ -300,6 +300,13 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
     }
 }
 
+/// That there are `count` columns, and none with number `k`.
+#[allow(dead_code, reason = "formats use it")]
+#[cold]
+pub(crate) fn no_column(k: usize, count: usize) -> Error {
+    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, count as u64)
+}
+
 #[cold]
 fn no_child(k: usize, count: usize) -> Error {
     Error::needing(Kind::OutOfRange, What::CHILD, k as u64, count as u64)

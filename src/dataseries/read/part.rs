@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::cells;
 use super::pool::Pool;
 use crate::bytes::{Scratch, low32};
-use crate::column::{self, Batch, Fact, Prim, Span, Spans, Type, Validity, Values, VarBytes, Zone};
+use crate::column::{self, Batch, Fact, Prim, Span, Spans, Type, Validity, Values, VarBytes, Zone, no_column};
 use crate::dataseries::layout::{Bit, FieldType, Slot};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::Cell;
@@ -72,11 +72,11 @@ impl<'s> column::Part for Part<'s> {
     }
 
     fn name(&self, k: usize) -> Result<&str> {
-        self.ty.field(k).map(|field| field.name).ok_or_else(|| self.no_column(k))
+        self.ty.field(k).map(|field| field.name).ok_or_else(|| no_column(k, self.width()))
     }
 
     fn column(&self, k: usize) -> Result<Column<'s>> {
-        let field = self.ty.records().get(k).ok_or_else(|| self.no_column(k))?;
+        let field = self.ty.records().get(k).ok_or_else(|| no_column(k, self.width()))?;
         Ok(Column {
             records: self.records,
             size: self.ty.layout().record_len(),
@@ -85,13 +85,6 @@ impl<'s> column::Part for Part<'s> {
             ty: field.ty(),
             slot: field.slot(),
         })
-    }
-}
-
-impl Part<'_> {
-    #[cold]
-    fn no_column(&self, k: usize) -> Error {
-        Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.ty.records().len() as u64)
     }
 }
 

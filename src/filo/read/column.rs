@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::numbers::{NO_ZONE, Numbers};
 use super::{Data, Vector};
 use crate::bytes::{Bits, Scratch};
-use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes};
+use crate::column::{self, Batch, Dictionary, Prim, Spans, Type, Validity, Values, VarBytes, no_column};
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::Element;
@@ -251,9 +251,4 @@ fn nonzero<'s>(codes: &[u32], scratch: &mut Scratch<'s>) -> Result<Validity<'s>>
     let valid = scratch.take::<u8>(codes.len().div_ceil(8))?;
     bitmap::pack(codes, valid, |code| code != 0);
     Ok(Validity::Bits(Bits::new(valid, 0, codes.len())?))
-}
-
-#[cold]
-fn no_column(k: usize, count: usize) -> Error {
-    Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, count as u64)
 }

@@ -6,6 +6,7 @@ use super::field::Rules;
 use super::order::{Disjoint, disjoint, unique_names};
 use super::{Field, ReadOptions, Tail};
 use crate::bytes::Scratch;
+use crate::column::no_column;
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::jay as views;
 use crate::limits::{Depth, Fuel};
@@ -149,7 +150,7 @@ impl<'a> Meta<'a> {
 
     fn view(&self, k: usize) -> Result<views::Column<'a>> {
         if k >= self.width() {
-            return Err(Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, self.width() as u64));
+            return Err(no_column(k, self.width()));
         }
         self.columns.get(k)
     }
