@@ -33,12 +33,11 @@ impl<'s, C: Column + 's> AnyColumn<'s> for C {
     }
 
     fn child(&self, k: usize, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<()> {
-        tape.child(Column::child(self, k).as_ref()?, rows, scratch)
+        tape.child(&Column::child(self, k)?, rows, scratch)
     }
 
     fn batch(&self, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<usize> {
-        let batch = self.read(rows, scratch);
-        let batch = batch.as_ref()?;
+        let batch = self.read(rows, scratch)?;
         tape.batch(batch.first, batch.len, &batch.values, &batch.validity, &batch.of, scratch)?;
         Ok(batch.len)
     }

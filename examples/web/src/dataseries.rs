@@ -67,23 +67,21 @@ impl Series {
         let at = HEADER_LEN as u64;
         let left = source.len.saturating_sub(at);
         let header = FileRange { at, len: left.min(EXTENT_HEADER_LEN as u64) };
-        let span = order.header(pieces.get(header, What::DATASERIES_EXTENT)?, at).as_ref()?.span();
+        let span = order.header(pieces.get(header, What::DATASERIES_EXTENT)?, at)?.span();
         let types = FileRange { len: span.len.min(left), ..span };
         // Copies are made once all is there: a step that is made again would make them again.
         pieces.get(types, What::DATASERIES_EXTENT)?;
         if !source.sequential {
             let span = Trailer::span(source.len)?;
             let trailer = order.trailer(pieces.get(span, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
-            let extent = order.extent(pieces.keep(trailer.index, What::DATASERIES_EXTENT)?, trailer.index.at);
-            let extent = extent.as_ref()?;
+            let extent = order.extent(pieces.keep(trailer.index, What::DATASERIES_EXTENT)?, trailer.index.at)?;
             lasting(|scratch| {
                 let index = extent.index(&trailer, &ReadOptions::DEFAULT, scratch);
-                self.index = Some(*index.as_ref()?);
+                self.index = Some(index?);
                 Ok(())
             })?;
         }
-        let extent = order.extent(pieces.keep(types, What::DATASERIES_EXTENT)?, at);
-        let extent = extent.as_ref()?;
+        let extent = order.extent(pieces.keep(types, What::DATASERIES_EXTENT)?, at)?;
         lasting(|scratch| {
             self.types = extent.types(&ReadOptions::DEFAULT, scratch)?;
             Ok(())
@@ -132,13 +130,12 @@ impl Series {
                 missing.look(found);
                 continue;
             };
-            let header = self.order.header(bytes, span.at);
-            let header = header.as_ref()?;
+            let header = self.order.header(bytes, span.at)?;
             // What the index says of an extent, the extent must say, too.
             if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
                 return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, span.at));
             }
-            self.push(header, type_name)?;
+            self.push(&header, type_name)?;
         }
         missing.end()?;
         if last == index.len() {
@@ -153,7 +150,7 @@ impl Series {
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
         let span = FileRange { at, len: source.len.saturating_sub(at).min(most) };
         let bytes = pieces.get(span, What::DATASERIES_EXTENT)?;
-        match self.order.next(bytes, at).as_ref()? {
+        match &self.order.next(bytes, at)? {
             Next::End(end) => self.end = Some(end.at()),
             Next::Extent(header) => {
                 if header.span().end().is_none_or(|end| end > source.len) {
@@ -219,17 +216,15 @@ impl Series {
             }
         }
         let mut scratch = scratch.scope();
-        let extent = self.extent(header, call.pieces);
-        let extent = extent.as_ref()?;
+        let extent = self.extent(header, call.pieces)?;
         let ty = self.types.get(call.table);
         let ty = ty.as_ref().filter(|ty| ty.name().as_bytes() == extent.type_name());
         let ty = ty.ok_or_else(|| header.unknown_type())?;
-        let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut scratch);
-        let part = part.as_ref()?;
+        let part = extent.unpack(ty, &ReadOptions::DEFAULT, &mut scratch)?;
         let from = call.rows.start.saturating_sub(*first);
         let to = call.rows.end.saturating_sub(*first).min(part.rows());
         for k in call.columns() {
-            tape.column(part.column(k).as_ref()?, from..to, &mut scratch)?;
+            tape.column(&part.column(k)?, from..to, &mut scratch)?;
         }
         // No more than the call's.
         Ok(to.saturating_sub(from) as u32)

@@ -30,7 +30,7 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
         json.key("children").open(b'[');
         for k in 0..ty.children() {
             let name = if let Type::Struct(_) = ty { column.child_name(k)? } else { "" };
-            self::column(json, name, column.child(k).as_ref()?)?;
+            self::column(json, name, &column.child(k)?)?;
         }
         json.close(b']');
     }

@@ -34,13 +34,11 @@ impl Filo {
     }
 
     pub fn tables(&self, pieces: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let vector = self.vector(pieces, source);
-        let vector = vector.as_ref()?;
+        let vector = self.vector(pieces, source)?;
         describe::table(json, "", vector.rows());
         for k in 0..vector.width() {
             // It has no children.
-            let column = vector.column(k);
-            let column = column.as_ref()?;
+            let column = vector.column(k)?;
             describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
             json.close(b'}');
         }
@@ -49,11 +47,10 @@ impl Filo {
     }
 
     pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
-        let vector = self.vector(call.pieces, call.source);
-        let vector = vector.as_ref()?;
+        let vector = self.vector(call.pieces, call.source)?;
         let len = call.only(vector.rows())?;
         for k in call.columns() {
-            tape.column(vector.column(k).as_ref()?, call.rows.clone(), scratch)?;
+            tape.column(&vector.column(k)?, call.rows.clone(), scratch)?;
         }
         Ok(len)
     }

@@ -48,12 +48,11 @@ impl Vortex {
     }
 
     pub fn tables(&self, _: &Pieces, source: &Source, json: &mut Json) -> Result<()> {
-        let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT);
-        let part = file.as_ref()?.part();
-        let part = part.as_ref()?;
+        let file = File::open_pieces(&self.metadata, source.len, &Limits::DEFAULT)?;
+        let part = file.part()?;
         describe::table(json, "", part.rows());
         for k in 0..part.width() {
-            describe::column(json, part.name(k)?, part.column(k).as_ref()?)?;
+            describe::column(json, part.name(k)?, &part.column(k)?)?;
         }
         describe::end(json);
         Ok(())
@@ -61,14 +60,13 @@ impl Vortex {
 
     pub fn read(&self, call: &Call<'_>, tape: &mut Tape, scratch: &mut Scratch<'_>) -> Result<u32> {
         let all = self.pieces(call.pieces)?;
-        let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT);
-        let part = file.as_ref()?.part();
-        let part = part.as_ref()?;
+        let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT)?;
+        let part = file.part()?;
         let len = call.only(part.rows())?;
         // All segments of all columns are asked for at once.
         let mut missing = Missing::default();
         for k in call.columns() {
-            part.column(k).as_ref()?.segments(call.rows.clone(), &mut |span| {
+            part.column(k)?.segments(call.rows.clone(), &mut |span| {
                 missing.look(call.pieces.get(span, What::VORTEX_SEGMENT));
                 Ok(())
             })?;
@@ -76,7 +74,7 @@ impl Vortex {
         missing.end()?;
         let mut scratch = scratch.scope();
         for k in call.columns() {
-            tape.column(part.column(k).as_ref()?, call.rows.clone(), &mut scratch)?;
+            tape.column(&part.column(k)?, call.rows.clone(), &mut scratch)?;
         }
         Ok(len)
     }
