@@ -72,8 +72,6 @@ impl<'a> Stats<'a> {
     /// # Errors
     /// [`Kind::Lossy`] with the row whose UTC offset is no whole number of quarters, [`Kind::Misuse`]
     /// if there are not as many offsets as instants, and those of [`Mask::new`] and [`Strings::get`].
-    // Its stack is gone before a dictionary needs its own.
-    #[inline(never)]
     pub fn of(rows: &Rows<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         let first = mask.first();
