@@ -22,8 +22,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // On a microcontroller these are statics: the file, a place in the index for each extent, the rows that are not
     // yet written.
     let (mut flash, mut slots, mut rows) = ([0; 4096], [IndexSlot::EMPTY; 8], [0; 1024]);
-    let len = log(&mut flash, &mut slots, &mut rows).map_err(|why| format!("the log is full: {why:?}"))?;
-    let bytes = &flash[..len];
+    let bytes = log(&mut flash, &mut slots, &mut rows).map_err(|why| format!("the log is full: {why:?}"))?;
 
     // Any DataSeries reader opens it. This one compares the types with its own, and needs memory for one extent alone.
     let mut memory = [0; 4096];
@@ -34,19 +33,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         count += part.rows();
     }
     assert_eq!(count, 40);
-    println!("{count} rows in {len} bytes");
+    println!("{count} rows in {} bytes", bytes.len());
     if let Some(path) = std::env::args().nth(1) {
         std::fs::write(path, bytes)?;
     }
     Ok(())
 }
 
-/// Writes 40 rows into `flash`; how many bytes they take.
-fn log(
-    flash: &mut [u8],
+/// Writes 40 rows into `flash`, and returns the bytes of the file.
+fn log<'b>(
+    flash: &'b mut [u8],
     slots: &mut [IndexSlot],
     rows: &mut [u8],
-) -> Result<usize, pilaster::bytes::WriteError<pilaster::Error>> {
+) -> Result<&'b [u8], pilaster::bytes::WriteError<pilaster::Error>> {
     let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(flash), Descriptions::of::<Reading>(), slots);
     let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(rows))?;
     for i in 0..40 {
@@ -58,5 +57,5 @@ fn log(
         }
     }
     log.flush(&mut extent)?;
-    Ok(log.finish()?.len())
+    Ok(log.finish()?.into_written())
 }

@@ -33,12 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         // One part is enough here; its memory grows where it was too little.
         let mut memory = Memory::default();
         let part = loop {
-            if let Err(e) = table.next_part(&mut memory.scratch()) {
-                memory.grow(e)?;
-                continue;
+            match table.next_part(&mut memory.scratch()) {
+                Ok(part) => break part,
+                Err(e) => memory.grow(e)?,
             }
-            table.restart()?;
-            break table.next_part(&mut memory.scratch())?;
         };
         let Some(part) = part else { continue };
         println!("table {name:?}, first part of {} rows", part.rows());
@@ -62,7 +60,7 @@ fn first_rows(column: &impl Column) -> pilaster::Result<Vec<String>> {
                 Value::Null => "missing".to_owned(),
                 Value::Int(value) => value.to_string(),
                 Value::F64(value) => value.to_string(),
-                Value::Text(text) => String::from_utf8_lossy(text).into_owned(),
+                Value::Text(text) | Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
                 // Dates, lists and the like: what they are, `column.ty()` says.
                 other => format!("{other:?}"),
             })

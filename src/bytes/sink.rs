@@ -97,6 +97,12 @@ impl<'b> SliceSink<'b> {
         self.buffer.get(..self.len).unwrap_or(&[])
     }
 
+    /// The bytes so far, for as long as the buffer lives.
+    #[must_use]
+    pub fn into_written(self) -> &'b mut [u8] {
+        self.buffer.get_mut(..self.len).unwrap_or_default()
+    }
+
     /// How many bytes so far.
     #[must_use]
     pub const fn len(&self) -> usize {

@@ -13,9 +13,19 @@ use crate::error::{Error, Kind, Result, What};
 /// What rows of a column can be collected as: `bool`, integers, floats, `String`, `Vec<u8>`, and an `Option` of each
 /// for columns with missing rows.
 ///
-/// A number is taken as the type that it is stored as or as any wider one that loses nothing, as [`From`] says. Dates,
-/// times, timestamps and decimals are the integers that they are stored as. Byte strings are taken as `String` where
-/// they are UTF-8.
+/// A number is taken as the type that it is stored as or as any wider one that loses nothing:
+///
+/// | type | takes columns of |
+/// |---|---|
+/// | `i8`, `i16`, `i32`, `i64`, `i128` | integers that are no wider and have a sign, or are narrower |
+/// | `u8`, `u16`, `u32`, `u64` | integers without a sign that are no wider |
+/// | `f32` | `float16`, `float32`, integers of up to 16 bits |
+/// | `f64` | `float16`, `float32`, `float64`, integers of up to 32 bits |
+/// | `bool` | booleans |
+/// | `String` | texts, and byte strings that are UTF-8 |
+/// | `Vec<u8>` | texts and byte strings |
+///
+/// Dates, times, timestamps and decimals are the integers that they are stored as.
 ///
 /// The memory grows with the rows that are asked for, and a few bytes of a file can claim many rows: look at
 /// [`Column::rows`] before collecting a stranger's column. Too many for the allocator are a [`Kind::NoRoom`].

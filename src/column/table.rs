@@ -213,8 +213,11 @@ pub trait Column: Copy + Debug {
     where
         Self: 's;
 
-    /// What is known of the rows around `row` without reading them; `None` if that is nothing. What must be decoded for
-    /// it goes into `scratch`.
+    /// Returns what is known of the rows around `row` without reading them, or `None` if the format has nothing to say
+    /// or there is no such row. Statistics that must be decoded go into `scratch`.
+    ///
+    /// Rows are counted from the start of the part. To walk all zones, start at row 0 and continue at the end of
+    /// [`Zone::rows`].
     ///
     /// # Errors
     /// What is wrong with the statistics, [`Kind::NoRoom`].

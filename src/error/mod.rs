@@ -50,13 +50,15 @@ pub enum Kind {
     Overflow,
     /// A limit of [`Limits`](crate::limits::Limits) was reached. `need`: the limit.
     Limit,
-    /// Memory lent by the caller is too small. `need`: bytes needed in all.
+    /// Memory that the caller provided is too small. `need`: the size in bytes that a destination must have. In a
+    /// [`Scratch`](crate::bytes::Scratch) it is the size of the allocation that failed: enlarge the memory by as much
+    /// and try again.
     NoRoom,
     /// An index is not below the count. `at`: the index; `need`: the count.
     OutOfRange,
-    /// Bytes that must be text are not UTF-8. `at`: the first wrong byte.
+    /// Bytes that must be text are not UTF-8. `at`: the first wrong byte; `need`: 0.
     Utf8,
-    /// The chosen encoding cannot hold a value. `at`: the row.
+    /// The chosen encoding cannot hold a value. `at`: the row; `need`: 0.
     Lossy,
     /// A writer was called in the wrong order or with the wrong type. `at`: the row.
     Misuse,
