@@ -193,13 +193,17 @@ fn size<E: Endian>(len: usize) -> I32<E> {
 }
 
 /// A sink, and what is known of the bytes that went into it.
+///
+/// Errors are kept here: functions that write return [`Stopped`], and the public function that called them returns
+/// [`outcome`](Self::outcome), which takes the error out. With the error in every result, the image `dataseries_write`
+/// takes 4,280 B instead of 4,080 (4.9 %), more than its budget of 4,096.
 pub(super) struct Output<S: Sink> {
     sink: S,
     at: u64,
     chain: u32,
     /// The sink has failed: how much it has of what was written last is not known. Or the file is complete.
     broken: bool,
-    /// Why writing has stopped. Kept here, so that it passes through no result on its way.
+    /// Why writing has stopped.
     why: Result<(), WriteError<S::Error>>,
 }
 
