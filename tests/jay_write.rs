@@ -174,6 +174,7 @@ fn misuse_is_an_error() {
     };
     assert_eq!(refusal(begun().finish()).0, Kind::Misuse);
     assert_eq!(refusal(begun().batch(1, "b", 3, &column, &batch)).0, Kind::Misuse);
+    assert_eq!(refusal(begun().batch(0, "b", 3, &column, &batch)).0, Kind::Misuse);
     for name in ["", "a\nb", "\0"] {
         let mut writer = Builder::new(Vec::new(), &WriteOptions::DEFAULT).unwrap();
         assert_eq!(refusal(writer.batch(0, name, 0, &column, &batch)).1, What::JAY_NAME);

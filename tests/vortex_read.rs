@@ -14,7 +14,7 @@ use pilaster::vortex::Encoding;
 use pilaster::vortex::{DType, File};
 use pilaster_oracle::vortex as owned;
 
-use build::{bits, blob, count, dtype, le, longs, node, number, plain, text, texts, varint, why, with};
+use build::{bits, blob, count, dtype, le, longs, node, number, plain, text, texts, values, varint, why, with};
 
 /// ALP with patches at these rows: metadata e = f = 0, patches of u8 indices.
 fn alp(indices: &[u8]) -> Vec<u8> {
@@ -27,7 +27,7 @@ fn alp(indices: &[u8]) -> Vec<u8> {
 #[test]
 fn alp_patches_beyond_the_end_are_an_error() {
     let read = |indices: &[u8]| {
-        with(&alp(indices), &number(owned::PType::F64, false), 4, |_, column| column.to_vec::<f64>(0..4))
+        with(&alp(indices), &number(owned::PType::F64, false), 4, |_, column| values::<f64>(&column, 4))
     };
     assert_eq!(read(&[1]).unwrap()[1].to_bits(), 7);
     assert_eq!(read(&[1]).unwrap()[3], 4.0);

@@ -109,6 +109,12 @@ mod tests {
     }
 
     #[test]
+    fn a_product_of_all_ones_counts_as_too_large() {
+        assert_eq!(super::checked_product(3, 5), Some(15));
+        assert_eq!(super::checked_product(3, u64::MAX / 3), None);
+    }
+
+    #[test]
     fn lengths_beyond_memory_are_the_longest() {
         assert_eq!([7, u64::MAX].map(super::saturated), [7, usize::MAX]);
     }

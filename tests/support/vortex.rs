@@ -2,7 +2,7 @@
 #![allow(dead_code, reason = "each test file uses a part")]
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Part as _, Values};
+use pilaster::column::{Column as _, FromColumn, Part as _, Values};
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 use pilaster::vortex::Encoding;
@@ -86,10 +86,17 @@ pub fn with<R>(blob: &[u8], dtype: &[u8], rows: u64, look: impl FnOnce(&File<'_>
     look(&file, column)
 }
 
+/// Reads all rows at once in 64 KiB, which is enough for what a test makes and too little for what it only claims; then
+/// again as a vector.
+pub fn values<T: FromColumn>(column: &Column<'_>, rows: u64) -> Result<Vec<T>, Error> {
+    column.read(0..rows, &mut Scratch::new(&mut vec![0; 1 << 16]))?;
+    column.to_vec(0..rows)
+}
+
 /// Reads all rows as i64; verifying says the same.
 pub fn longs(blob: &[u8], rows: u64) -> Result<Vec<i64>, Error> {
     with(blob, &number(owned::PType::I64, false), rows, |file, column| {
-        let read = column.to_vec(0..rows);
+        let read = values(&column, rows);
         let verified = file.verify(&mut Scratch::new(&mut vec![0; 1 << 16]));
         assert_eq!(verified.is_ok(), read.is_ok());
         read
@@ -98,7 +105,7 @@ pub fn longs(blob: &[u8], rows: u64) -> Result<Vec<i64>, Error> {
 
 /// Reads all rows as text.
 pub fn texts(blob: &[u8], rows: u64) -> Result<Vec<String>, Error> {
-    with(blob, &text(), rows, |_, column| column.to_vec(0..rows))
+    with(blob, &text(), rows, |_, column| values(&column, rows))
 }
 
 /// What is wrong, and with what.

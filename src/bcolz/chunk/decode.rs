@@ -190,7 +190,8 @@ impl<'a> Chunk<'a> {
         self.decode_with(dst, scratch, every)
     }
 
-    /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`].
+    /// [`decode`](Self::decode) with the caller's choice of codecs, such as [`small`]. `streams` decodes one stream: its
+    /// arguments are the compressor, the stream, the destination and memory for temporaries; it returns the decoded length.
     ///
     /// # Errors
     /// Those of [`decode`](Self::decode).

@@ -9,8 +9,14 @@
 #![cfg_attr(feature = "std", doc = "| [`Writer`] | a dataset in its directory: created, or rows appended | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`Builder`] | columns of any format into a dataset | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`recover`] | what is whole of a damaged dataset, as a clean one | `std` |")]
-#![cfg_attr(feature = "std", doc = "| [`Disk`] | the file operations, for who keeps files elsewhere | `std` |")]
-#![cfg_attr(not(feature = "std"), doc = "| `Writer`, `Builder`, `Disk` | a dataset in its directory | feature `std` |")]
+#![cfg_attr(
+    feature = "std",
+    doc = "| [`Disk`], [`FileSystem`] | where the files go; `FileSystem::default()` is the operating system's | `std` |"
+)]
+#![cfg_attr(
+    not(feature = "std"),
+    doc = "| `Writer`, `Builder`, `Disk`, `FileSystem` | a dataset in its directory | feature `std` |"
+)]
 //!
 //! # What a crash leaves
 //!

@@ -169,8 +169,9 @@ impl Order {
     /// Reads the header of an extent that begins at offset `at`; `bytes` begin there.
     ///
     /// # Errors
-    /// [`Kind::Truncated`](crate::error::Kind::Truncated), or [`Kind::Invalid`](crate::error::Kind::Invalid) with the field that no extent has so: a part of
-    /// 512 MiB, a negative number of records, a pool without its start, a type without a name.
+    /// [`Kind::Truncated`](crate::error::Kind::Truncated), or [`Kind::Invalid`](crate::error::Kind::Invalid) with the field
+    /// that no extent has so: a part of 512 MiB, a negative number of records, a pool without its start, a type without a
+    /// name.
     pub fn header(self, bytes: &[u8], at: u64) -> Result<Header> {
         Header::read(bytes, at, self.is_native())
     }

@@ -25,7 +25,8 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 /// for, since it stands for a missing one there, is [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
 /// NaN is missing in Jay, and counts as such.
 ///
-/// Columns of one's own go through [`Build::batch`] with all of their batches, and [`Build::close`]. They may
+/// Columns of one's own go through [`Build::batch`] with all of their batches, and [`Build::close`]. A column without
+/// rows has one batch, which is empty. [`Build::open`] does nothing, and the row number of a batch is not used. Columns may
 /// arrive in any order. Strings go through twice, as [`Build::passes`] says: first their lengths are taken, then
 /// their characters.
 ///
@@ -89,7 +90,7 @@ impl<S: Sink> Builder<S> {
     /// another column is not over, or was `k`, too; [`Kind::Invalid`] for a name that is empty or holds a
     /// control character.
     fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<()> {
-        if self.open.as_ref().is_some_and(|open| open.k == k) {
+        if self.open.as_ref().is_some_and(|open| open.k == k && open.name == name) {
             return Ok(());
         }
         if self.open.is_some() || self.columns.iter().any(|(other, _)| *other == k) {
