@@ -234,7 +234,11 @@ pub fn put<const N: usize, const W: usize>(record: &mut [u8], cells: [u8; N]) {
     let Some(record) = record.first_chunk_mut::<N>() else { return };
     match (bytemuck::try_cast_mut::<_, [u32; W]>(record), bytemuck::try_cast(cells)) {
         (Ok(to), Ok(from)) if STRICT => *to = from,
-        _ if STRICT => copy(&cells, record),
+        _ if STRICT => {
+            // A copy that this way alone has, so that on the way above the cells need not lie in memory: a record takes 686
+            // instructions on a Cortex-M0, without the black box 778 (`.ci/firmware`).
+            copy(&core::hint::black_box(cells), record);
+        }
         _ => *record = cells,
     }
 }
