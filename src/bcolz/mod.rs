@@ -1,5 +1,7 @@
 //! bcolz: compressed columns in Blosc 1 chunks.
 //!
+//! Section numbers in comments refer to the description of the format, `docs/formats/bcolz.md`.
+//!
 //! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in a directory of its
 //! own. Rows lie in chunks, one file each.
 //!

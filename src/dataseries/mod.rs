@@ -1,5 +1,7 @@
 //! DataSeries v1: typed records in self-checking extents, one byte order per file.
 //!
+//! Section numbers in comments refer to the description of the format, `docs/formats/dataseries.md`.
+//!
 //! ```text
 //!   +0   file header   40 bytes: "DSv1", check values that show the byte order
 //!   40   type extent   the XML descriptions of all types, as records of "DataSeries: XmlType"

@@ -1,5 +1,7 @@
 //! Filo vectors: one column, one self-contained chunk of bytes.
 //!
+//! Section numbers in comments refer to the description of the format, `docs/formats/filo.md`.
+//!
 //! A chunk is a header word and a payload. It has no magic number, no checksum, no length, and **no
 //! element type**: the caller names the type, and keeps the chunk to the byte, since for most kinds
 //! the row count follows from its length.

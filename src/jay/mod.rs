@@ -1,5 +1,7 @@
 //! Jay: the frames of Python's datatable, columns side by side with their description at the end.
 //!
+//! Section numbers in comments refer to the description of the format, `docs/formats/jay.md`.
+//!
 //! ```text
 //!   0       signature    "JAY1" and four NUL
 //!   8       data         buffers, each at a multiple of 8

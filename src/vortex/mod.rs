@@ -1,5 +1,7 @@
 //! Vortex, container version 1: columns in trees of layouts and encodings, read without a heap.
 //!
+//! Section numbers in comments refer to the description of the format, `docs/formats/vortex.md`.
+//!
 //! ```text
 //! "VTXF" | segments (array blobs) | dtype | layout | statistics | footer | postscript | version, length, "VTXF"
 //!
