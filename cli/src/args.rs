@@ -338,7 +338,7 @@ pub struct ToDataSeries {
     /// The level of zlib, bz2 and lz4hc, 1 to 9
     #[arg(long, value_name = "N", default_value = "9", value_parser = value_parser!(u8).range(1..=9))]
     pub level: u8,
-    /// The byte order to write [default: that of FILE if it is DataSeries, else little]
+    /// The byte order to write [default: the byte order of FILE if FILE is DataSeries, else little]
     #[arg(long, value_parser = one_of(ORDERS))]
     pub order: Option<Order>,
     /// From DataSeries: store plain values, neither relative, scaled nor unique

@@ -224,7 +224,7 @@ fn blosc_header(header: &[u8; 16]) -> Value {
     })
 }
 
-/// Column `k`, or the field that `path` leads to in it: fields, or the values of all dimensions, one behind the other.
+/// Prints column `k`, or the field at the end of `path`: its fields, or the values of all dimensions in order.
 fn column(
     dataset: &Dataset,
     k: usize,

@@ -35,7 +35,7 @@ const EXTENT_ROWS: u64 = 1 << 14;
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
 
-/// The format to write: what was said, what the name says, or that of the source.
+/// Returns the format to write: the option, else the extension of the target, else the format of the source.
 pub fn target(source: Format, how: &Convert) -> Format {
     let by_name = || match how.target.extension()?.to_str()? {
         "jay" => Some(Format::Jay),
@@ -312,7 +312,7 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
     crate::bcolz::stored(&dataset)
 }
 
-/// Of a dataset keeps the one file of its rows, as bytes.
+/// A disk in memory that keeps the file with the rows of a dataset and discards the other files.
 #[derive(Clone, Default)]
 struct Kept(Rc<RefCell<Vec<u8>>>);
 

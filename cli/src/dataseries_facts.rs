@@ -1,10 +1,10 @@
-//! What is particular to a DataSeries file, in the words of the expectations.
+//! Facts about DataSeries files, under the keys of the golden expectations.
 
 use pilaster::dataseries::{AnyFile, ExtentType, Field, FieldType, Header, Mode};
 use pilaster::{Error, Result};
 use serde_json::{Value, json};
 
-/// `dump`: what is particular to the format.
+/// Returns the facts that `dump` prints.
 pub fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value)>> {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let mut extents = Vec::new();

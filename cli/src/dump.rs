@@ -54,7 +54,7 @@ pub fn facts(facts: &[(&'static str, Value)], out: &mut dyn Write) -> Result<(),
     Ok(write!(out, "}}")?)
 }
 
-/// What is said of a column before its values.
+/// The name and type that are printed before the values of a column.
 pub struct Head {
     pub name: String,
     pub ty: String,
@@ -77,7 +77,7 @@ pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool
     (0..part.width()).map(head).collect()
 }
 
-/// Prints the objects of all columns, each behind `gap`.
+/// Prints an object for each column, preceded by `gap`.
 pub fn columns<T: Table>(
     table: &mut T,
     heads: &[Head],
@@ -98,8 +98,8 @@ pub fn columns<T: Table>(
     Ok(())
 }
 
-/// Prints the values of column `k`: as they are, or those of all dimensions one behind the other, of the field that
-/// `fields` lead to.
+/// Prints the values of column `k`. With `fields`, prints the values of the field at the end of that path; the values
+/// of all dimensions follow each other.
 pub fn values<T: Table>(
     table: &mut T,
     (k, fields): (usize, Option<&[usize]>),

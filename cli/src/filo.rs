@@ -1,4 +1,4 @@
-//! What is particular to a Filo vector.
+//! Facts about Filo vectors for `info` and `dump`.
 
 use std::io::Write;
 
@@ -54,7 +54,7 @@ fn head(vector: &Vector<'_>, bytes: &[u8], out: &mut dyn Write) -> Result<(), Fa
     Ok(())
 }
 
-/// What is particular to a Filo vector. The header word is not kept by the view: the two high bytes
+/// Returns the facts about a Filo vector. The header word is not kept by the view: the two high bytes
 /// say nothing, except the row count of an empty vector.
 fn facts(vector: &Vector<'_>, bytes: &[u8]) -> Vec<(&'static str, Value)> {
     let word = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));

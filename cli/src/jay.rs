@@ -1,4 +1,4 @@
-//! What is particular to a Jay file: types, keys, statistics, buffers, and what is wrong.
+//! Facts about Jay files: types, keys, statistics, buffers, problems.
 
 use std::io::Write;
 
@@ -72,7 +72,7 @@ impl Special for File<'_> {
     }
 }
 
-/// What is particular to the file.
+/// Returns the facts about the file.
 fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)>, Failure> {
     let (tail, keys) = (file.tail(), file.meta().keys());
     let mut facts = vec![

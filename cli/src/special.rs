@@ -8,7 +8,7 @@ use pilaster::any::File;
 use crate::failure::Failure;
 use crate::open::{self, Input};
 
-/// What is particular to a file of a format.
+/// The facts that only one format has.
 pub trait Special {
     /// Prints what `info` says after the lines that all files have.
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure>;

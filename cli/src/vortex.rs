@@ -146,7 +146,7 @@ fn shares(file: &File<'_>) -> Result<Vec<Share>> {
 /// describe one without end.
 const SHOWN: usize = 1 << 16;
 
-/// What is particular to a Vortex file.
+/// Returns the facts about a Vortex file.
 fn facts(file: &File<'_>) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
     let mut facts = vec![
         ("file_bytes", json!(file.source().len())),
