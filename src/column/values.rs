@@ -137,6 +137,41 @@ impl<'s> Values<'s> {
     }
 }
 
+impl<'s> Values<'s> {
+    /// Returns the numbers as bytes in native byte order, and the size of one number in bytes; `None` for nulls,
+    /// booleans, strings and nested values.
+    ///
+    /// For consumers that take an address and a width, such as JavaScript or C.
+    ///
+    /// ```
+    /// use pilaster::column::Values;
+    ///
+    /// assert_eq!(Values::I32(&[1, -1]).number_bytes().map(|(bytes, size)| (bytes.len(), size)), Some((8, 4)));
+    /// assert_eq!(Values::Null.number_bytes(), None);
+    /// ```
+    #[must_use]
+    pub fn number_bytes(&self) -> Option<(&'s [u8], usize)> {
+        fn raw<T: bytemuck::NoUninit>(values: &[T]) -> Option<(&[u8], usize)> {
+            Some((bytemuck::must_cast_slice(values), size_of::<T>()))
+        }
+        match *self {
+            Values::I8(v) => raw(v),
+            Values::I16(v) => raw(v),
+            Values::I32(v) => raw(v),
+            Values::I64(v) => raw(v),
+            Values::I128(v) => raw(v),
+            Values::I256(v) => raw(v),
+            Values::U8(v) => raw(v),
+            Values::U16(v) | Values::F16(v) => raw(v),
+            Values::U32(v) => raw(v),
+            Values::U64(v) => raw(v),
+            Values::F32(v) => raw(v),
+            Values::F64(v) => raw(v),
+            Values::Null | Values::Bool(_) | Values::Bytes(_) | Values::Utf8(_) | Values::Nested(_) => None,
+        }
+    }
+}
+
 /// Byte strings: spans into one slice.
 #[derive(Clone, Copy, Debug)]
 pub struct VarBytes<'s> {

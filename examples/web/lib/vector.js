@@ -1,17 +1,21 @@
-/** The kinds of values on the tape: array type, and how many elements a row has. See `tape.rs`. */
-const BOOL = 1
-const BYTES = 15
-const UTF8 = 16
-const NESTED = 17
-const ARRAYS = [
-  [Uint8Array, 0], [Uint8Array, 1], [Int8Array, 1], [Int16Array, 1], [Int32Array, 1], [BigInt64Array, 1],
-  [BigUint64Array, 2], [BigUint64Array, 4], [Uint8Array, 1], [Uint16Array, 1], [Uint32Array, 1], [BigUint64Array, 1],
-  [Uint16Array, 1], [Float32Array, 1], [Float64Array, 1],
-]
-const KINDS = {
-  null: 0, bool: BOOL, int8: 2, int16: 3, int32: 4, int64: 5, uint8: 8, uint16: 9, uint32: 10, uint64: 11, float16: 12,
-  float32: 13, float64: 14, bytes: BYTES, fixed_bytes: BYTES, object: BYTES, string: UTF8, list: NESTED,
-  fixed_list: NESTED, struct: NESTED, map: NESTED, decimal: 2, date: 4, time: 4, timestamp: 5,
+/** Forms of values on the tape: 0 for nulls, the size of a number in bytes, or one of these. See `tape.rs`. */
+const BOOL = 64
+const STRINGS = 65
+const NESTED = 66
+/** The form of each type; of decimals and times, the narrowest. */
+const FORMS = {
+  null: 0, bool: BOOL, int8: 1, int16: 2, int32: 4, int64: 8, uint8: 1, uint16: 2, uint32: 4, uint64: 8, float16: 2, float32: 4,
+  float64: 8, bytes: STRINGS, fixed_bytes: STRINGS, object: STRINGS, string: STRINGS, list: NESTED, fixed_list: NESTED,
+  struct: NESTED, map: NESTED, decimal: 1, date: 4, time: 4, timestamp: 8,
+}
+/** Array type, and number of elements per row: of types that are no signed integers; of signed integers by size. */
+const ARRAYS = {
+  null: [Uint8Array, 0], bool: [Uint8Array, 1], uint8: [Uint8Array, 1], uint16: [Uint16Array, 1], uint32: [Uint32Array, 1],
+  uint64: [BigUint64Array, 1], float16: [Uint16Array, 1], float32: [Float32Array, 1], float64: [Float64Array, 1],
+}
+const SIGNED = {
+  0: [Uint8Array, 0], 1: [Int8Array, 1], 2: [Int16Array, 1], 4: [Int32Array, 1], 8: [BigInt64Array, 1], 16: [BigUint64Array, 2],
+  32: [BigUint64Array, 4],
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
@@ -95,7 +99,7 @@ export function half(bits) {
 export class Builder {
   #column
   #length = 0
-  #kind
+  #form
   #values
   #valid = null
   #data = { bytes: new Uint8Array(0), used: 0 }
@@ -105,21 +109,26 @@ export class Builder {
 
   constructor(column, capacity) {
     this.#column = column
-    this.#kind = KINDS[column.type] ?? 0
+    this.#form = FORMS[column.type] ?? 0
     this.#allocate(capacity)
-    if (this.#kind === NESTED) this.#children = column.children.map((child) => new Builder(child, 0))
+    if (this.#form === NESTED) this.#children = column.children.map((child) => new Builder(child, 0))
   }
 
   get length() {
     return this.#length
   }
 
+  /** Array type and number of elements per row of numbers and booleans. */
+  #array(form = this.#form) {
+    return ARRAYS[this.#column.type] ?? SIGNED[form]
+  }
+
   #allocate(capacity) {
-    if (this.#kind >= BYTES) {
+    if (this.#form >= STRINGS) {
       this.#starts = new Uint32Array(capacity)
       this.#lengths = new Uint32Array(capacity)
     } else {
-      const [Type, lanes] = ARRAYS[this.#kind]
+      const [Type, lanes] = this.#array()
       this.#values = new Type(capacity * lanes)
     }
   }
@@ -134,27 +143,27 @@ export class Builder {
   }
 
   #node({ words, memory }, at) {
-    const [kind, rows, validity, address, bytes, spans, childRows] = words.subarray(at, at + 8)
+    const [form, rows, validity, address, bytes, spans, childRows] = words.subarray(at, at + 8)
     at += 8
     const first = this.#length
     this.#grow(first + rows)
-    if (kind > this.#kind) this.#change(kind)
-    if (kind >= BYTES) {
-      const base = kind === NESTED ? (this.#children[0]?.length ?? 0) : this.#bytes(new Uint8Array(memory, address, bytes))
+    if (form > this.#form) this.#change(form)
+    if (form >= STRINGS) {
+      const base = form === NESTED ? (this.#children[0]?.length ?? 0) : this.#bytes(new Uint8Array(memory, address, bytes))
       this.#starts.set(new Uint32Array(memory, spans, rows), first)
       this.#lengths.set(new Uint32Array(memory, spans + 4 * rows, rows), first)
       if (base > 0) for (let i = first; i < first + rows; i++) this.#starts[i] += base
-    } else if (kind === BOOL) {
+    } else if (form === BOOL) {
       const bits = new Uint8Array(memory, address, Math.ceil(rows / 8))
       for (let i = 0; i < rows; i++) this.#values[first + i] = bits[i >> 3] >> (i & 7) & 1
-    } else if (kind > 0) {
-      const [Type, lanes] = ARRAYS[kind]
+    } else if (form > 0) {
+      const [Type, lanes] = this.#array(form)
       const values = new Type(memory, address, rows * lanes)
-      if (kind === this.#kind) this.#values.set(values, first * lanes)
+      if (form === this.#form) this.#values.set(values, first * lanes)
       else this.#widen(values, lanes, rows, first)
     }
     // A column of type null has nothing else.
-    if (validity > 0 && this.#kind > 0) {
+    if (validity > 0 && this.#form > 0) {
       this.#missing(validity === 1 ? null : new Uint8Array(memory, validity, Math.ceil(rows / 8)), first, rows)
     } else if (this.#valid) {
       for (let i = first; i < first + rows; i++) this.#valid[i >> 3] |= 1 << (i & 7)
@@ -192,33 +201,33 @@ export class Builder {
 
   /** Rows that there is room for. */
   #rows() {
-    if (this.#kind >= BYTES) return this.#starts.length
-    const lanes = ARRAYS[this.#kind][1]
+    if (this.#form >= STRINGS) return this.#starts.length
+    const [, lanes] = this.#array()
     return lanes > 0 ? this.#values.length / lanes : Infinity
   }
 
   #grow(rows) {
     if (this.#valid && this.#valid.length * 8 < rows) this.#valid = grown(this.#valid, Math.ceil(rows / 8))
     if (rows <= this.#rows()) return
-    if (this.#kind >= BYTES) {
+    if (this.#form >= STRINGS) {
       this.#starts = grown(this.#starts, rows)
       this.#lengths = grown(this.#lengths, rows)
     } else {
-      this.#values = grown(this.#values, rows * ARRAYS[this.#kind][1])
+      this.#values = grown(this.#values, rows * this.#array()[1])
     }
   }
 
   /** Decimals are as wide as their chunk has them, times as their unit: the widest so far holds all. */
-  #change(kind) {
-    const [values, lanes, room] = [this.#values, ARRAYS[this.#kind][1], this.#rows()]
-    this.#kind = kind
+  #change(form) {
+    const [values, lanes, room] = [this.#values, this.#array()[1], this.#rows()]
+    this.#form = form
     this.#allocate(room)
     this.#widen(values, lanes, this.#length, 0)
   }
 
   /** Puts narrower integers in. */
   #widen(values, lanes, rows, first) {
-    const to = ARRAYS[this.#kind][1]
+    const [, to] = this.#array()
     for (let i = 0; i < rows; i++) {
       const value = lanes > 1 ? wide(values, i, lanes) : BigInt(values[i])
       if (to === 1) this.#values[first + i] = this.#values instanceof BigInt64Array ? value : Number(value)
@@ -230,13 +239,13 @@ export class Builder {
     const rows = this.#length
     const parts = { validity: this.#valid && this.#valid.subarray(0, Math.ceil(rows / 8)) }
     if (this.#column.type === 'null') parts.validity = new Uint8Array(Math.ceil(rows / 8))
-    if (this.#kind >= BYTES) {
+    if (this.#form >= STRINGS) {
       parts.starts = this.#starts.subarray(0, rows)
       parts.lengths = this.#lengths.subarray(0, rows)
-      if (this.#kind === NESTED) parts.children = this.#children.map((child) => child.finish())
+      if (this.#form === NESTED) parts.children = this.#children.map((child) => child.finish())
       else parts.data = this.#data.bytes.subarray(0, this.#data.used)
     } else {
-      parts.lanes = ARRAYS[this.#kind][1]
+      parts.lanes = this.#array()[1]
       parts.values = this.#values.subarray(0, rows * parts.lanes)
     }
     return new Vector(this.#column, rows, parts)

@@ -4,7 +4,7 @@ import { writer } from './module.js'
 import { sourceOf } from './source.js'
 import { Vector } from './vector.js'
 
-/** The kinds of values that the module takes: numbers of the tape. */
+/** The kinds of values that the module takes. See `write.rs`. */
 const BOOL = 1
 const INT32 = 4
 const INT64 = 5

@@ -1,8 +1,9 @@
-//! Rows for the page: where the values of a batch lie, as words that JavaScript reads.
+//! Rows for the page: the addresses of the values of a batch, as words that JavaScript reads.
 //!
-//! A node is eight words: kind of the values, rows, validity (0: all rows have a value, 1: none, else the address of
-//! a bitmap), three words about the values, rows of the children, and how many children. The nodes of each child
-//! follow, as many as it takes for its rows. All addresses hold until the next call.
+//! A node is eight words: form of the values, rows, validity (0: all rows have a value, 1: no row has one, else the
+//! address of a bitmap), three words about the values, rows of the children, and number of children. The form is 0 for
+//! nulls, the size of one number in bytes, or one of the constants below; JavaScript knows the type of the column. The
+//! nodes of each child follow until its rows are complete. All addresses are valid until the next call.
 
 use alloc::vec::Vec;
 use core::ops::Range;
@@ -16,8 +17,15 @@ use crate::column::AnyColumn;
 use crate::describe::NESTED;
 use crate::heap::reserve;
 
-/// Rows of children that one call gives at most.
+/// Maximum number of rows of children per call.
 const CHILD_ROWS: u64 = 1 << 22;
+
+/// Form: one bit per row.
+const BOOL: u32 = 64;
+/// Form: strings.
+const STRINGS: u32 = 65;
+/// Form: rows of children.
+const CHILDREN: u32 = 66;
 
 /// The words of one call.
 pub struct Tape {
@@ -25,22 +33,24 @@ pub struct Tape {
     children: u64,
 }
 
-/// Where values lie.
+/// The words of a node that locate its values.
 #[derive(Clone, Copy, Default)]
 struct Place {
-    kind: u32,
-    /// Values, or the bytes that strings point into, and how many bytes they are.
+    form: u32,
+    /// Address and length in bytes of the values, or of the bytes that strings point into.
     values: [u32; 2],
-    /// Starts, and behind them lengths.
+    /// Address of the starts, which are followed by the lengths.
     spans: u32,
+}
+
+impl Place {
+    fn of(form: u32, values: &[u8]) -> Self {
+        Place { form, values: [address(values), values.len() as u32], spans: 0 }
+    }
 }
 
 fn address<T>(values: &[T]) -> u32 {
     values.as_ptr() as usize as u32
-}
-
-fn numbers<T>(kind: u32, values: &[T]) -> Place {
-    Place { kind, values: [address(values), size_of_val(values) as u32], spans: 0 }
 }
 
 impl Tape {
@@ -53,7 +63,7 @@ impl Tape {
         self.children = 0;
     }
 
-    /// Puts `rows` of `column` on the tape. Their memory is taken from `scratch` and stays taken.
+    /// Adds `rows` of `column` to the tape. The values stay in `scratch`.
     pub fn column<'s>(
         &mut self,
         column: &dyn AnyColumn<'s>,
@@ -73,7 +83,7 @@ impl Tape {
         }
     }
 
-    /// The same for a child, which may have fewer rows than a parent says.
+    /// Adds `rows` of a child. An error if the child has fewer rows than its parent claims.
     pub fn child<'s>(&mut self, child: &dyn AnyColumn<'s>, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<()> {
         if rows.end > child.rows() {
             return Err(Error::needing(Kind::OutOfRange, What::CHILD, rows.end, child.rows()));
@@ -81,7 +91,7 @@ impl Tape {
         self.column(child, rows, scratch)
     }
 
-    /// Puts a batch on the tape, with the rows of the children of `of` that are its own.
+    /// Adds a batch, and those rows of the children of `of` that belong to it.
     pub fn batch<'s>(
         &mut self,
         first: u64,
@@ -93,24 +103,15 @@ impl Tape {
     ) -> Result<()> {
         let place = match values {
             Values::Null => Place::default(),
-            Values::Bool(bits) => numbers(1, bitmap(*bits, scratch)?),
-            Values::I8(v) => numbers(2, v),
-            Values::I16(v) => numbers(3, v),
-            Values::I32(v) => numbers(4, v),
-            Values::I64(v) => numbers(5, v),
-            Values::I128(v) => numbers(6, v),
-            Values::I256(v) => numbers(7, v),
-            Values::U8(v) => numbers(8, v),
-            Values::U16(v) => numbers(9, v),
-            Values::U32(v) => numbers(10, v),
-            Values::U64(v) => numbers(11, v),
-            Values::F16(v) => numbers(12, v),
-            Values::F32(v) => numbers(13, v),
-            Values::F64(v) => numbers(14, v),
-            Values::Bytes(v) => strings(15, v, validity, false, scratch)?,
-            Values::Utf8(v) => strings(16, v, validity, true, scratch)?,
+            Values::Bool(bits) => Place::of(BOOL, bitmap(*bits, scratch)?),
+            Values::Bytes(v) => strings(v, validity, false, scratch)?,
+            Values::Utf8(v) => strings(v, validity, true, scratch)?,
             Values::Nested(rows) if NESTED => return self.nested(first, len, rows, validity, of, scratch),
             Values::Nested(_) => Place::default(),
+            numbers => {
+                let (bytes, size) = numbers.number_bytes().unwrap_or_default();
+                Place::of(size as u32, bytes)
+            }
         };
         self.node(place, len, validity, 0, 0, scratch)
     }
@@ -149,7 +150,7 @@ impl Tape {
             *len = range.end.saturating_sub(range.start) as u32;
         }
         let children = of.ty().children();
-        let place = Place { kind: 17, values: [0; 2], spans: address(spans) };
+        let place = Place { form: CHILDREN, values: [0; 2], spans: address(spans) };
         self.node(place, len, validity, count as u32, children as u32, scratch)?;
         (0..children).try_for_each(|k| of.child(k, all.clone(), self, scratch))
     }
@@ -170,18 +171,18 @@ impl Tape {
         };
         let [at, len] = place.values;
         reserve(&mut self.words, 8)?;
-        self.words.extend([place.kind, rows as u32, validity, at, len, place.spans, child_rows, children]);
+        self.words.extend([place.form, rows as u32, validity, at, len, place.spans, child_rows, children]);
         Ok(())
     }
 
-    /// Rows of strings that were found by other means than a column.
+    /// Adds strings that are not rows of a column.
     pub fn strings(&mut self, strings: &VarBytes<'_>, scratch: &mut Scratch<'_>) -> Result<()> {
-        let place = self::strings(15, strings, &Validity::All, false, scratch)?;
+        let place = self::strings(strings, &Validity::All, false, scratch)?;
         self.node(place, strings.len(), &Validity::All, 0, 0, scratch)
     }
 }
 
-/// Bits from the first one of a byte on; those behind the last mean nothing.
+/// Copies `bits` so that the first one is bit 0 of a byte; bits after the last are padding.
 fn bitmap<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
     let (from, first) = bits.as_bytes();
     let mut from = from.get(first >> 3..).unwrap_or_default().iter();
@@ -196,14 +197,8 @@ fn bitmap<'s>(bits: Bits<'_>, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
     Ok(to)
 }
 
-/// Starts and lengths of strings, and the bytes from the first to the last of them.
-fn strings(
-    kind: u32,
-    strings: &VarBytes<'_>,
-    validity: &Validity<'_>,
-    text: bool,
-    scratch: &mut Scratch<'_>,
-) -> Result<Place> {
+/// Writes starts and lengths of the strings; the values are the bytes from the first string to the last.
+fn strings(strings: &VarBytes<'_>, validity: &Validity<'_>, text: bool, scratch: &mut Scratch<'_>) -> Result<Place> {
     let rows = strings.len();
     let spans = scratch.take::<u32>(rows.saturating_mul(2))?;
     let (starts, lens) = spans.split_at_mut_checked(rows).unwrap_or_default();
@@ -224,7 +219,7 @@ fn strings(
     let data = strings.data.get(from..to).unwrap_or_default();
     let from = if data.is_empty() { 0 } else { from as u32 };
     starts_from(spans, rows, from);
-    Ok(Place { kind, values: [address(data), data.len() as u32], spans: address(spans) })
+    Ok(Place { form: STRINGS, values: [address(data), data.len() as u32], spans: address(spans) })
 }
 
 fn starts_from(spans: &mut [u32], rows: usize, from: u32) {
