@@ -1,9 +1,9 @@
 """Chunks of Blosc 1: encode and decode beside the C library (context call) and python-blosc, thread CPU time, one thread,
 alternating, medians. "x" is ours against the faster of the two; above 1 pilaster is faster.
 
-  bench.py --lib libpl.so [--native libpl.so] [--blosc libblosc.so.1] [--rounds 5] [--codecs blosclz,lz4,zlib,zstd,snappy]
+  bench.py --lib libpilaster_peers.so [--native libpilaster_peers.so] [--blosc libblosc.so.1] [--rounds 5] [--codecs blosclz,lz4,zlib,zstd,snappy]
 
-libpl.so: `cargo.sh blosc`; --native: the same built with RUSTFLAGS=-Ctarget-cpu=native. 24 chunks of 1 MiB, level 5, byte and
+libpilaster_peers.so: the library that cargo builds in `ctypes`; --native: the same built with RUSTFLAGS=-Ctarget-cpu=native. 24 chunks of 1 MiB, level 5, byte and
 bit shuffle, three kinds of data. Also checks that python-blosc decodes our chunks (status 1 if not). With a Python that has
 blosc and numpy; the C library is Debian's libblosc1. Let nothing else run meanwhile."""
 

@@ -1,7 +1,7 @@
 """Loggers made with pilaster's `record!`: 25 fields with every option of a field, by sets of options for the type, modes
 and byte orders, read by the original (dsraw) and held against what was logged.
 
-  loggers.py SCRATCH --programs BIN --ds PROGRAM       (PROGRAM: ds, built by `cargo.sh dataseries`)
+  loggers.py SCRATCH --programs BIN --ds PROGRAM       (PROGRAM: ds, built by cargo, see README.md)
 
 Scaled doubles may differ by 0.005, all else not at all. No seed: the rows are fixed."""
 

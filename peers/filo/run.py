@@ -4,7 +4,7 @@ reads them by rows and by batches.
 
   run.py SCRATCH --classpath FILE --programs FOLDER [--longest 10000]
 
---classpath: the file `classpath` that build.sh made; --programs: OUT/target/release of `cargo.sh filo`. The full run makes
+--classpath: the file `classpath` that build.sh made; --programs: the folder of the built programs, see README.md. The full run makes
 some 430,000 and 79,000 vectors, 5 GB, half an hour; --longest 17 takes a minute. Vectors that differ stay in SCRATCH.
 --strict also counts DeltaDelta vectors of encode_auto and encode_like_original that the original's reader gets wrong.
 """

@@ -1,9 +1,9 @@
 """A Jay column opened and summed, and saved, beside datatable (one thread): CPU milliseconds, medians. Ratios above 1:
 pilaster is faster.
 
-  bench.py SCRATCH --lib libpl.so [--rows 4194304] [--rounds 7]        with a Python that has datatable and numpy
+  bench.py SCRATCH --lib libpilaster_peers.so [--rows 4194304] [--rounds 7]        with a Python that has datatable and numpy
 
-libpl.so: `cargo.sh blosc`. SCRATCH should be a memory file system. Sums and row counts are checked. Let nothing else run.
+libpilaster_peers.so: the library that cargo builds in `ctypes`. SCRATCH should be a memory file system. Sums and row counts are checked. Let nothing else run.
 """
 
 import ctypes

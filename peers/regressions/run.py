@@ -2,7 +2,7 @@
 
   run.py SCRATCH [--mutate PROGRAM] [--golden ROOT] [--limit 3] [ID...]
 
-PROGRAM: `mutate` of `cargo.sh hostile` (D02, D06, D08 to D10 are of the library, not of the command line). ROOT: the folder with
+PROGRAM: the built `mutate` (D02, D06, D08 to D10 are of the library, not of the command line). ROOT: the folder with
 the golden files (D08, J01). What cannot be asked is skipped and counted."""
 
 import os

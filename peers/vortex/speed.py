@@ -3,7 +3,7 @@ is faster. "kept": all batches stay in memory, as the original's do.
 
   speed.py SCRATCH --programs FOLDER [--rounds 5] [NAME...]        (run with the Python that has vortex-data)
 
-FOLDER: OUT/target/release of `cargo.sh vortex`. NAME: five, taxi.c (compact) ... Ours has the file in memory, the original
+FOLDER: the folder of the built programs, see README.md. NAME: five, taxi.c (compact) ... Ours has the file in memory, the original
 in the page cache; ours gives i64 decimals and views, the original Arrow arrays. Let nothing else run meanwhile."""
 
 import glob
