@@ -125,12 +125,15 @@ impl Output {
     }
 }
 
+/// An encoder of rows.
+type Encoder<'a> = dyn FnMut(&Rows<'_>, &mut [u8], &mut Scratch<'_>) -> Result<usize, Error> + 'a;
+
 /// Writes by all encoders of whole columns.
 fn whole(out: &mut Output, case: &Case, all: &[Encoding], dst: &mut [u8]) {
     let n = case.rows();
     let element = ELEMENTS[usize::from(case.values.code())];
     let mut memory = vec![0xA5u8; scratch_len(n) + 64];
-    let mut run = |f: &mut dyn FnMut(&Rows<'_>, &mut [u8], &mut Scratch<'_>) -> Result<usize, Error>| {
+    let mut run = |f: &mut Encoder<'_>| {
         dst.fill(0xA5);
         let len = case.values.with_rows(&case.valid, |rows| f(rows, dst, &mut Scratch::new(&mut memory)))?;
         Ok(dst[..len].to_vec())
@@ -242,7 +245,7 @@ fn packed(out: &mut Output, case: &Case, p: Packing, dst: &mut [u8]) {
 /// Writes longs as differences from a line, if they fit.
 fn line(out: &mut Output, case: &Case, x: &[i64], p: Packing, dst: &mut [u8]) {
     let slope = if x.len() > 1 { x[x.len() - 1].wrapping_sub(x[0]) / (x.len() as i64 - 1) } else { 0 };
-    let line = Line { base: x[0].saturating_sub(10), slope: i32::try_from(slope).unwrap_or(0).into() };
+    let line = Line { base: x[0].saturating_sub(10), slope: i32::try_from(slope).unwrap_or(0) };
     dst.fill(0xA5);
     let Ok(mut w) = Lines::new(dst, line, p) else { return };
     if x.iter().all(|x| w.push(*x).is_ok()) {
