@@ -1,6 +1,6 @@
 //! The functions that `blosc/bench.py` and `jay/bench.py` call through ctypes.
 //!
-//! All pointers are those of arrays that Python owns; a length belongs to each. A negative result is an error.
+//! Python owns all arrays; each pointer has a length. A negative result is an error.
 
 mod blosc;
 mod jay;

@@ -10,7 +10,7 @@ mod write;
 
 type Failure = Box<dyn std::error::Error>;
 
-/// Random numbers equal to those of `gen.cpp`.
+/// The random numbers of `gen.cpp`.
 struct Draw(u64);
 
 impl Draw {

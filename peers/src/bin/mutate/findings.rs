@@ -1,4 +1,4 @@
-//! What was found: each kind is counted, and the first two inputs of it are kept.
+//! The findings: each kind is counted, and the first two inputs of it are kept.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -37,7 +37,7 @@ struct Run {
     format: String,
     seed: u64,
     entries: Vec<Entry>,
-    /// Of format `bdir`: the datasets, and the folder of the mutated one.
+    /// Format `bdir`: the datasets, and the folder of the mutated one.
     datasets: Vec<PathBuf>,
     work: PathBuf,
 }
