@@ -120,7 +120,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Clears the bits in `validity` of those of the `rows` rows that are missing. `pack` writes the bits.
+    /// Clears the bit in `validity` of each row that `pack` marks as missing. There are `rows` rows.
     pub(super) fn mark<'s>(
         &self,
         rows: usize,
