@@ -143,7 +143,7 @@ impl Gathered {
             (Owned::Double(to), Values::F64(from)) => to.extend_from_slice(from),
             (Owned::Text { data, ends }, Values::Utf8(strings) | Values::Bytes(strings)) => {
                 for (i, string) in strings.iter().enumerate() {
-                    // What a missing row holds is nobody's business.
+                    // A missing row may contain any bytes; they are not copied.
                     data.extend_from_slice(if batch.validity.get(i) { string? } else { &[] });
                     ends.push(data.len() as u64);
                 }
@@ -175,7 +175,7 @@ impl Gathered {
     }
 }
 
-/// Appends `len` bits behind the first `have`, from words of 64 by their first bit.
+/// Appends `len` bits after the first `have` bits, from words of 64 bits addressed by their first bit.
 fn push_bits(bytes: &mut Vec<u8>, have: usize, len: usize, word: impl Fn(usize) -> u64) {
     for first in (0..len).step_by(64) {
         let word = word(first);

@@ -16,7 +16,7 @@ pub enum Encoding {
     Const(Packing),
     /// Base and differences (8.3).
     Diff(Packing),
-    /// The same for instants; `zones` if they have more than one UTC offset (8.4).
+    /// Differences of instants to a line; `zones` if they have more than one UTC offset (8.4).
     DiffDateTime {
         /// Differences in milliseconds.
         millis: Packing,
@@ -31,7 +31,7 @@ pub enum Encoding {
     DictString(Packing),
     /// Dense numbers without missing rows (9.1).
     Packed(Packing),
-    /// Dense numbers behind an NA mask (9.2).
+    /// Packed numbers with an NA mask (9.2).
     Masked(Packing),
     /// One value, no missing rows (9.3, 10.4).
     Repeated,

@@ -3,7 +3,7 @@
 pub use crate::encoding::bitpack::Packing;
 use crate::error::{Error, Kind, Result, What};
 
-/// Bytes of the header word in front of every payload.
+/// Size in bytes of the header word before every payload.
 pub const HEADER_LEN: usize = 4;
 
 /// Most rows that the header word of an empty vector can count: 24 bits.

@@ -1,4 +1,4 @@
-//! Jay: the frames of Python's datatable, columns side by side with their description at the end.
+//! Jay: the frames of Python's datatable. Columns are contiguous; the metadata is at the end.
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/jay.md`.
 //!
@@ -16,9 +16,9 @@
 //!
 //! # Reading
 //!
-//! A [`File`] is opened through its end. That looks at the metadata only, needs no heap, and of lent memory
-//! only what compares the names of many columns. A [`Column`] gives batches that are the file's own bytes,
-//! where these are aligned and the machine is little-endian.
+//! [`File::open`] parses the end of a file. It reads only the metadata, needs no heap, and uses scratch memory only to
+//! compare the names of many columns. A [`Column`] returns batches that borrow the file's bytes if these are aligned
+//! and the target is little-endian.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;
@@ -41,10 +41,9 @@
 //! # }
 //! ```
 //!
-//! What can be wrong with the metadata is an error when the file is opened, what can be wrong with the data
-//! when it is read; [`File::verify`] reads everything, and compares null counts, statistics and the order of
-//! keys with it. With [`ReadOptions::tolerant`] what is sound is read all the same, and
-//! [`File::problems`] lists the rest.
+//! Invalid metadata is an error when the file is opened, invalid data when it is read. [`File::verify`] reads
+//! everything, and compares null counts, statistics and the order of keys with the data. With
+//! [`ReadOptions::tolerant`] the valid part of a damaged file is read, and [`File::problems`] lists the rest.
 //!
 //! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
 //! and says where to look next:
@@ -58,9 +57,9 @@
 //!
 //! # Writing
 //!
-//! Needs a heap, for the metadata and for offsets. Buffers go through a [`Sink`](crate::bytes::Sink) as they
-//! come, and nothing is gone back to: see [`write`](mod@write) for one's own columns, and its
-//! [`Builder`](write::Builder) for those of any other format.
+//! Writing needs a heap, for the metadata and for offsets. Buffers go to a [`Sink`](crate::bytes::Sink) as they arrive,
+//! without seeking. See [`write`](mod@write) for the columns of an application, and its
+//! [`Builder`](write::Builder) for the columns of any other format.
 //!
 //! # What is read
 //!
@@ -69,10 +68,10 @@
 //! | layouts | old and new | |
 //! | types | bool8, int8 to int64, float32, float64, str32, str64, date32, time64, void, arr32, arr64 | arrays nest up to [`Limits::max_depth`](crate::limits::Limits::max_depth) |
 //! | missing values | sentinels, flags in offsets, bitmaps | where there are both, either says so; the original overlooks the bitmap of numbers |
-//! | truth values | bytes and single bits | the original misreads the latter |
+//! | booleans | bytes and single bits | the original misreads the latter |
 //! | str64 with a bitmap | yes | the original crashes |
 //!
-//! Refused where the original crashes or goes on: buffers that leave the data section, overlap or are not
+//! Refused where the original crashes or continues: buffers that leave the data section, overlap or are not
 //! aligned, that are shorter than the rows need; offsets that descend or leave their buffer; null counts above
 //! the rows; names that are missing, empty, twice, or hold control characters; keys that do not exist; arrays
 //! without elements of the declared type.

@@ -10,7 +10,7 @@ pub const HEAD: [u8; 8] = *b"JAY1\0\0\0\0";
 pub const TAIL: [u8; 8] = *b"\0\0\0\x001JAY";
 /// The last four bytes of very old files.
 pub const OLD_TAIL: [u8; 4] = *b"JAY1";
-/// What stands behind the metadata: its length, and the end signature.
+/// Size in bytes of the end of a file, after the metadata: its length, and the end signature.
 pub const TAIL_LEN: u64 = 16;
 /// The shortest file: signatures around an empty data section and nothing else.
 pub const MIN_LEN: u64 = 24;
@@ -19,7 +19,7 @@ pub const ALIGN: u64 = 8;
 /// The length of the shortest metadata that a FlatBuffer can be.
 pub const MIN_META: u64 = 16;
 
-/// Buffer 0 of the new layout: one bit per row, 1 = has a value; empty if there is none.
+/// Buffer 0 of the new layout: one bit per row, 1 = has a value; empty if every row has a value.
 pub const VALIDITY: usize = 0;
 /// Buffer 1: values, or the offsets of strings and arrays.
 pub const DATA: usize = 1;
@@ -30,15 +30,15 @@ pub const TEXT: usize = 2;
 pub const NA_BOOL: u8 = 0x80;
 /// In the end offset of a string without bitmap: the row is missing.
 pub const NA_OFFSET32: u32 = 1 << 31;
-/// The same of Str64.
+/// The offset flag of a missing string or array with 64-bit offsets.
 pub const NA_OFFSET64: u64 = 1 << 63;
 /// NaN as the original writes it for a missing Float32.
 pub const NA_F32: u32 = 0x7fc0_0000;
-/// The same of Float64.
+/// NaN as the original writes it for a missing Float64.
 pub const NA_F64: u64 = 0x7ff8_0000_0000_0000;
 
 impl SType {
-    /// Bytes of an element, or of an offset; 0 of nothing, and of types that nobody knows.
+    /// Returns the size in bytes of an element, or of an offset; 0 for void and unknown types.
     #[must_use]
     pub const fn width(self) -> u64 {
         match self {
@@ -50,7 +50,7 @@ impl SType {
         }
     }
 
-    /// What the elements mean; `None` of types that nobody knows.
+    /// Returns the logical type of the elements, or `None` for an unknown type.
     #[must_use]
     pub const fn ty(self) -> Option<Type> {
         Some(match self {
@@ -70,7 +70,7 @@ impl SType {
         })
     }
 
-    /// The number that an element is, but for truth values and offsets.
+    /// Returns the number type of an element; `None` for booleans and offsets.
     #[must_use]
     pub(super) const fn prim(self) -> Option<Prim> {
         match self {

@@ -29,8 +29,8 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// The kinds that end in a packed vector (section 9.1), behind a mask (9.2), a line (9.4) or a
-    /// dictionary (10.3).
+    /// Parses the kinds that end in a packed vector (section 9.1) after a mask (9.2), a line (9.4) or a dictionary
+    /// (10.3).
     fn open_packed(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let start = r.at();
         let mut mask_at = start;
@@ -86,7 +86,7 @@ impl<'a> Vector<'a> {
         }
     }
 
-    /// Sections 9.3 and 10.4.
+    /// Parses a vector of one repeated value (sections 9.3 and 10.4).
     fn open_repeated(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let at = r.at();
         self.rows = r.u32(What::FILO_ROWS)?;
@@ -109,7 +109,7 @@ impl<'a> Vector<'a> {
         Ok(())
     }
 
-    /// Section 10.2.
+    /// Parses strings in slots of equal size (section 10.2).
     fn open_fixed_max(&mut self, r: &mut Bytes<'a>) -> Result<()> {
         let start = r.at();
         let size = r.u8(What::FILO_SLOT)?;

@@ -99,37 +99,37 @@ pub(super) struct Shape {
 
 const NOTHING: Shape = Shape { len: None, mask: None, packed: None, strings: None, vars: None };
 
-/// Sections 8.1 and 8.2.
+/// Field ids of `SimplePrimitiveVector` (sections 8.1 and 8.2).
 pub(super) const SIMPLE: Shape = {
     use views::SimplePrimitiveVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
 };
 
-/// Section 8.3.
+/// Field ids of `DiffPrimitiveVector` (section 8.3).
 pub(super) const DIFF: Shape = {
     use views::DiffPrimitiveVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), packed: Some([Of::INFO, Of::DATA]), ..NOTHING }
 };
 
-/// Section 8.4.
+/// Field ids of `DiffDateTimeVector` (section 8.4).
 pub(super) const DATE_TIME: Shape = {
     use views::DiffDateTimeVector as Of;
     Shape { mask: Some(Of::NA_MASK), packed: Some([Of::MILLIS_INFO, Of::MILLIS]), vars: Some(Of::VARS), ..NOTHING }
 };
 
-/// Section 8.5.
+/// Field ids of `SimpleStringVector` (section 8.5).
 pub(super) const SIMPLE_STRING: Shape = {
     use views::SimpleStringVector as Of;
     Shape { mask: Some(Of::NA_MASK), strings: Some(Of::DATA), ..NOTHING }
 };
 
-/// Section 8.6.
+/// Field ids of `ConstStringVector` (section 8.6).
 pub(super) const CONST_STRING: Shape = {
     use views::ConstStringVector as Of;
     Shape { len: Some(Of::LEN), mask: Some(Of::NA_MASK), ..NOTHING }
 };
 
-/// Section 8.7.
+/// Field ids of `DictStringVector` (section 8.7).
 pub(super) const DICT_STRING: Shape = {
     use views::DictStringVector as Of;
     Shape { len: Some(Of::LEN), packed: Some([Of::INFO, Of::CODES]), strings: Some(Of::DICTIONARY), ..NOTHING }
@@ -183,7 +183,7 @@ impl<'a> Fields<'a> {
         Ok(position(slots))
     }
 
-    /// That the table lacks a field.
+    /// Creates the error for an absent field of the table.
     #[cold]
     fn missing(&self, what: What) -> Error {
         Error::new(Kind::Invalid, what, self.0.at())

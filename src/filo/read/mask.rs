@@ -11,8 +11,8 @@ pub(super) enum Mask<'a> {
     None,
     /// All.
     All,
-    /// Those with a 1; rows behind the last bit have a value. The 64-bit little-endian words of the
-    /// format read as bytes: row `i` is bit `i & 7` of byte `i >> 3`.
+    /// A bitmap of missing rows, 1 = missing; rows after the last bit have a value. The format's 64-bit little-endian
+    /// words are read as bytes: row `i` is bit `i & 7` of byte `i >> 3`.
     Words(&'a [u8]),
 }
 

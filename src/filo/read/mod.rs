@@ -100,7 +100,7 @@ impl<'a> Vector<'a> {
         Ok(vector)
     }
 
-    /// That section 3 does not allow the header for the element type.
+    /// Creates the error for a header that section 3 does not allow for the element type.
     #[cold]
     fn wrong_type(&self) -> Error {
         Error::needing(Kind::WrongType, What::FILO_HEADER, 0, self.header.word().into())
@@ -231,7 +231,7 @@ impl<'a> Vector<'a> {
     pub fn verify(&self) -> Result<()> {
         let text = matches!(self.element, Element::String | Element::Utf8);
         let rows = match self.data {
-            // Checked by opening: the numbers are there, and any bits are numbers.
+            // Opening has checked that the numbers are present, and every bit pattern is a valid number.
             Data::Nothing | Data::Bits | Data::Numbers => 0,
             Data::Strings if self.strings.is_one() => self.rows().min(1),
             Data::DateTime | Data::Coded | Data::Strings => self.rows(),
@@ -293,7 +293,7 @@ struct Rule {
     header: Header,
     /// A bit for each.
     elements: u16,
-    /// Of a FlatBuffer kind.
+    /// The field ids of a FlatBuffer kind.
     shape: Option<Shape>,
 }
 
@@ -321,7 +321,7 @@ const NUMBER: &[Element] = &[Element::Int, Element::Long, Element::Double];
 const TEXT: &[Element] = &[Element::Utf8, Element::Blob];
 const NUMBER_OR_TEXT: &[Element] = &[Element::Int, Element::Long, Element::Double, Element::Utf8, Element::Blob];
 
-/// Of all headers but that of no values, which may have any element type.
+/// The rules of all headers except the empty vector, which may have any element type.
 const RULES: [Rule; 16] = [
     Rule::flat(Header::SimplePrimitive, SIMPLE, flat::SIMPLE),
     Rule::flat(Header::ConstPrimitive, SIMPLE, flat::SIMPLE),

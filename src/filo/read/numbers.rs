@@ -53,7 +53,7 @@ impl<'a> Zones<'a> {
     }
 }
 
-/// Values per turn: the words of a turn stay in the first-level cache between the passes over them.
+/// Number of values per block: the words of a block stay in the first-level cache between the loops over them.
 const BLOCK: usize = 1024;
 
 impl<'a> Numbers<'a> {
@@ -126,7 +126,7 @@ impl<'a> Numbers<'a> {
     }
 }
 
-/// Milliseconds of so many quarters of an hour.
+/// Converts quarters of an hour to milliseconds.
 fn millis(quarters: u32) -> Option<u32> {
     quarters.cast_signed().checked_mul(QUARTER_MS).map(i32::cast_unsigned)
 }

@@ -45,13 +45,13 @@ impl<'a> Packed<'a> {
 
     /// How many numbers the bytes hold.
     pub(super) fn rows(&self) -> Result<u32> {
-        // Opening has seen to it that unused bits are in a byte. Widths are powers of two.
+        // Opening has checked that there are fewer than 8 unused bits. Widths are powers of two.
         let bits = ((self.data.len() as u64) << 3).wrapping_sub(self.unused.into());
         let rows = bits >> self.packing.bits().trailing_zeros();
         u32::try_from(rows).map_err(|_| Error::needing(Kind::Overflow, What::FILO_ROWS, self.at.into(), rows))
     }
 
-    /// That numbers of 64 bits have no place here.
+    /// Creates the error for numbers of 64 bits, which are not valid here.
     #[cold]
     pub(super) fn too_wide(&self) -> Error {
         Error::needing(Kind::Invalid, What::FILO_PACKED, self.at.into(), 64)

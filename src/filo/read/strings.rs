@@ -22,7 +22,7 @@ pub(super) struct Strings<'a> {
 pub(super) enum Kinds {
     /// FlatBuffers: at `slots`, one offset per string, counted from the offset itself.
     Flat { slots: u32 },
-    /// UTF8: behind the row count at `base`, one word per string.
+    /// UTF8: one word per string, after the row count at `base`.
     Words { base: u32 },
     /// FixedMaxUTF8: slots of `size` bytes.
     Slots { at: u32, size: u8 },
@@ -58,8 +58,8 @@ impl<'a> Strings<'a> {
         self.chunk.get(start..start.checked_add(usize::try_from(span.len).ok()?)?)
     }
 
-    /// Batch of rows `first..first + len`, without regard to a mask. `validity` is that all rows are there, and stays
-    /// so unless the strings say otherwise.
+    /// Reads the rows `first..first + len` and ignores the mask. `validity` has all rows set; it changes only if the
+    /// strings themselves mark rows as missing.
     pub(super) fn read<'s>(
         &self,
         first: usize,
@@ -159,7 +159,7 @@ impl<'a> Strings<'a> {
             let len = u32::from_le_bytes(*text.get(at as usize..)?.first_chunk()?);
             // Where `at` has wrapped, this falls below zero.
             left |= limit.wrapping_sub(i64::from(entry)).wrapping_sub(i64::from(*code) << 2).wrapping_sub(len.into());
-            // Code 0 is a missing string: arithmetic, as a branch would be foreseen badly.
+            // Code 0 means a missing string. The mask is computed without a branch, which would often be mispredicted.
             let there = u32::from(*code == 0).wrapping_sub(1);
             *span = Span { at: start.wrapping_add(at) & there, len: len & there };
             least = least.min(*code);
@@ -270,12 +270,12 @@ impl<'a> Strings<'a> {
         done.or_else(|| self.long_spans(base, &words, out))
     }
 
-    /// Spans of `words` of the long form, whose lengths stand in front of the strings; false if one is of
-    /// the packed form or wrong.
+    /// Decodes the spans of `words` of the long form, whose lengths are stored before the strings. Returns false if a
+    /// word has the packed form or is invalid.
     #[inline(never)]
     fn long_words(&self, base: u32, words: &[[u8; 4]], out: &mut [Span]) -> bool {
         let text = self.chunk.get(base as usize..).unwrap_or_default();
-        // Chunks are shorter than 2 GiB, so a word of the packed form leads behind any.
+        // Chunks are shorter than 2 GiB, so a word of the packed form is an offset beyond the end of any chunk.
         let Ok(len) = i32::try_from(text.len()) else { return false };
         let limit = i64::from(len).wrapping_sub(4);
         let (start, mut left) = (base.wrapping_add(4), 0);
@@ -312,7 +312,7 @@ impl<'a> Strings<'a> {
         self.packed_span(base, word)
     }
 
-    /// The same of a word of the packed form.
+    /// Returns the span of a word of the packed form.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn packed_span(&self, base: u32, word: u32) -> Option<Span> {
         let span = packed_word(base, word);
@@ -401,7 +401,7 @@ impl<'a> Strings<'a> {
         }
     }
 
-    /// A string behind its 32-bit length.
+    /// Returns the span of a string after its 32-bit length.
     #[cfg_attr(not(target_family = "wasm"), inline(always))]
     fn with_length(&self, at: usize) -> Option<Span> {
         let len = self.u32(at)?;
@@ -415,8 +415,8 @@ impl<'a> Strings<'a> {
         self.chunk.get(at..)?.first_chunk::<4>().map(|bytes| u32::from_le_bytes(*bytes))
     }
 
-    /// What is wrong with string `i`, for which [`find`](Self::find) gave nothing: its place, or the
-    /// length that leaves the chunk.
+    /// Creates the error for string `i`, for which [`find`](Self::find) returned `None`: an invalid offset, or a length
+    /// beyond the end of the chunk.
     #[cold]
     fn explain(&self, i: usize) -> Error {
         // String `i` is one of a list whose frame lies in the chunk, so no product here wraps.
@@ -431,7 +431,7 @@ impl<'a> Strings<'a> {
     }
 }
 
-/// That there is no entry of this code.
+/// Creates the error for a code without a dictionary entry.
 #[cold]
 pub(super) fn bad_code(code: u32, codes: &Packed<'_>) -> Error {
     Error::needing(Kind::Invalid, What::FILO_CODES, codes.at.into(), code.into())

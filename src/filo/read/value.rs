@@ -6,21 +6,21 @@
 /// columns. And it is smaller, without integers of 128 and 256 bits, which 32-bit firmware would carry around.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
-    /// Of a boolean vector.
+    /// A value of a boolean vector.
     Boolean(bool),
-    /// Of an int vector.
+    /// A value of an int vector.
     Int(i32),
-    /// Of a long vector.
+    /// A value of a long vector.
     Long(i64),
-    /// Of a float vector.
+    /// A value of a float vector.
     Float(f32),
-    /// Of a double vector.
+    /// A value of a double vector.
     Double(f64),
-    /// Of a string, UTF8 or blob vector; text is not checked here.
+    /// A value of a string, UTF8 or blob vector; it is not checked for UTF-8 here.
     Bytes(&'a [u8]),
-    /// Of a timestamp vector: milliseconds since 1970-01-01.
+    /// A value of a timestamp vector: milliseconds since 1970-01-01.
     Timestamp(i64),
-    /// Of a date-time vector.
+    /// A value of a date-time vector.
     DateTime {
         /// Milliseconds since 1970-01-01T00:00Z.
         millis: i64,

@@ -12,7 +12,7 @@ use crate::encoding::min_max::MinMax;
 use crate::error::{Result, What};
 use crate::filo::Encoding;
 
-/// Section 9.1.
+/// Writes a packed vector (section 9.1).
 pub(super) fn packed(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     cells.mask.no_nulls()?;
     let header = Encoding::Packed(packing).header();
@@ -43,7 +43,7 @@ pub(super) fn repeated(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> R
     out.finish()
 }
 
-/// Section 9.4.
+/// Writes differences to a line (section 9.4).
 pub(super) fn delta_delta(cells: &Cells<'_>, line: Line, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     cells.mask.no_nulls()?;
     let payload = cells.bytes(packing).saturating_add(12 + 4);
@@ -72,8 +72,8 @@ pub fn line(values: &[i64]) -> Result<Line> {
     Line::through(values).ok_or_else(|| lossy(What::FILO_SLOPE, values.len().saturating_sub(1)))
 }
 
-/// The line of a [`DeltaDelta`](Encoding::DeltaDelta) chunk: [`line`], but if the residuals to it have
-/// to be unsigned and are not, one so much lower that they are.
+/// Returns the line of a [`DeltaDelta`](Encoding::DeltaDelta) chunk: [`line`], lowered if the packing is unsigned, so
+/// that no residual is negative.
 pub(super) fn line_for(values: &[i64], packing: Packing) -> Result<Line> {
     let line = line(values)?;
     if packing.signed() {

@@ -152,7 +152,7 @@ fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], 
         if let Some(i) = misfit {
             return Err(lossy(What::FILO_DATA, at.saturating_add(i)));
         }
-        // Rows behind the last are not stored, so it does not matter what they become.
+        // Rows after the last one are not stored, so their values do not matter.
         if missing != W::default() {
             pack::select(&mut words, keep, missing);
         }
@@ -164,7 +164,7 @@ fn drive<W: Word>(packing: Packing, mask: &Mask<'_>, missing: W, to: &mut [u8], 
     Ok(())
 }
 
-/// Values from row `at` on, in the place where they are; behind the last, zeros in a copy.
+/// Returns the values starting at row `at` in place; at the end, a copy padded with zeros.
 fn view<'v, T: Copy + Default>(values: &'v [T], at: usize, copy: &'v mut [T; BLOCK]) -> &'v [T; BLOCK] {
     match values.get(at..).and_then(<[T]>::first_chunk) {
         Some(full) => full,
@@ -175,7 +175,7 @@ fn view<'v, T: Copy + Default>(values: &'v [T], at: usize, copy: &'v mut [T; BLO
     }
 }
 
-/// A copy of the values from row `at` on; zeros behind the last.
+/// Copies the values starting at row `at`; pads with zeros after the last.
 fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
     let values = values.get(at..).unwrap_or_default();
     match values.first_chunk::<BLOCK>() {
@@ -189,7 +189,7 @@ fn load<T: Copy + Default>(values: &[T], at: usize, block: &mut [T; BLOCK]) {
     }
 }
 
-/// Doubles to ints; the place of one that is none.
+/// Converts doubles to ints. Returns the index of the first double that is not an int.
 fn whole(values: &[f64; BLOCK], keep: u64, block: &mut [u32; BLOCK]) -> Option<usize> {
     if keep != u64::MAX {
         let mut present = *values;

@@ -18,12 +18,12 @@ use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
 use crate::filo::{Element, Encoding};
 
-/// Writes `rows` in the smallest encoding that loses nothing: one that section 3 allows for the
-/// element type and that gives every row back bit by bit, so that the payload of a NaN, the sign of
-/// a zero, an empty string beside a missing one and instants 2^64 milliseconds apart survive.
+/// Writes `rows` in the smallest lossless encoding: one that section 3 allows for the element type and that
+/// reproduces every row bit by bit, including the payload of a NaN, the sign of a zero, an empty string beside a
+/// missing one and instants 2^64 milliseconds apart.
 ///
-/// Its length is that of [`encode`] with [`choose`]'s answer; the most that it can be is
-/// [`max_len`](super::max_len) of any encoding that holds the rows.
+/// [`encode`] with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
+/// hold the rows is an upper bound of its length.
 ///
 /// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are
 /// different. Where it is too small for the dictionary of a column, none is considered; numbers
@@ -31,7 +31,7 @@ use crate::filo::{Element, Encoding};
 ///
 /// A reader of the original program, but not this crate's, takes the rows of a
 /// [`DeltaDelta`](Encoding::DeltaDelta) whose slope times row passes 2^31 for others (section 13, item
-/// 1). Who writes for it looks at [`choose`] first.
+/// 1). Writers for the original program should check [`choose`] first.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -45,7 +45,7 @@ use crate::filo::{Element, Encoding};
 /// ```
 ///
 /// # Errors
-/// [`Kind::NoRoom`] with the length of the chunk if `dst` is shorter, and those of [`choose`].
+/// [`Kind::NoRoom`] with the length of the chunk if `dst` is shorter; errors of [`choose`].
 pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     plan(rows, &mut scratch.scope())?.write(rows, dst)
 }
@@ -64,10 +64,10 @@ pub fn encode_auto(rows: &Rows<'_>, dst: &mut [u8], scratch: &mut Scratch<'_>) -
 /// ```
 ///
 /// # Errors
-/// [`Kind::Lossy`] with the row for a UTC offset that is no whole number of quarters of an hour (what
-/// [`encode_auto`] answers also where the least of them is more than 32 hours from UTC),
-/// [`Kind::Misuse`] if there are not as many offsets or validity bits as values, [`Kind::Overflow`]
-/// beyond 2^31 rows, and what is wrong with the spans of strings.
+/// [`Kind::Lossy`] with the row for a UTC offset that is not a multiple of a quarter of an hour ([`encode_auto`] also
+/// returns it if the minimum of the offsets is more than 32 hours from UTC), [`Kind::Misuse`] if the number of offsets
+/// or validity bits differs from the number of values, [`Kind::Overflow`] beyond 2^31 rows, and errors of invalid spans
+/// of strings.
 pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
     Ok(plan(rows, &mut scratch.scope())?.encoding)
 }
@@ -76,24 +76,24 @@ pub fn choose(rows: &Rows<'_>, scratch: &mut Scratch<'_>) -> Result<Encoding> {
 pub(super) struct Plan<'a> {
     pub encoding: Encoding,
     pub dictionary: Option<Dictionary<'a>>,
-    /// The line of a [`Encoding::DeltaDelta`], if it was found on the way.
+    /// The line of a [`Encoding::DeltaDelta`], if the choice has computed it.
     line: Option<Line>,
     /// Whether doubles are known to be whole.
     whole: bool,
 }
 
 impl<'a> Plan<'a> {
-    /// Of an encoding without a dictionary.
+    /// Creates the plan of an encoding without a dictionary.
     pub const fn of(encoding: Encoding) -> Self {
         Plan { encoding, dictionary: None, line: None, whole: false }
     }
 
-    /// Of an encoding without a dictionary, for the rows that were looked at.
+    /// Creates the plan of an encoding without a dictionary, for the rows with these statistics.
     pub const fn for_rows(encoding: Encoding, stats: &Stats<'_>) -> Self {
         Plan { whole: matches!(stats.present, Present::Doubles { whole: Some(_), .. }), ..Plan::of(encoding) }
     }
 
-    /// Of strings by code.
+    /// Creates the plan of strings by code.
     pub const fn with(dictionary: Dictionary<'a>, packing: Packing) -> Self {
         Plan { dictionary: Some(dictionary), ..Plan::of(dictionary.encoding(packing)) }
     }

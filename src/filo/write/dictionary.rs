@@ -16,8 +16,8 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::HEADER_LEN;
 use crate::filo::{Element, Encoding};
 
-/// Slots of the hash table looked at for one string. At the load used here the longest run of slots
-/// stays below 400 for any number of rows, unless somebody made the strings to collide.
+/// Maximum number of hash-table slots probed per string. At the load used here the longest run of slots
+/// stays below 400 for any number of rows, unless the strings were crafted to collide.
 const MAX_PROBES: usize = 1024;
 
 /// The dictionary of a column of strings, found in scratch memory.
@@ -33,10 +33,10 @@ pub struct Dictionary<'a> {
 /// Beyond what a dictionary is of no use.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Bounds {
-    /// So many entries in the first `sample` rows.
+    /// Maximum number of distinct entries in the first `sample` rows.
     pub entries: usize,
     pub sample: usize,
-    /// So many bytes of entries: text, and a word for each.
+    /// Maximum size in bytes of the entries: text, and a word for each.
     pub bytes: usize,
 }
 
@@ -68,7 +68,7 @@ struct Slot {
 /// A hash table that grows in the memory it has, so that few different strings are found in few cache lines.
 struct Table<'t> {
     slots: &'t mut [Slot],
-    /// Those in use, less one.
+    /// Number of slots in use minus 1; the mask for a slot index.
     places: usize,
 }
 
@@ -85,7 +85,7 @@ impl<'t> Table<'t> {
         self.slots.get_mut(..=self.places).unwrap_or_default().fill(Slot { hash: 0, code: 0 });
     }
 
-    /// Whether more slots should be used for so many entries.
+    /// Returns whether more slots should be used for `entries` entries.
     const fn is_full(&self, entries: u32) -> bool {
         self.places >> 3 < entries as usize && self.places.saturating_add(1) < self.slots.len()
     }
@@ -131,7 +131,7 @@ pub const fn scratch_len(rows: usize) -> usize {
 /// Bytes for a slot, and for its share of the entries: three for four slots.
 const SLOT_COST: usize = size_of::<Slot>() + size_of::<u32>() * 3 / 4;
 
-/// Slots for so many different strings: at least a quarter is left free.
+/// Returns the number of slots for `entries` distinct strings: at least a quarter stays free.
 const fn slots_for(entries: usize) -> usize {
     match entries.saturating_add(entries / 3).saturating_add(4).checked_next_power_of_two() {
         Some(slots) => slots,
@@ -143,8 +143,8 @@ impl<'a> Dictionary<'a> {
     /// Finds the dictionary of rows of strings.
     ///
     /// # Errors
-    /// [`Kind::WrongType`] if these are no strings, [`Kind::NoRoom`] if `scratch` is too small,
-    /// [`Kind::Limit`] if strings were made to collide, and those of [`Strings::get`].
+    /// [`Kind::WrongType`] if the rows are not strings, [`Kind::NoRoom`] if `scratch` is too small, [`Kind::Limit`] if
+    /// the strings were crafted to collide, and errors of [`Strings::get`].
     pub(crate) fn of(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         match (rows.values, rows.values.element()) {
@@ -165,7 +165,7 @@ impl<'a> Dictionary<'a> {
         scratch: &mut Scratch<'a>,
     ) -> Result<Option<Self>> {
         let codes = scratch.take::<u32>(mask.rows())?;
-        // The largest power of two that there is room for.
+        // The largest power of two that fits.
         let wanted = slots_for(mask.rows());
         let room = scratch.room().saturating_sub(6) / SLOT_COST;
         let slots = if wanted <= room { wanted } else { room.checked_ilog2().map_or(0, |log| 1 << log) };
@@ -223,7 +223,7 @@ impl<'a> Dictionary<'a> {
         Ok(Some(Dictionary { strings, element, first, codes }))
     }
 
-    /// How many different strings; missing rows are none.
+    /// Returns the number of distinct strings; missing rows do not count.
     #[must_use]
     pub(crate) const fn len(&self) -> usize {
         self.first.len()
@@ -268,7 +268,7 @@ impl<'a> Dictionary<'a> {
     /// The length of what [`write`](Self::write) writes.
     ///
     /// # Errors
-    /// Those of [`Strings::get`].
+    /// Errors of [`Strings::get`].
     pub(crate) fn chunk_len(&self, packing: Packing) -> Result<usize> {
         let payload = if self.is_string() { dict_string_payload } else { dict_utf8_payload };
         Ok(payload(&self.entries(), packing.bytes(self.codes.len()))?.saturating_add(HEADER_LEN))
@@ -279,8 +279,9 @@ impl<'a> Dictionary<'a> {
     }
 }
 
-/// Whether the sample surely has too many different strings: their hashes alone have, of which a bit each is kept,
-/// in less time than it takes to find a dictionary in vain. False if many strings are the same, or if nobody knows.
+/// Returns true if the sample certainly has too many distinct strings. It counts the distinct hashes, keeping one bit
+/// of each, which is faster than building a dictionary that is not used. False if many strings are equal, or if it is
+/// unknown.
 fn surely_beyond(strings: Strings<'_>, mask: &Mask<'_>, bounds: Bounds, words: &mut [u32]) -> Result<bool> {
     let sample = mask.prefix(bounds.sample).rows();
     let wanted = sample.saturating_mul(BITS_PER_ROW).checked_next_power_of_two().unwrap_or(usize::MAX) / 32;

@@ -86,7 +86,7 @@ pub(super) fn numbers(encoding: Encoding, cells: &Cells<'_>, own: Packing, dst: 
     }
 }
 
-/// Section 4: the row count in the header word, nothing behind it.
+/// Writes a vector without values (section 4): the row count in the header word, no payload.
 fn empty(mask: &Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     if let Some(row) = mask.first() {
         return Err(lossy(What::FILO_HEADER, row));
@@ -157,7 +157,7 @@ const fn is_flat(packing: Packing) -> bool {
     !matches!(packing, Packing::U2 | Packing::U4)
 }
 
-/// Those of 32-bit values; unsigned 32 bits are for longs only.
+/// Returns whether FlatBuffers store 32-bit values with this packing; unsigned 32 bits are for longs only.
 const fn is_flat_int(packing: Packing) -> bool {
     is_flat(packing) && is_int(packing)
 }

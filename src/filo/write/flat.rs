@@ -15,8 +15,8 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::Header;
 
 impl Out<'_> {
-    /// The root offset, then the vtable, right in front of the table that lies at `table`: size of
-    /// vtable and table, and the place of each field in it.
+    /// Writes the root offset, then the vtable directly before the table at `table`: size of vtable and table, and the
+    /// offset of each field in the table.
     pub fn root<const N: usize>(&mut self, table: usize, vtable: [u16; N]) -> Result<()> {
         let len = size_of::<[u16; N]>();
         self.u32(table)?;
@@ -47,7 +47,7 @@ impl Out<'_> {
     }
 }
 
-/// Section 8.1.
+/// Writes a `SimplePrimitiveVector` (section 8.1).
 pub(super) fn simple(cells: &Cells<'_>, packing: Packing, dst: &mut [u8]) -> Result<usize> {
     primitive(Header::SimplePrimitive, cells, cells, packing, dst)
 }

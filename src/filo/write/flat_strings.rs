@@ -18,8 +18,8 @@ const fn string_len(text: &[u8]) -> usize {
     pad4(text.len().saturating_add(5))
 }
 
-/// Length of a string block: count, offsets, strings; missing rows are empty ones. Refuses bytes
-/// that are no text, as readers decode these kinds (8.5).
+/// Returns the length of a string block: count, offsets, strings. Missing rows are empty strings. Returns an error for
+/// bytes that are not valid UTF-8, because readers decode these kinds (8.5).
 fn block_len(texts: &Texts<'_>) -> Result<usize> {
     let mut len = texts.len().saturating_mul(4).saturating_add(4);
     for (i, text) in texts.iter().enumerate() {
@@ -66,7 +66,7 @@ impl Out<'_> {
     }
 }
 
-/// Section 8.5.
+/// Writes a `SimpleStringVector` (section 8.5).
 pub(super) fn simple_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let texts = Texts::Rows(strings, mask);
     let block_end = block_len(&texts)?.saturating_add(28);
@@ -79,7 +79,7 @@ pub(super) fn simple_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]
     out.finish()
 }
 
-/// Section 8.6.
+/// Writes a `ConstStringVector` (section 8.6).
 pub(super) fn const_string(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let text = Texts::Rows(strings, mask).constant()?;
     check_text(text, || mask.first().unwrap_or(0))?;
@@ -116,7 +116,7 @@ pub fn dict_string(dictionary: Strings<'_>, codes: &[u32], packing: Packing, dst
     put_dict_string(&Texts::Entries(dictionary, None), &Cells { source: Source::Narrow(codes), mask }, packing, dst)
 }
 
-/// Bytes in front of the codes of section 8.7.
+/// Returns the number of bytes before the codes of a `DictStringVector` (section 8.7).
 fn codes_at(entries: &Texts<'_>) -> Result<usize> {
     Ok(block_len(entries)?.saturating_add(36))
 }
@@ -126,7 +126,7 @@ pub(super) fn dict_string_payload(entries: &Texts<'_>, codes: usize) -> Result<u
     Ok(pad4(codes_at(entries)?.saturating_add(codes).saturating_add(4)))
 }
 
-/// Section 8.7.
+/// Writes a `DictStringVector` (section 8.7).
 pub(super) fn put_dict_string(
     entries: &Texts<'_>,
     codes: &Cells<'_>,

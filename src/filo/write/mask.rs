@@ -27,7 +27,7 @@ impl<'a> Mask<'a> {
         Ok(Mask { validity: rows.validity, rows: n, nulls: rows.validity.nulls(n) > 0 })
     }
 
-    /// So many rows that all have a value, if the format can hold as many.
+    /// Creates the mask of `rows` rows without missing values. Fails if `rows` exceeds `MAX_LEN`.
     pub fn all_of(rows: usize) -> Result<Self> {
         if rows > MAX_LEN {
             return Err(Error::needing(Kind::Overflow, What::FILO_ROWS, 0, rows as u64));
@@ -35,7 +35,7 @@ impl<'a> Mask<'a> {
         Ok(Mask::all(rows))
     }
 
-    /// So many rows that all have a value; their number is known to be in range.
+    /// Creates the mask of `rows` rows without missing values; the caller has checked that `rows` is in range.
     pub const fn all(rows: usize) -> Self {
         Mask { validity: Validity::All, rows, nulls: false }
     }
@@ -100,7 +100,7 @@ impl<'a> Mask<'a> {
         }
     }
 
-    /// The NA words: 1 = missing, zeros behind the last row.
+    /// Writes the NA words: 1 = missing, zeros after the last row.
     pub fn put_words(&self, out: &mut Out<'_>) -> Result<()> {
         let words = out.take(mask_bytes(self.rows))?;
         for (to, block) in words.as_chunks_mut::<8>().0.iter_mut().zip(self.blocks()) {
@@ -137,7 +137,7 @@ impl FlatMask {
         start.saturating_add(8)
     }
 
-    /// Where its words begin, or it ends if there are none.
+    /// Returns the start of the words, or the end of the mask if it has none.
     pub const fn words(self, at: usize) -> usize {
         self.table(at).saturating_add(if self.nulls { 16 } else { 8 })
     }
@@ -152,7 +152,7 @@ impl FlatMask {
         if self.nulls { mask_bytes(self.rows) } else { 0 }
     }
 
-    /// Everything in front of the words. Pads before it.
+    /// Writes everything before the words, preceded by padding.
     pub fn put_tables(self, out: &mut Out<'_>) -> Result<()> {
         out.zeros_to(self.table(out.at()).saturating_sub(8))?;
         if !self.nulls {

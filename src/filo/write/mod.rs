@@ -1,16 +1,16 @@
 //! Filo vectors out: rows in, one chunk in the caller's buffer, no heap.
 //!
-//! * [`encode`] writes the encoding that it is told, and refuses what that cannot hold;
-//! * [`encode_auto`] writes the smallest that loses nothing;
+//! * [`encode`] writes the given encoding, and returns an error for values that it cannot store;
+//! * [`encode_auto`] writes the smallest lossless encoding;
 //! * [`append`] has writers that take rows one by one, for loggers;
-//! * [`dict_string`] and [`dict_utf8`] are for who has the codes.
+//! * [`dict_string`] and [`dict_utf8`] are for callers that have dictionary codes.
 //!
-//! Every writer knows the length of its chunk before it stores the first byte: [`max_len`] bounds it
-//! for a buffer of fixed size, and an error says the exact number. Every byte of the chunk is
-//! written, so a buffer may hold anything before. What is written does not depend on it.
+//! Every writer computes the length of its chunk before it stores the first byte. [`max_len`] is an upper bound for a
+//! buffer of fixed size, and an error contains the exact length. Every byte of the chunk is written, so the initial
+//! contents of a buffer do not matter.
 //!
-//! A value that an encoding cannot hold is an error with its row, never another value: numbers out of
-//! range, a NaN or -0.0 as an int, a missing row in a vector without mask, bytes that are no text.
+//! A value that an encoding cannot store is an error with its row, never another value: numbers out of range, a NaN or
+//! -0.0 as an int, a missing row in a vector without a mask, bytes that are not valid UTF-8.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;

@@ -97,7 +97,7 @@ pub fn encode_like_original(
 /// The encoding that [`encode_like_original`] writes.
 ///
 /// # Errors
-/// As there, but for the room in the destination.
+/// Errors of [`encode_like_original`], except `NoRoom` for the destination.
 pub fn choose_like_original(rows: &Rows<'_>, original: Original, scratch: &mut Scratch<'_>) -> Result<Encoding> {
     Ok(plan(rows, original, &mut scratch.scope())?.encoding)
 }

@@ -8,8 +8,8 @@ use crate::filo::raw::{HEADER_LEN, Header};
 /// Longest chunk and most rows: offsets and counts of the format are signed 32-bit (section 12).
 pub(super) const MAX_LEN: usize = i32::MAX as usize;
 
-/// What is left of a chunk's bytes. Its length is known before the first byte is put, so a buffer
-/// that is too small is told before anything is stored, and no byte of the chunk is left as it was.
+/// The remaining bytes of a chunk. Its length is known before the first byte is written, so a buffer that is too small
+/// is an error before anything is stored, and every byte of the chunk is written.
 #[derive(Debug)]
 pub(super) struct Out<'d> {
     rest: &'d mut [u8],
@@ -17,12 +17,12 @@ pub(super) struct Out<'d> {
 }
 
 impl<'d> Out<'d> {
-    /// A chunk of `payload` bytes behind `header` at the start of `dst`.
+    /// Starts a chunk of a header word and `payload` bytes in `dst`.
     pub fn chunk(header: Header, payload: usize, dst: &'d mut [u8]) -> Result<Self> {
         Out::chunk_of_word(header.word(), payload, dst)
     }
 
-    /// The same behind a header word that says more.
+    /// Starts a chunk with this header word, whose high bits contain more than the header.
     pub fn chunk_of_word(word: u32, payload: usize, dst: &'d mut [u8]) -> Result<Self> {
         let len = payload.saturating_add(HEADER_LEN);
         if len > MAX_LEN {
@@ -42,7 +42,8 @@ impl<'d> Out<'d> {
         Ok(self.payload.saturating_add(HEADER_LEN))
     }
 
-    /// Bytes put behind the header word: the offset that FlatBuffers and BinaryVectors count.
+    /// Returns the number of bytes written after the header word: the offsets of FlatBuffers and BinaryVectors count
+    /// these.
     pub fn at(&self) -> usize {
         self.payload.saturating_sub(self.rest.len())
     }
@@ -96,7 +97,7 @@ impl<'d> Out<'d> {
 #[allow(clippy::cast_possible_truncation, reason = "widths are at most 64, used bits below 8")]
 pub(super) const fn packed_header(packing: Packing, n: usize) -> [u8; 4] {
     let bits = packing.bits();
-    // 64-bit vectors say signed (`40 00 01 00`), although nobody looks.
+    // Vectors of 64 bits are marked as signed (`40 00 01 00`), although no reader uses the mark.
     let signed = packing.signed() || matches!(packing, Packing::W64);
     let used = (n as u32 & 7).wrapping_mul(bits) & 7;
     [bits as u8, 0, signed as u8, used as u8]

@@ -82,7 +82,7 @@ impl<'a> Rows<'a> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -102,8 +102,7 @@ impl<'a> Strings<'a> {
     /// String `i`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) if there is no such row, and those of
-    /// [`VarBytes::get`].
+    /// [`Kind::OutOfRange`](crate::error::Kind::OutOfRange) if `i` is not a row; errors of [`VarBytes::get`].
     pub(crate) fn get(&self, i: usize) -> Result<&'a [u8]> {
         use crate::error::{Error, Kind, What};
         match self {

@@ -16,15 +16,15 @@ use crate::filo::{Element, Encoding};
 /// Facts about rows: all that the length of any of their encodings depends on, dictionaries aside.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Stats<'a> {
-    /// Of which type.
+    /// The element type.
     pub element: Element,
     /// Which rows have a value.
     pub mask: Mask<'a>,
     /// The first that has one.
     pub first: Option<usize>,
-    /// About the values that are there; those of a zero if none is.
+    /// Statistics of the values of valid rows; if there are none, of a zero.
     pub present: Present,
-    /// Of longs, none of which is missing, if differences to a line can hold them.
+    /// For longs without missing rows: the line, if differences to it fit.
     pub slant: Option<Slant>,
 }
 
@@ -35,7 +35,7 @@ pub(super) struct Slant {
     pub distances: MinMax<i32>,
 }
 
-/// Facts about the values that are there.
+/// Statistics of the values of valid rows.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Present {
     /// Booleans and floats: whether all are the same, bit by bit.
@@ -70,8 +70,8 @@ impl<'a> Stats<'a> {
     /// Walks over all rows.
     ///
     /// # Errors
-    /// [`Kind::Lossy`] with the row whose UTC offset is no whole number of quarters, [`Kind::Misuse`]
-    /// if there are not as many offsets as instants, and those of [`Mask::new`] and [`Strings::get`].
+    /// [`Kind::Lossy`] with the row whose UTC offset is not a multiple of a quarter of an hour, [`Kind::Misuse`] if the
+    /// number of offsets differs from the number of instants, and errors of [`Mask::new`] and [`Strings::get`].
     pub fn of(rows: &Rows<'a>) -> Result<Self> {
         let mask = Mask::new(rows)?;
         let first = mask.first();
@@ -161,7 +161,7 @@ const fn block_len(strings: usize, padded: usize) -> usize {
 }
 
 impl Lengths {
-    /// Of no strings.
+    /// The lengths of no strings.
     pub const NONE: Lengths = Lengths { equal: true, max: 0, sum: 0, padded: 0, long: 0 };
 }
 
@@ -174,8 +174,8 @@ fn at<T: Copy + Default>(values: &[T], row: Option<usize>) -> T {
     row.and_then(|row| values.get(row)).copied().unwrap_or_default()
 }
 
-/// Hands out the values in runs, `filler` where one is missing, until `take` has seen enough. With a
-/// value that is there as filler, ranges and comparisons need not know of masks.
+/// Passes the values in runs to `take`, with `filler` for missing rows, until it returns false. If the filler is a
+/// value of a valid row, ranges and comparisons can ignore the mask.
 pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: impl FnMut(&[T]) -> bool) {
     if !mask.nulls() {
         // Short enough to be in the first-level cache for a second look.
@@ -199,9 +199,8 @@ pub(super) fn runs<T: Copy>(values: &[T], mask: &Mask<'_>, filler: T, mut take: 
 /// Values that are looked at together where some are missing.
 const STAGED: usize = if FAST { 4 * BLOCK } else { BLOCK };
 
-/// The range of longs, and their slant if none is missing. One look at them is enough for both, as a
-/// rule: along a steep line the least and the greatest value are near the ends, and to a flat one
-/// the distances are the range.
+/// Returns the range of longs, and their line if no row is missing. One pass usually suffices for both: along a steep
+/// line, minimum and maximum are near the ends; for a flat line, the residuals are the range.
 fn longs(values: &[i64], mask: &Mask<'_>, first: i64) -> (MinMax<i64>, Option<Slant>) {
     let line = if mask.nulls() { None } else { Line::through(values) };
     let Some(line) = line else { return (wide_range(values, mask, first), None) };

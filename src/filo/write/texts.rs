@@ -53,7 +53,7 @@ impl<'a> Texts<'a> {
         }
     }
 
-    /// The one string that all have that are not missing; empty if there is none.
+    /// Returns the string that all valid rows have; empty if there are none.
     pub fn constant(&self) -> Result<&'a [u8]> {
         let mut first = None;
         for (row, text) in self.iter().enumerate() {

@@ -15,7 +15,7 @@ use crate::filo::{Element, Encoding};
 /// Longest string of a fixed-max slot: the slot size is one byte, and holds a length byte.
 pub(super) const MAX_SLOT_TEXT: usize = 254;
 
-/// The word of a string at `offset`, and whether its length is put in front of its bytes.
+/// Returns the word of a string at `offset`, and whether its length is stored before its bytes.
 #[inline]
 pub(super) fn word(offset: usize, len: usize) -> (u32, bool) {
     // Both are below 2^31, as the chunk is; a longer one is refused before its words are put.
@@ -57,7 +57,7 @@ fn put_variable(texts: &Texts<'_>, out: &mut Out<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Section 10.1.
+/// Writes strings of variable length (section 10.1).
 pub(super) fn variable(strings: Strings<'_>, mask: Mask<'_>, dst: &mut [u8]) -> Result<usize> {
     let texts = Texts::Rows(strings, mask);
     let mut out = Out::chunk(Header::Utf8, variable_len(&texts)?, dst)?;
@@ -114,7 +114,7 @@ pub fn dict_utf8(dictionary: Strings<'_>, codes: &[u32], packing: Packing, dst: 
     put_dict_utf8(&Texts::Entries(dictionary, None), &Cells { source: Source::Narrow(codes), mask }, packing, dst)
 }
 
-/// Bytes in front of the codes of section 10.3.
+/// Returns the number of bytes before the codes of a dictionary (section 10.3).
 fn codes_at(entries: &Texts<'_>) -> Result<usize> {
     Ok(variable_len(entries)?.saturating_add(8))
 }

@@ -13,10 +13,10 @@ use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::SType;
 
-/// A batch that was looked at has no more rows, so that who reads on finds it in the cache.
+/// Maximum number of rows of a batch that was checked, so that the caller finds it in the cache.
 const ROWS: u64 = 1 << 14;
 
-/// The same for numbers of every type; for other values something else.
+/// Evaluates `$same` with the numbers of any type, `$other` for other values.
 macro_rules! numbers {
     ($values:expr, $numbers:ident => $same:expr, $other:expr) => {
         match $values {
@@ -120,7 +120,7 @@ impl<'a> Column<'a> {
         }
     }
 
-    /// Leaves only those of `rows` rows in `validity` whose bits `pack` sets, as some are missing.
+    /// Clears the bit in `validity` of each row that `pack` marks as missing. There are `rows` rows.
     pub(super) fn mark<'s>(
         &self,
         rows: usize,
@@ -133,7 +133,7 @@ impl<'a> Column<'a> {
         both(valid, validity, rows)
     }
 
-    /// Room for bits of rows of which some are missing.
+    /// Allocates bits for rows, some of which may be missing.
     fn room<'s>(&self, rows: usize, scratch: &mut Scratch<'s>) -> Result<&'s mut [u8]> {
         if self.is_full() {
             return Err(self.unexpected_null());

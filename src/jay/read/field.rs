@@ -13,8 +13,8 @@ use crate::limits::Fuel;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Layout {
-    /// `stype`, `data`, `strdata`: all files of early releases; void columns, and those of chunked
-    /// CSV, of all releases.
+    /// `stype`, `data`, `strdata`: all files of early releases; in all releases, void columns and the columns of CSV
+    /// read in chunks.
     Old,
     /// `type`, `buffers`, `children`.
     New,
@@ -23,7 +23,7 @@ pub enum Layout {
 /// Buffers that a column does not have.
 const NO_BUFFERS: [FileRange; 3] = [FileRange { at: HEAD.len() as u64, len: 0 }; 3];
 
-/// What holds for all columns of a file.
+/// Rules for all columns of a file.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rules {
     /// Behind the last byte that a buffer may have.
@@ -47,7 +47,7 @@ pub struct Field<'a> {
 }
 
 impl<'a> Field<'a> {
-    /// The column `view`, of a frame of so many rows.
+    /// Creates the column of `view`, in a frame of `frame` rows.
     pub(super) fn of(view: views::Column<'a>, frame: u64, rules: Rules) -> Result<Self> {
         let mut field = Field {
             view,
@@ -63,7 +63,8 @@ impl<'a> Field<'a> {
         Ok(field)
     }
 
-    /// Takes all from the view, that of a column of a frame of so many rows (`None`: a child, which has its own).
+    /// Reads the properties from the view of a column in a frame of `frame` rows (`None`: a child, which has its own
+    /// number).
     fn describe(&mut self, frame: Option<u64>) -> Result<()> {
         let (view, at) = (self.view, self.view.at());
         (self.stype, self.layout) = match view.type_()? {
@@ -145,7 +146,7 @@ impl<'a> Field<'a> {
         if data.len < need && !packed {
             return Err(short(What::JAY_BUFFER, data, need));
         }
-        // Of strings the original infers the width from the exact length.
+        // The original infers the width of string offsets from the exact length.
         if is_text && data.len != need && !self.rules.tolerant {
             return Err(Error::needing(Kind::Invalid, What::JAY_OFFSETS, data.at, data.len));
         }
@@ -176,10 +177,10 @@ impl<'a> Field<'a> {
         self.nulls
     }
 
-    /// Least and greatest value, if the file says them in a form that fits the type.
+    /// Returns minimum and maximum, if the file stores them in a form that fits the type.
     ///
     /// # Errors
-    /// Those of the FlatBuffers metadata.
+    /// Errors of the FlatBuffers metadata.
     pub fn stats(&self) -> Result<Option<Stats>> {
         Ok(self.view.stats()?.and_then(|stored| Stats::of(stored, self.stype)))
     }
@@ -205,7 +206,7 @@ impl<'a> Field<'a> {
     /// The element column of an array.
     ///
     /// # Errors
-    /// What is wrong with it; [`Kind::Limit`] if arrays nest too deep.
+    /// Errors of an invalid child; [`Kind::Limit`] if arrays nest too deep.
     pub fn child(&self) -> Result<Option<Field<'a>>> {
         if !self.stype.is_array() {
             return Ok(None);
@@ -223,11 +224,11 @@ impl<'a> Field<'a> {
         Ok(Some(child))
     }
 
-    /// The smallest range of the file that holds all buffers, also those of children: what must be
-    /// fetched to read the column. In files of the original it holds nothing else.
+    /// Returns the smallest byte range of the file that contains all buffers of the column and its children: the range
+    /// to fetch to read the column. In files of the original it contains nothing else.
     ///
     /// # Errors
-    /// Those of [`child`](Self::child).
+    /// Errors of [`child`](Self::child).
     pub fn span(&self) -> Result<FileRange> {
         let (mut from, mut to) = (u64::MAX, 0);
         self.each_buffer(&mut Fuel::new(&crate::limits::Limits::DEFAULT), &mut |span| {
@@ -241,7 +242,7 @@ impl<'a> Field<'a> {
         })
     }
 
-    /// Shows every buffer that is not empty, with those of children, and so checks these.
+    /// Passes every non-empty buffer of the column and its children to `each`. This also checks the children.
     pub(super) fn each_buffer(&self, fuel: &mut Fuel, each: &mut dyn FnMut(FileRange) -> Result<()>) -> Result<()> {
         let mut field = *self;
         loop {
@@ -275,7 +276,7 @@ impl<'a> Field<'a> {
         Err(Error::new(Kind::Invalid, What::JAY_TYPE, child.at()))
     }
 
-    /// Whether truth values have one bit each.
+    /// Returns whether booleans have one bit each.
     pub(super) const fn is_packed(&self) -> bool {
         matches!(self.stype, SType::Bool8) && self.buffers[DATA].len < self.rows
     }

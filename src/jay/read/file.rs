@@ -44,11 +44,11 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Opens `bytes`. Only the metadata is looked at. Nothing stays in `scratch`; files of up to 32
-    /// columns, as writers write them, need none.
+    /// Opens `bytes`. Reads only the metadata. Releases all of `scratch` before it returns; files of up to 32 columns
+    /// whose buffers are in order, as writers write them, need no scratch memory.
     ///
     /// # Errors
-    /// What is wrong with signatures and metadata; [`Kind::NoRoom`].
+    /// Errors of invalid signatures and metadata; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         let len = bytes.len() as u64;
         let end = Tail::span(len)?.of(bytes, What::JAY_TAIL)?;

@@ -21,7 +21,7 @@ pub struct Meta<'a> {
     at: u64,
     rules: Rules,
     max_nodes: u32,
-    /// What is odd about the frame; only with tolerance.
+    /// The first problem of the frame; only in tolerant mode.
     odd: Option<Error>,
 }
 
@@ -31,7 +31,7 @@ impl<'a> Meta<'a> {
     /// do not come in order, take some of `scratch` meanwhile.
     ///
     /// # Errors
-    /// What is wrong with the metadata; [`Kind::NoRoom`].
+    /// Errors of invalid metadata; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], tail: &Tail, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         let limits = &options.limits;
         let flat = Flat::new_at(bytes, tail.meta.at).with_depth(Depth::new(limits));
@@ -66,7 +66,7 @@ impl<'a> Meta<'a> {
         Ok(meta)
     }
 
-    /// Everything that holds in a sound file.
+    /// Checks every rule of a valid file.
     pub(super) fn check(&self, len: u64, scratch: &mut Scratch<'_>) -> Result<()> {
         let mut fuel = self.fuel();
         let mut all = Disjoint::NONE;
@@ -119,11 +119,11 @@ impl<'a> Meta<'a> {
         self.keys as usize
     }
 
-    /// The name of column `k`. If the file is read with tolerance, a name that is missing is empty, and
-    /// one that is no text is cut where that shows.
+    /// Returns the name of column `k`. In tolerant mode, an absent name is empty, and an invalid name ends before its
+    /// first invalid byte.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column; what is wrong with the name.
+    /// [`Kind::OutOfRange`] if `k` is not below the number of columns; errors of an invalid name.
     pub fn name(&self, k: usize) -> Result<&'a str> {
         let name = match self.stored_name(k) {
             Err(_) if self.rules.tolerant && k < self.width() => return Ok(""),
@@ -161,18 +161,18 @@ impl<'a> Meta<'a> {
         self.at
     }
 
-    /// What is odd about the frame itself.
+    /// Returns the problem of the frame itself as an error.
     pub(super) fn frame(&self) -> Result<()> {
         self.odd.map_or(Ok(()), Err)
     }
 
-    /// The same metadata without tolerance and trust.
+    /// Returns the metadata with strict rules: neither tolerance nor trust.
     pub(super) const fn strict(&self) -> Meta<'a> {
         Meta { rules: Rules { end: self.at, tolerant: false, trust: false }, ..*self }
     }
 }
 
-/// The text before the first byte that is none.
+/// Returns the text before the first byte that is not valid UTF-8.
 fn front(bytes: &[u8]) -> &str {
     match str::from_utf8(bytes) {
         Ok(text) => text,

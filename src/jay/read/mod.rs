@@ -26,10 +26,10 @@ use crate::limits::Limits;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct ReadOptions {
-    /// Whether what can be read of a damaged or odd file is read. Then only the metadata's own frame
-    /// must be sound; each column is judged alone and when it is asked for. Names may be odd and
-    /// twice, buffers anywhere in the file, truth values any number, null counts wrong; a string that
-    /// is none counts as missing. [`File::problems`] says what is odd.
+    /// Reads the readable part of a damaged or unusual file. Then only the frame of the metadata must be valid. Each
+    /// column is checked by itself when it is read. Names may be invalid or duplicate, buffers anywhere in the file,
+    /// booleans any number, null counts wrong; a string that is not valid UTF-8 counts as missing. [`File::problems`]
+    /// lists the problems.
     pub tolerant: bool,
     /// Whether a null count of 0 is checked while numbers are read: a row whose stored value stands for a
     /// missing one is an error then ([`What::JAY_NULLS`](crate::error::What::JAY_NULLS)), as it always is of
@@ -41,7 +41,7 @@ pub struct ReadOptions {
 }
 
 impl ReadOptions {
-    /// All checks but that of null counts, and the limits of a host.
+    /// All checks except of null counts, and the limits of a host.
     pub const DEFAULT: ReadOptions = ReadOptions { tolerant: false, check_null_counts: false, limits: Limits::DEFAULT };
 }
 

@@ -116,7 +116,7 @@ impl<'a> Column<'a> {
         let native = is_native(data, size).then(|| Offsets::new(data, narrow));
         let offsets = match native {
             Some(offsets) if !flagged || !offsets.any_flagged() => offsets,
-            // Any flag is one too many, also that of the row before.
+            // No flag is allowed, including the flag of the row before.
             Some(_) if self.is_full() => return Err(self.unexpected_null()),
             _ => {
                 let copy = copied(data, size, scratch)?;

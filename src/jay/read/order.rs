@@ -1,6 +1,6 @@
-//! What can be checked only between columns: that no name is there twice, that no buffers overlap.
+//! Checks between columns: all names differ, no buffers overlap.
 //!
-//! A few columns take no memory but the stack's; more of them, eight bytes of scratch each.
+//! Up to [`FEW`] columns take stack memory only; more of them take eight bytes of scratch memory each.
 
 use crate::bytes::{FileRange, Scratch, low32, sort_by};
 use crate::error::{Error, Kind, Result, What};
@@ -10,10 +10,10 @@ use crate::meta::flat::Linked;
 
 type Columns<'a> = Linked<'a, views::Column<'a>>;
 
-/// So many columns are compared on the stack.
+/// Maximum number of columns that are compared on the stack.
 const FEW: usize = 32;
 
-/// Checks that all names differ. They were looked at before, so each is there; `meta` bytes hold them.
+/// Checks that all names differ. The caller has checked that each name is present; together they take `meta` bytes.
 pub(super) fn unique_names(columns: &Columns<'_>, meta: u64, scratch: &mut Scratch<'_>) -> Result<()> {
     let count = columns.len();
     let mut few = [0u64; FEW];

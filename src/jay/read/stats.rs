@@ -1,11 +1,11 @@
-//! Least and greatest value of a column, as the file says them (section 5).
+//! Minimum and maximum of a column as stored in the file (section 5).
 
 use crate::column::{Batch, Validity, Values};
 use crate::generated::jay as views;
 use crate::jay::raw::SType;
 
-/// Least and greatest value of a column, in the terms of its type: days of dates, nanoseconds of
-/// times, 0 and 1 of truth values.
+/// Minimum and maximum of a column, in the unit of its type: days for dates, nanoseconds for times, 0 and 1 for
+/// booleans.
 #[derive(Clone, Copy, Debug, PartialEq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 #[allow(missing_docs, reason = "the names say it")]
@@ -27,7 +27,7 @@ pub enum Stats {
 }
 
 impl Stats {
-    /// What is stored, if it is of the type that a column of `stype` has.
+    /// Converts stored statistics if they have the type that columns of `stype` require.
     pub(super) fn of(stored: views::Stats, stype: SType) -> Option<Self> {
         use views::Stats as Of;
         let int = |least: i64, min: i64, max: i64| match (min, max) {
@@ -50,7 +50,7 @@ impl Stats {
 }
 
 impl Stats {
-    /// Least and greatest value of what came before and of `batch`.
+    /// Returns minimum and maximum of these statistics and of `batch`.
     pub(in crate::jay) fn with<C>(self, batch: &Batch<'_, C>) -> Stats {
         let valid = &batch.validity;
         match batch.values {
@@ -76,7 +76,7 @@ impl Stats {
         }
     }
 
-    /// The same with more values, of which these are the ends.
+    /// Returns the statistics extended by the range `low..=high`.
     pub(in crate::jay) fn and_int(self, low: i64, high: i64) -> Stats {
         match self {
             Stats::Int { min, max } => Stats::Int { min: min.min(low), max: max.max(high) },

@@ -44,10 +44,10 @@ impl Tail {
         }
     }
 
-    /// The end `bytes` of a file of `len` bytes, as [`span`](Self::span) says.
+    /// Parses `bytes`, the end of a file of `len` bytes: the range that [`span`](Self::span) returns.
     ///
     /// # Errors
-    /// What is wrong with signature and metadata size.
+    /// Errors of an invalid signature or metadata size.
     pub fn of(bytes: &[u8], len: u64, options: &ReadOptions) -> Result<Self> {
         let FileRange { at, .. } = Tail::span(len)?;
         let mut r = Reader::<LittleEndian>::new_at(bytes, at);

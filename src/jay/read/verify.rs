@@ -11,8 +11,8 @@ use crate::jay::raw::SType;
 use crate::limits::{Depth, Limits};
 
 impl File<'_> {
-    /// As much scratch as makes [`verify`](Self::verify) as fast as it gets. With less it takes longer, down
-    /// to a few bytes per column.
+    /// Returns the scratch size in bytes with which [`verify`](Self::verify) is fastest. A smaller scratch makes it
+    /// slower; the minimum is a few bytes per column.
     #[must_use]
     pub const fn verify_need(&self) -> u64 {
         // A batch of the widest elements, then names and buffers of all columns.
@@ -64,7 +64,7 @@ impl File<'_> {
                 each(Some(k), e);
             }
         }
-        // What lies between columns makes sense only where each is sound.
+        // Relations between columns are checked only if each column is valid.
         if sound && let Err(e) = strict.check(tail.meta.len, scratch).and_then(|()| sorted(self, &strict)) {
             each(None, e);
         }

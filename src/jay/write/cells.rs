@@ -14,7 +14,7 @@ use crate::jay::raw::{NA_BOOL, NA_F32, NA_F64, SType};
 /// Elements that are looked at before they are put: what is put then is still in the cache.
 const BLOCK: usize = 1024;
 
-/// What was counted of a column.
+/// Counts of a column.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Tally {
     pub(super) rows: u64,
@@ -30,11 +30,11 @@ impl Tally {
 trait Cell: Pod {
     /// Stands for a missing one.
     const NA: Self;
-    /// Whether a value that is there can be `NA`: a NaN is missing by the format's own rule.
+    /// Whether a valid value can equal `NA`: a NaN is missing by the rule of the format.
     const ANY_NA: bool;
     fn is_na(self) -> bool;
     fn little(self) -> Self;
-    /// How many are missing, and least and greatest of the others.
+    /// Returns the number of missing values, and minimum and maximum of the others.
     fn look(values: &[Self]) -> (usize, Option<(Self, Self)>);
     /// Statistics with two more values.
     fn stats(ends: (Self, Self), stats: Stats) -> Stats;
@@ -57,7 +57,7 @@ macro_rules! integers {
             #[inline]
             fn look(values: &[Self]) -> (usize, Option<(Self, Self)>) {
                 let Some((least, most)) = $ends(values) else { return (0, None) };
-                // What is missing is the least of all: only then there is more to do.
+                // `NA` is the minimum of the type, so more work is needed only if the minimum is `NA`.
                 if !least.is_na() {
                     return (0, Some((least, most)));
                 }
@@ -120,14 +120,14 @@ macro_rules! floats {
 integers! { i8 by ends; i16 by ends; i32 by ends; i64 by long_ends; }
 floats! { f32 NA_F32 Float32; f64 NA_F64 Float64; }
 
-/// The least and the greatest.
+/// Returns minimum and maximum.
 #[inline]
 fn ends<T: Copy + Ord>(values: &[T]) -> Option<(T, T)> {
     let first = *values.first()?;
     Some(values.iter().fold((first, first), |(least, most), v| (least.min(*v), most.max(*v))))
 }
 
-/// The same of 64-bit integers, of which those that are close to each other are compared in vectors.
+/// Returns minimum and maximum of 64-bit integers. Values close to each other are compared in vectors.
 #[inline]
 fn long_ends(values: &[i64]) -> Option<(i64, i64)> {
     let base = *values.first()?;
@@ -221,12 +221,12 @@ impl<E: From<Error>> To<'_, '_, E> {
         }
     }
 
-    /// Counts and puts elements, of which so many are missing.
+    /// Counts and writes elements, `missing` of which have no value.
     fn block<T: Cell>(&mut self, block: &[T], first: usize, missing: u64) -> Result<(), E> {
         let (nulls, ends) = T::look(block);
         let nulls = nulls as u64;
         if nulls != missing && !T::ANY_NA {
-            // A value that is there would read as one that is not.
+            // A valid value that equals `NA` would be read as missing.
             let is_lost = |(i, v): (usize, &T)| v.is_na() && self.validity.get(first.saturating_add(i));
             let i = block.iter().enumerate().position(is_lost).unwrap_or(0);
             return Err(self.lossy(first.saturating_add(i)).into());
@@ -269,7 +269,7 @@ impl<E: From<Error>> To<'_, '_, E> {
         Ok(())
     }
 
-    /// That the value of a row of the batch cannot be stored.
+    /// Creates the error for a value of row `i` of the batch that cannot be stored.
     #[cold]
     fn lossy(&self, i: usize) -> Error {
         let row = self.tally.rows.saturating_add((i % BLOCK) as u64);

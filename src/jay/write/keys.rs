@@ -1,4 +1,4 @@
-//! Whether rows ascend by the columns of a key, found out while these go by.
+//! Checks that rows ascend by the columns of a key, while the columns are written.
 
 use alloc::vec::Vec;
 use core::cmp::Ordering;
@@ -6,7 +6,7 @@ use core::cmp::Ordering;
 use crate::column::{Batch, Value, Values};
 use crate::error::{Error, Kind, Result, What};
 
-/// How the keys of two rows compare: those without a value come first, and NaN is none.
+/// Compares the keys of two rows. A missing value comes first, and NaN counts as missing.
 fn order(before: &Value<'_>, next: &Value<'_>) -> Ordering {
     let present = |value: &Value<'_>| value.compare(value).is_some();
     before.compare(next).unwrap_or_else(|| present(before).cmp(&present(next)))
@@ -18,7 +18,7 @@ pub(super) struct Keys {
     /// How many columns are the key, and how many of them were seen.
     count: usize,
     seen: usize,
-    /// One per row behind the first.
+    /// One flag per row after the first.
     tied: Vec<bool>,
     /// The value of the row before; the bytes of a string are in `text`.
     before: Option<Value<'static>>,
@@ -39,7 +39,7 @@ impl Keys {
         if k != self.seen {
             return Err(Error::new(Kind::Misuse, What::JAY_KEY, k as u64));
         }
-        // Of nothing there can be any number, and the others are no columns of this format.
+        // Nulls may repeat; the other types are not columns of this format.
         if let Values::Null | Values::I128(_) | Values::I256(_) | Values::F16(_) | Values::Nested(_) = batch.values {
             return Err(Error::new(Kind::WrongType, What::JAY_KEY, k as u64));
         }
@@ -97,7 +97,7 @@ impl Keys {
     }
 }
 
-/// The row behind `row` does not come behind it.
+/// Creates the error for the row after `row`, which does not ascend.
 #[cold]
 fn unsorted(row: usize) -> Error {
     Error::new(Kind::Invalid, What::JAY_KEY, (row as u64).saturating_add(1))

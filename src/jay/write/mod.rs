@@ -1,4 +1,4 @@
-//! Jay out: buffers through a sink as they come, the metadata behind them. Needs a heap.
+//! Writes Jay: buffers go to a sink as they arrive, the metadata follows. Needs a heap.
 //!
 //! | item | what it is for |
 //! |---|---|
@@ -26,9 +26,9 @@ pub struct WriteOptions {
     pub layout: Layout,
     /// How many of the first columns are the key. Rows must ascend by them.
     pub keys: usize,
-    /// Whether least and greatest values are stored.
+    /// Whether minimum and maximum are stored.
     pub stats: bool,
-    /// Whether bytes that are text are stored as strings. Bytes that are no text are an error.
+    /// Whether bytes are stored as strings. Bytes that are not valid UTF-8 are then an error.
     pub bytes_as_text: bool,
     /// Whether timestamps of other units become nanoseconds, dates of finer units too, and zones are
     /// dropped. A time beyond the range is an error.

@@ -22,9 +22,9 @@ const ROOM: usize = 1 << 16;
 pub(super) struct Tree {
     pub(super) stype: SType,
     pub(super) tally: Tally,
-    /// Of arrays: one bit per row.
+    /// For arrays: one bit per row.
     pub(super) valid: Vec<u8>,
-    /// Of strings and arrays.
+    /// For strings and arrays: the end offsets.
     pub(super) ends: Ends,
     /// Elements of one width, or characters.
     pub(super) data: Vec<u8>,
@@ -150,7 +150,7 @@ impl Tree {
     }
 }
 
-/// Whether strings that lie side by side are text, each of them.
+/// Returns whether the strings at `offsets`, contiguous in `data`, are all valid UTF-8.
 fn are_text(data: &[u8], offsets: &[u32]) -> bool {
     let (Some(first), Some(last)) = (offsets.first(), offsets.last()) else { return false };
     let text = data.get(*first as usize..*last as usize).and_then(|bytes| core::str::from_utf8(bytes).ok());
@@ -159,7 +159,7 @@ fn are_text(data: &[u8], offsets: &[u32]) -> bool {
     })
 }
 
-/// Shows the characters of the strings that are there, in as few pieces as it takes.
+/// Passes the characters of the valid strings to `put`, in as few slices as possible.
 pub(super) fn text<E: From<Error>>(
     strings: &VarBytes<'_>,
     validity: &Validity<'_>,
@@ -170,7 +170,7 @@ pub(super) fn text<E: From<Error>>(
         Spans::Off64(offsets) => offsets.first().zip(offsets.last()).map(|(a, b)| (*a, *b)),
         _ => None,
     };
-    // Strings that lie side by side, as their offsets ascend: `get` looked at each of them.
+    // The strings are contiguous if their offsets ascend; `get` has checked each of them.
     if let (Validity::All, Some((start, end))) = (validity, ends) {
         let range = usize::try_from(start).ok().zip(usize::try_from(end).ok());
         let all = range.and_then(|(start, end)| strings.data.get(start..end));

@@ -20,10 +20,9 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 
 /// Writes every column that [`convert`](crate::column::convert) feeds it.
 ///
-/// What a type is stored as, [`storage`](super::storage) says; a type that has no storage is
-/// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that Jay has no room
-/// for, since it stands for a missing one there, is [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
-/// NaN is missing in Jay, and counts as such.
+/// [`storage`](super::storage) returns how a type is stored. A type without storage is
+/// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that means "missing" in Jay
+/// is [`Kind::Lossy`](crate::error::Kind::Lossy) with the row. NaN is missing in Jay, and counts as missing.
 ///
 /// Columns of one's own go through [`Build::batch`] with all of their batches, and [`Build::close`]. A column without
 /// rows has one batch, which is empty. [`Build::open`] does nothing, and the row number of a batch is not used. Columns may
@@ -68,15 +67,15 @@ struct Open {
     tree: Tree,
     /// Where the buffer that is being written began.
     start: u64,
-    /// Of strings: offsets are written, characters come.
+    /// For strings: offsets are written, characters follow in the second pass.
     offsets: Option<owned::Buffer>,
 }
 
 impl<S: Sink> Builder<S> {
-    /// A builder that writes into `sink`, where it puts the signature.
+    /// Creates a builder that writes into `sink`, and writes the signature.
     ///
     /// # Errors
-    /// Those of the sink.
+    /// Errors of the sink.
     pub fn new(mut sink: S, options: &WriteOptions) -> Result<Self, WriteError<S::Error>> {
         sink.put(&HEAD).map_err(WriteError::Sink)?;
         let keys = Keys::new(options.keys);
@@ -158,11 +157,11 @@ impl<S: Sink> Builder<S> {
         Ok(owned::Buffer { offset: start, length })
     }
 
-    /// Writes the metadata and gives the sink back.
+    /// Writes the metadata and returns the sink.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if a column is not over, or a column of the key is missing; [`Kind::Invalid`] if two
-    /// have one name; [`Kind::Overflow`] if the metadata exceeds 2 GiB; those of the sink.
+    /// [`Kind::Misuse`] if a column is incomplete, or a column of the key is missing; [`Kind::Invalid`] if two columns
+    /// have the same name; [`Kind::Overflow`] if the metadata exceeds 2 GiB; errors of the sink.
     pub fn finish(mut self) -> Result<S, WriteError<S::Error>> {
         if let Some(open) = &self.open {
             return Err(Error::new(Kind::Misuse, What::COLUMN, open.k as u64).into());
@@ -208,11 +207,11 @@ impl<S: Sink> Build for Builder<S> {
         Ok(())
     }
 
-    /// Puts the next rows of a column, or, in the second pass, their characters.
+    /// Writes the next rows of a column or, in the second pass, their characters.
     ///
     /// # Errors
-    /// Those of a column that cannot begin here; [`Kind::Lossy`] for a value that would read as a missing one; [`Kind::Utf8`] for bytes that are no
-    /// text; what is wrong with the batch; those of the sink.
+    /// Errors of a column that cannot begin here; [`Kind::Lossy`] for a value that would be read as missing;
+    /// [`Kind::Utf8`] for bytes that are not valid UTF-8; errors of an invalid batch; errors of the sink.
     fn batch<C: Column>(&mut self, k: usize, name: &str, _at: u64, col: &C, batch: &Batch<'_, C>) -> Done<S> {
         self.begin(k, name, col)?;
         let Builder { sink, at, open, keys, .. } = self;
@@ -232,8 +231,8 @@ impl<S: Sink> Build for Builder<S> {
     /// Ends a pass. After the last one the column is written.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] if the column has not as many rows as the others; [`Kind::Invalid`] if rows do not
-    /// ascend by the key; those of the sink.
+    /// [`Kind::Misuse`] if the number of rows differs from the other columns; [`Kind::Invalid`] if rows do not ascend
+    /// by the key; errors of the sink.
     fn close(&mut self) -> Done<S> {
         let Some(mut open) = self.open.take() else {
             return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
@@ -324,7 +323,8 @@ fn number(stype: SType) -> owned::SType {
     owned::SType::try_from(u8::from(stype)).unwrap_or(owned::SType::Bool8)
 }
 
-/// Least and greatest value in planus's form; those of nothing are what stands for a missing value.
+/// Converts minimum and maximum to planus's type. If there are no values, both are the missing-value marker of the
+/// type.
 fn stored_stats(stats: Stats, stype: SType) -> Option<owned::Stats> {
     let ints = match stats {
         Stats::Int { min, max } => Some((min, max)),

@@ -32,7 +32,7 @@ fn blocks_of_packed_words_take_the_fast_path() {
     }
 }
 
-/// Two FlatBuffers strings behind slots at 4: the empty one at 12 and, where slot 1 holds 8, "ab" at 16.
+/// Two FlatBuffers strings after slots at 4: the empty one at 12 and, if slot 1 contains 8, "ab" at 16.
 fn flat(slot: u32) -> std::vec::Vec<u8> {
     let mut chunk = std::vec![0; 4];
     for word in [8, slot, 0, 2] {

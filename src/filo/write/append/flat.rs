@@ -19,7 +19,7 @@ const WITH_WORDS: FlatMask = FlatMask { rows: 0, nulls: true };
 
 /// Cells of a table that ends at `table_end`.
 const fn shape(table_end: usize, packing: Packing) -> Shape {
-    // The header word, and the byte length in front of the data.
+    // The header word, and the length in bytes before the data.
     Shape::new(WITH_WORDS.words(table_end).saturating_add(4), true, packing)
 }
 
@@ -82,7 +82,7 @@ macro_rules! simple_writers {
                 $name(Store::new(buffer, $shape))
             }
 
-            /// Bytes of a buffer that has room for so many rows.
+            /// Returns the size in bytes of a buffer for `rows` rows.
             #[must_use]
             pub const fn max_len(rows: usize) -> usize {
                 $shape.len(rows)
@@ -147,7 +147,7 @@ impl<'b> Diffs<'b> {
         self.store.push(difference, true)
     }
 
-    /// The cell of a missing row is that of the value 0 (section 8.3).
+    /// Stores the cell of a missing row: that cell is equal to the cell of the value 0 (section 8.3).
     fn push_na(&mut self) -> Result<()> {
         self.store.push(self.base.wrapping_neg().cast_unsigned(), false)
     }
@@ -160,7 +160,7 @@ impl<'b> Diffs<'b> {
 /// use pilaster::filo::write::append::{Append, Timestamps};
 ///
 /// let mut buffer = [0; Timestamps::max_len(Packing::U16, 100)];
-/// // Up to a minute behind the base.
+/// // At most a minute after the base.
 /// let mut times = Timestamps::new(&mut buffer, 1_480_000_000_000, Packing::U16)?;
 /// times.push(1_480_000_000_000)?;
 /// times.push(1_480_000_060_000)?;
@@ -183,7 +183,7 @@ impl<'b> Timestamps<'b> {
         Ok(Timestamps(Diffs { store: Store::new(buffer, shape(DIFF_END, packing)), packing, base }))
     }
 
-    /// Bytes of a buffer that has room for so many rows.
+    /// Returns the size in bytes of a buffer for `rows` rows.
     #[must_use]
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         shape(DIFF_END, packing).len(rows)
@@ -229,8 +229,8 @@ impl<'b> DateTimes<'b> {
     ///
     /// # Errors
     /// [`Kind::WrongType`](crate::error::Kind::WrongType) if the format has no such width,
-    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the offset is no whole number of quarters of an
-    /// hour, or one beyond a signed byte.
+    /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the offset is not a multiple of a quarter of an hour, or if the
+    /// number of quarters does not fit a signed byte.
     #[allow(clippy::cast_possible_truncation, reason = "checked on the same line")]
     pub fn new(buffer: &'b mut [u8], base: i64, offset_ms: i32, packing: Packing) -> Result<Self> {
         let encoding = Encoding::DiffDateTime { millis: packing, zones: None };
@@ -245,7 +245,7 @@ impl<'b> DateTimes<'b> {
         Ok(DateTimes { diffs: Diffs { store, packing, base }, quarters: quarters as i8 })
     }
 
-    /// Bytes of a buffer that has room for so many rows.
+    /// Returns the size in bytes of a buffer for `rows` rows.
     #[must_use]
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         shape(DATE_TIME_END, packing).len(rows)

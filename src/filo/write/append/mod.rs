@@ -1,9 +1,8 @@
 //! Vectors row by row, for loggers.
 //!
-//! A writer borrows a buffer and lays the vector out in it for as many rows as there is room for. A
-//! row that does not fit, be it that the buffer is full or that the value is too wide, is told
-//! before anything is stored: the vector is then as it was, and can be closed and a new one begun.
-//! [`Append::finish`] closes the gaps of rows that did not come and gives the chunk.
+//! A writer borrows a buffer and lays out the vector for as many rows as the buffer can hold. A row that does not fit,
+//! because the buffer is full or the value is too wide, is an error before anything is stored: the vector is unchanged,
+//! and can be finished and a new one begun. [`Append::finish`] closes the gaps of unused rows and returns the chunk.
 //!
 //! | writer | element type | encoding | missing rows |
 //! |---|---|---|---|
@@ -60,7 +59,7 @@ use crate::error::Result;
 /// use pilaster::filo::write::append::{Append, Floats, Ints};
 /// use pilaster::filo::{Element, Vector};
 ///
-/// /// As many readings as there is room for.
+/// /// Reads until the buffer is full.
 /// fn fill<'b, W: Append<'b>>(mut vector: W, mut read: impl FnMut() -> W::Value<'static>) -> Result<&'b [u8]> {
 ///     while vector.room() > 0 {
 ///         vector.push(read())?;
@@ -87,9 +86,9 @@ pub trait Append<'b>: Sized {
     /// Appends a row.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full or has no room for this text,
+    /// [`Kind::NoRoom`](crate::error::Kind::NoRoom) if the buffer is full or too small for this text,
     /// [`Kind::Lossy`](crate::error::Kind::Lossy) if the value does not fit the width, the slot or the line that the
-    /// vector was made with. Either way the vector stays as it was.
+    /// vector was created with. The vector is unchanged in both cases.
     fn push(&mut self, value: Self::Value<'_>) -> Result<()>;
 
     /// Appends a missing row.

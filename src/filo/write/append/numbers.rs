@@ -20,7 +20,7 @@ struct Packed<'b> {
 }
 
 const fn shape(masked: bool, packing: Packing) -> Shape {
-    // Header word and, in front of the mask, the offset of what is behind it.
+    // The header word and, before the mask, the offset of the data after it.
     Shape::new(if masked { 8 } else { 4 }, masked, packing)
 }
 
@@ -89,7 +89,7 @@ macro_rules! packed_writers {
                 }
             }
 
-            /// Bytes of a buffer that has room for so many rows, with or without a mask.
+            /// Returns the size in bytes of a buffer for `rows` rows, with or without a mask.
             #[must_use]
             pub const fn max_len(packing: Packing, masked: bool, rows: usize) -> usize {
                 shape(masked, packing).len(rows)
@@ -193,7 +193,7 @@ impl<'b> Lines<'b> {
         Ok(Lines { store, packing, line, next: line.at(0) })
     }
 
-    /// Bytes of a buffer that has room for so many rows.
+    /// Returns the size in bytes of a buffer for `rows` rows.
     #[must_use]
     pub const fn max_len(packing: Packing, rows: usize) -> usize {
         Shape::new(Self::FRONT, false, packing).len(rows)

@@ -1,4 +1,4 @@
-//! What all row-by-row writers share: cells of one width behind room for an NA mask.
+//! Shared by all row-by-row writers: cells of one width, after space for an NA mask.
 
 use super::super::len::mask_bytes;
 use super::super::out::MAX_LEN;
@@ -9,7 +9,7 @@ use crate::error::{Error, Kind, Result, What};
 /// Where the parts of a growing chunk lie.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
-    /// Bytes in front of the mask words, the header word included.
+    /// Number of bytes before the mask words, the header word included.
     pub front: usize,
     /// Whether there are mask words.
     pub masked: bool,
@@ -30,7 +30,7 @@ impl Shape {
         if self.masked { mask_bytes(rows) } else { 0 }
     }
 
-    /// Bytes of so many cells.
+    /// Returns the size in bytes of `rows` cells.
     pub const fn cell_bytes(self, rows: usize) -> usize {
         match self.bits {
             1 => mask_bytes(rows),
@@ -40,13 +40,13 @@ impl Shape {
         }
     }
 
-    /// Bytes of a buffer that has room for so many rows.
+    /// Returns the size in bytes of a buffer for `rows` rows.
     pub const fn len(self, rows: usize) -> usize {
         let fixed = self.front.saturating_add(MIDDLE);
         fixed.saturating_add(self.mask_bytes(rows)).saturating_add(self.cell_bytes(rows))
     }
 
-    /// Rows that a buffer of `len` bytes has room for.
+    /// Returns the number of rows that a buffer of `len` bytes can hold.
     const fn capacity(self, len: usize) -> usize {
         let bits = self.bits as usize;
         let room = len.saturating_sub(self.front).saturating_sub(MIDDLE).saturating_mul(8);
@@ -63,7 +63,7 @@ impl Shape {
     }
 }
 
-/// Cells and mask bits in the caller's buffer, laid out for as many rows as it has room for.
+/// Cells and mask bits in the caller's buffer, laid out for its capacity in rows.
 #[derive(Debug)]
 pub(super) struct Store<'b> {
     buffer: &'b mut [u8],
@@ -106,7 +106,7 @@ impl<'b> Store<'b> {
         self.shape.mask_bytes(self.rows)
     }
 
-    /// That the next row has a value which the vector cannot hold.
+    /// Creates the error for a value of the next row that the vector cannot store.
     #[cold]
     pub fn lossy(&self, what: What) -> Error {
         Error::new(Kind::Lossy, what, self.rows as u64)
@@ -116,7 +116,7 @@ impl<'b> Store<'b> {
     pub fn push(&mut self, cell: u64, present: bool) -> Result<()> {
         let Shape { front, bits, masked, .. } = self.shape;
         let (row, cells) = (self.rows, self.cells);
-        // The one check of room: what follows lies inside the buffer, and no sum leaves its length.
+        // The only check of the capacity: all positions below are inside the buffer, and no sum exceeds its length.
         if row >= self.capacity {
             return Err(self.full());
         }
@@ -147,9 +147,9 @@ impl<'b> Store<'b> {
         Error::needing(Kind::NoRoom, What::DESTINATION, self.rows as u64, need as u64)
     }
 
-    /// Ends the growing: closes the gaps that rows would have filled that did not come, so that
-    /// `front` bytes, the words of the rows that are there (none, if `masked` is false) and
-    /// the middle come before the cells. Returns the buffer, in which front and middle are to be put.
+    /// Finishes the layout: closes the gaps of unused rows, so that `front` bytes, the mask words of the pushed rows
+    /// (none if `masked` is false) and the middle come before the cells. Returns the buffer; the caller fills front and
+    /// middle.
     pub fn close(self, front: usize, masked: bool) -> &'b mut [u8] {
         let Store { buffer, shape, cells: from, rows, .. } = self;
         let words = if masked { shape.mask_bytes(rows) } else { 0 };

@@ -1,7 +1,7 @@
 //! Row-by-row writers of strings (sections 8.5, 10.1, 10.2).
 //!
-//! Two of the layouts begin with a table of one word per row, in front of the text. Its room is
-//! set aside for the number of rows named at the start; what was not needed is closed at the end.
+//! Two of the layouts begin with a table of one word per row, followed by the text. Its space is reserved for the
+//! maximum number of rows, which is given at the start. Unused space is closed at the end.
 
 use super::super::len::{mask_bytes, pad4};
 use super::super::mask::FlatMask;
@@ -12,7 +12,7 @@ use super::store::{move_down, rows_and_room, set_bits};
 use crate::error::{Error, Kind, Result, What};
 use crate::filo::raw::{FIXED_NA, HEADER_LEN, Header, UTF8_LEN_BITS, UTF8_NA};
 
-/// A table of words and, behind it, text that grows.
+/// A table of words, followed by text that grows.
 #[derive(Debug)]
 struct Words<'b> {
     buffer: &'b mut [u8],
@@ -31,8 +31,8 @@ impl<'b> Words<'b> {
         Words { buffer, table, capacity, rows: 0, end }
     }
 
-    /// Appends a row whose word is `word` and which has `len` bytes: these, to be filled, or why there
-    /// is no room for them.
+    /// Appends a row with this word and a text of `len` bytes. Returns the bytes for the caller to fill, or an error if
+    /// they do not fit.
     fn push(&mut self, word: u32, len: usize) -> Result<&mut [u8]> {
         let at = self.table.saturating_add(self.rows.saturating_mul(4));
         let end = self.end.saturating_add(len);
@@ -58,12 +58,12 @@ impl<'b> Words<'b> {
     }
 
     const fn room(&self) -> usize {
-        // Without room for the table there is none for a row.
+        // A buffer too small for the table can hold no row.
         if self.end > self.buffer.len() { 0 } else { self.capacity.saturating_sub(self.rows) }
     }
 
-    /// Closes the gap between table and text, and moves the table to `table`. `moved` corrects a word
-    /// for a text that comes so many bytes closer. Returns the buffer, and where the text ends.
+    /// Closes the gap between table and text, and moves the table to `table`. `moved` corrects a word for a text that
+    /// moves forward by the given number of bytes. Returns the buffer, and the end of the text.
     fn close(self, table: usize, moved: &dyn Fn(u32, u32) -> u32) -> Result<(&'b mut [u8], usize)> {
         let (text, size) = (self.capacity.saturating_mul(4), self.rows.saturating_mul(4));
         if self.end > self.buffer.len() {
@@ -117,8 +117,8 @@ impl<'b> Utf8s<'b> {
         Utf8s(Words::new(buffer, Self::TABLE, max_rows))
     }
 
-    /// Bytes of a buffer that has room for so many rows with so many bytes in all, no string of them
-    /// longer than 2,047 bytes or further back than 1 MiB: such take four bytes more.
+    /// Returns the size in bytes of a buffer for `rows` rows with `text_bytes` bytes in total, if no string is longer
+    /// than 2,047 bytes or more than 1 MiB after its word: each such string takes four bytes more.
     #[must_use]
     pub const fn max_len(rows: usize, text_bytes: usize) -> usize {
         rows.saturating_mul(4).saturating_add(text_bytes).saturating_add(Self::TABLE)
@@ -182,7 +182,7 @@ impl<'b> SimpleStrings<'b> {
         SimpleStrings { words: Words::new(buffer, table, max_rows), nulls: false }
     }
 
-    /// Bytes of a buffer that has room for so many rows with so many bytes in all.
+    /// Returns the size in bytes of a buffer for `rows` rows with `text_bytes` bytes in total.
     #[must_use]
     pub const fn max_len(rows: usize, text_bytes: usize) -> usize {
         let (_, table) = Self::layout(rows, true);
@@ -223,7 +223,7 @@ impl<'b> Append<'b> for SimpleStrings<'b> {
         let rows = words.rows;
         let (words_at, _) = Self::layout(words.capacity, true);
         let (_, table) = Self::layout(rows, nulls);
-        // Of the last mask word, the bytes behind the last row were not touched yet.
+        // The bytes of the last mask word after the last row are not written yet.
         let (used, all) = (rows.div_ceil(8), mask_bytes(rows));
         if let Some(rest) = words.buffer.get_mut(words_at.saturating_add(used)..words_at.saturating_add(all)) {
             rest.fill(0);
@@ -278,7 +278,7 @@ impl<'b> FixedMax<'b> {
         }
     }
 
-    /// Bytes of a buffer that has room for so many rows.
+    /// Returns the size in bytes of a buffer for `rows` rows.
     #[must_use]
     pub const fn max_len(longest: u8, rows: usize) -> usize {
         rows.saturating_mul((longest as usize).saturating_add(1)).saturating_add(Self::SLOTS)
