@@ -60,11 +60,11 @@ impl<'f> Column<'f> {
         self.node.file.dtype().with(self.dtype)
     }
 
-    /// One row, as a batch: what [`read`](column::Column::read) gives for it alone.
+    /// Reads one row as a batch, equal to what [`read`](column::Column::read) returns for that row alone.
     ///
-    /// The work does not grow with the rows around it: a step for each node on the way, a search in run ends and
-    /// patches, one block of 1024 for delta. Only pco decodes the page of the row, zstd its frame, both after
-    /// counting the rows with a value before it; and chunks of a layout are passed one by one.
+    /// The cost does not grow with the number of rows: one step per node between the root and the row, a binary
+    /// search in run ends and patches, one block of 1024 values for delta. Exceptions: pco decodes the page of the
+    /// row and zstd its frame, both after counting the valid rows before it; chunks of a layout are skipped one by one.
     ///
     /// # Errors
     /// As [`read`](column::Column::read).
@@ -79,7 +79,7 @@ impl<'f> Column<'f> {
     /// zones. What they hold is not looked at, so none need be there.
     ///
     /// # Errors
-    /// What is wrong with the layouts, and what `show` says.
+    /// Errors of invalid layouts, and every error that `show` returns.
     pub fn segments(
         &self,
         rows: Range<u64>,
@@ -100,7 +100,8 @@ impl<'f> Column<'f> {
         {
             return Ok(Column::new(&field));
         }
-        // The struct is behind chunks or codes: which one is known when a row is asked for.
+        // The struct is below chunks or dictionary codes. Which one depends on the row, so it is resolved when a row is
+        // read.
         let mut deeper = Column { dtype: self.node.file.child_type(&self.dtype, k)?, number: 0, ..*self };
         let step = deeper.path.get_mut(usize::from(self.steps));
         match (step, u16::try_from(k)) {
@@ -111,13 +112,13 @@ impl<'f> Column<'f> {
         Ok(deeper)
     }
 
-    /// What holds row `row`, and those after it.
+    /// Returns the node that stores row `row`, and the rows starting there.
     fn located(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
         Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) }.located(self.path(), cx)
     }
 
-    /// Those of some rows, from the first on, that are read at once: rows of one chunk, and of many no part of a block.
-    /// Also their number.
+    /// Returns the first of `rows` that can be read at once, and their number: rows of one chunk; if there are many,
+    /// whole blocks only.
     fn window(&self, rows: &Range<u64>, cx: &mut Context<'_, '_>) -> Result<(Rows<'f>, usize)> {
         if rows.start > rows.end || rows.end > self.node.rows {
             return Err(Error::needing(Kind::OutOfRange, What::ROW, rows.end, self.node.rows));

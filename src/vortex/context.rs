@@ -23,7 +23,8 @@ impl Call {
 /// What every function below a read needs besides its node.
 pub(super) struct Context<'c, 's> {
     call: &'c mut Call,
-    /// Where texts are copied to, one after the other. `None`: spans are places in the blob that holds all texts.
+    /// The destination of copied texts, stored consecutively. `None`: spans are offsets in the blob that contains all
+    /// texts.
     arena: Option<&'c mut [u8]>,
     pub(super) scratch: Scratch<'s>,
 }
@@ -36,12 +37,12 @@ impl<'c, 's> Context<'c, 's> {
         Context { call, arena: None, scratch }
     }
 
-    /// The same call with other scratch memory.
+    /// Returns this context with other scratch memory.
     pub(super) fn aside<'a>(&'a mut self, memory: &'a mut [u8]) -> Context<'a, 'a> {
         Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: Scratch::new(memory) }
     }
 
-    /// The same call; scratch memory that is taken from the result is free again afterwards.
+    /// Returns this context with a scope of the scratch memory: what is allocated from the result is released with it.
     pub(super) fn scope(&mut self) -> Context<'_, '_> {
         Context { call: self.call, arena: self.arena.as_deref_mut(), scratch: self.scratch.scope() }
     }

@@ -16,7 +16,7 @@ pub struct DType<'a> {
     pub(super) ty: Ty,
 }
 
-/// A type as nodes carry it, who know the buffer: what it looks like, and where its table is.
+/// The type of a node: its shape, and the offset of its table in the dtype buffer, which the file of the node knows.
 #[derive(Clone, Copy)]
 pub(super) struct Ty {
     pub(super) shape: Shape,
@@ -25,7 +25,7 @@ pub(super) struct Ty {
     place: Option<(u32, Depth)>,
 }
 
-/// What values look like; those of an extension as those of the type that it stores.
+/// The shape of values. An extension type has the shape of its storage type.
 #[derive(Clone, Copy)]
 pub(super) enum Shape {
     Null,
@@ -39,7 +39,7 @@ pub(super) enum Shape {
     Binary,
     List,
     FixedList(u32),
-    /// So many fields.
+    /// A struct with this number of fields.
     Struct(u32),
     Map,
     /// The list of entries that a map is stored as.
@@ -93,12 +93,12 @@ impl Ty {
         Ty { shape: Shape::Binary, nullable, place: None }
     }
 
-    /// The same without nulls.
+    /// Returns the type without nulls.
     pub(super) const fn required(&self) -> Self {
         Ty { nullable: false, ..*self }
     }
 
-    /// The same with nulls.
+    /// Returns the type with nulls.
     pub(super) const fn optional(&self) -> Self {
         Ty { nullable: true, ..*self }
     }
@@ -136,7 +136,7 @@ impl<'a> DType<'a> {
     /// The type in a dtype FlatBuffer, such as a caller keeps for files that have none.
     ///
     /// # Errors
-    /// What is wrong with its root; children are looked at when they are asked for.
+    /// Errors of an invalid root table. Children are checked when they are read.
     pub fn parse(bytes: &'a [u8]) -> Result<Self> {
         DType::of(Flat::new(bytes).root()?)
     }
@@ -208,7 +208,7 @@ impl<'a> DType<'a> {
         stored.is_some_and(|(_, tag, map)| tag == Tag::MAP && flat::Map::from(map).keys_sorted() == Ok(true))
     }
 
-    /// The type that values are stored as: that of an extension, of an extension of one, and so on.
+    /// Returns the storage type: for an extension type, the type below all its extensions.
     pub(super) fn storage(&self) -> Result<Self> {
         let Some(table) = self.table() else { return Ok(*self) };
         let place = Some(storage_of(table)?.0.place().1);
@@ -218,7 +218,7 @@ impl<'a> DType<'a> {
     /// The id and metadata of an extension type.
     ///
     /// # Errors
-    /// What is wrong with its table.
+    /// Errors of an invalid table of the type.
     pub fn extension(&self) -> Result<Option<(&'a [u8], &'a [u8])>> {
         let Some(table) = self.table() else { return Ok(None) };
         let Some((Tag::EXTENSION, extension)) = table.member(flat::DType::TYPE)? else { return Ok(None) };
@@ -320,7 +320,7 @@ impl<'a> DType<'a> {
     /// The type of child `k`: of an element, a field, an entry of a map.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is none, or what is wrong with it.
+    /// [`Kind::OutOfRange`] if `k` is not below [`children`](Self::children); errors of an invalid table of the child.
     pub fn child(&self, k: usize) -> Result<Self> {
         let children = self.children();
         let none = || Error::needing(Kind::OutOfRange, What::CHILD, k as u64, children as u64);
@@ -344,7 +344,7 @@ impl<'a> DType<'a> {
     /// The name of field `k`.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is none, [`Kind::Utf8`] if it is not text.
+    /// [`Kind::OutOfRange`] if `k` is not below the number of fields, [`Kind::Utf8`] if the name is not valid UTF-8.
     pub fn name(&self, k: usize) -> Result<&'a str> {
         match (self.ty.shape, k) {
             (Shape::Entry, 0) => return Ok("key"),
@@ -410,7 +410,7 @@ pub(super) const fn signed(prim: Prim) -> bool {
     matches!(prim, Prim::I8 | Prim::I16 | Prim::I32 | Prim::I64)
 }
 
-/// Bytes of the narrowest integer that holds so many digits.
+/// Returns the size in bytes of the narrowest integer for decimals of `precision` digits.
 pub(super) const fn decimal_size(precision: u8) -> usize {
     match precision {
         ..=2 => 1,

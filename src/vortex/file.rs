@@ -39,9 +39,9 @@ pub(super) enum Root<'a> {
 /// The ids that nodes count.
 #[derive(Clone, Copy)]
 enum Ids<'a> {
-    /// Of layouts and arrays, in this footer.
+    /// Ids of layouts and arrays, in this footer.
     Footer(Table<'a>),
-    /// Of arrays alone.
+    /// Ids of arrays only.
     Arrays(&'a [&'a str]),
 }
 
@@ -86,8 +86,8 @@ impl<'a> File<'a> {
     /// Opens a file in memory, with the limits of a host.
     ///
     /// # Errors
-    /// What is wrong with the metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file has no type and
-    /// needs one from outside ([`open_as`](Self::open_as)).
+    /// Errors of invalid metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file stores no type, so that the
+    /// caller must pass one ([`open_as`](Self::open_as)).
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
     }
@@ -100,10 +100,10 @@ impl<'a> File<'a> {
         Self::open_source(Source::whole(bytes), Some(dtype), &Limits::DEFAULT)
     }
 
-    /// Opens a file of which some pieces are there. An error of [`Kind::Missing`] names the range to fetch
-    /// next; the last [`TAIL_LEN`](super::TAIL_LEN) bytes are a good first piece, which holds at least the postscript of any
-    /// file but for its last 8 bytes, and all metadata of most. Two requests open the files of every writer that
-    /// puts the metadata together, three if the first was shorter.
+    /// Opens a file of which some byte ranges are present. An error of [`Kind::Missing`] names the range to fetch next.
+    /// The last [`TAIL_LEN`](super::TAIL_LEN) bytes are a good first range: they contain at least the postscript of
+    /// every file, and all metadata of most files. Two requests open the files of every writer that stores its metadata
+    /// contiguously, three if the first range was shorter.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
@@ -162,7 +162,7 @@ impl<'a> File<'a> {
         if dtype.children() as u64 > limits.max_columns.into() {
             return Err(Error::needing(Kind::Limit, What::MAX_COLUMNS, 0, limits.max_columns.into()));
         }
-        // What is looked at later is at least there.
+        // Fields that are read later must be present.
         postscript.count(flat::Postscript::METADATA)?;
         footer.count(flat::Footer::LAYOUT_SPECS)?;
         footer.count(flat::Footer::ARRAY_SPECS)?;
@@ -212,7 +212,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The type of the rows: a struct of the columns, or that of the one column.
+    /// Returns the type of the rows: a struct of the columns, or the type of the only column.
     #[must_use]
     pub const fn dtype(&self) -> DType<'a> {
         self.dtype
@@ -223,10 +223,10 @@ impl<'a> File<'a> {
         Ok(self.dtype.with(*ty).child(k)?.ty)
     }
 
-    /// How many rows.
+    /// Returns the number of rows.
     ///
     /// # Errors
-    /// What is wrong with the root of the layout.
+    /// Errors of an invalid root layout.
     pub fn rows(&self) -> Result<u64> {
         match self.root {
             Root::Layout(layout) => layout.row_count(),
@@ -293,7 +293,7 @@ impl<'a> File<'a> {
         self.id(flat::Footer::ARRAY_SPECS, i, What::VORTEX_ENCODING)
     }
 
-    /// The encoding behind number `i` of an array node.
+    /// Returns the encoding with number `i` in the footer; array nodes refer to it.
     pub(super) fn encoding(&self, i: u16) -> Result<Encoding> {
         match self.cached.get(usize::from(i)) {
             Some(Encoding::Unknown) | None => Ok(Encoding::of(self.array_id(i)?.0)),
@@ -301,7 +301,7 @@ impl<'a> File<'a> {
         }
     }
 
-    /// The layout behind number `i` of a layout node, and the offset of its id.
+    /// Returns the id of the layout with number `i` in the footer, and the offset of the id.
     pub(super) fn layout_id(&self, i: u16) -> Result<(&'a [u8], u64)> {
         self.id(flat::Footer::LAYOUT_SPECS, i, What::VORTEX_LAYOUT_ID)
     }
@@ -329,10 +329,10 @@ impl<'a> File<'a> {
         self.segments.map_or(0, |segments| segments.len())
     }
 
-    /// The power of two that the offset of segment `i` is to be a multiple of; nothing here depends on it.
+    /// Returns the alignment of segment `i`, as an exponent of two. This crate does not depend on it.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is none.
+    /// [`Kind::OutOfRange`] if `i` is not below [`segments`](Self::segments).
     pub fn segment_alignment(&self, i: u32) -> Result<u8> {
         let none = || Error::needing(Kind::OutOfRange, What::VORTEX_SEGMENT, i.into(), self.segments() as u64);
         self.segments
@@ -341,10 +341,11 @@ impl<'a> File<'a> {
             .ok_or_else(none)
     }
 
-    /// Where segment `i` lies.
+    /// Returns the byte range of segment `i` in the file.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is none, [`Kind::Unsupported`] if it is compressed or encrypted.
+    /// [`Kind::OutOfRange`] if `i` is not below [`segments`](Self::segments), [`Kind::Unsupported`] if the segment is
+    /// compressed or encrypted.
     pub fn segment(&self, i: u32) -> Result<FileRange> {
         let none = || Error::needing(Kind::OutOfRange, What::VORTEX_SEGMENT, i.into(), self.segments() as u64);
         let spec = self.segments.and_then(|segments| segments.get(usize::try_from(i).ok()?)).ok_or_else(none)?;

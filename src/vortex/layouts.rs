@@ -65,7 +65,7 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     Err(node.error(Kind::Invalid, What::VORTEX_ROWS, first))
 }
 
-/// The chunks are read one after the other.
+/// Returns the maximum of the chunks: they are decoded consecutively, in the same scratch memory.
 fn chunked_need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let mut most = 0;
     for k in 0..node.children()? {

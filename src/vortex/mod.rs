@@ -56,13 +56,13 @@
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
 //! | files of 0.36 to 0.90 | yes | with the old forms that they have |
 //!
-//! One row alone ([`Column::scalar_at`]) takes no more work in a long column than in a short one, but for pco, zstd
-//! and the number of chunks.
+//! [`Column::scalar_at`] reads one row. Its cost does not depend on the length of the column, except for pco, zstd and
+//! the number of chunks.
 //!
-//! Zone maps are there for who wants to skip rows ([`Column::zones`]), statistics of the file as they are stored
-//! ([`File::column_statistics`]); [`File::verify`] holds the values against the latter.
+//! [`Column::zones`] returns the zone maps, which allow rows to be skipped; [`File::column_statistics`] returns the
+//! stored statistics. [`File::verify`] compares the statistics with the values.
 //!
-//! Extension types that are not known are what they store; [`DType::extension`] has id and metadata.
+//! An unknown extension type is read as its storage type; [`DType::extension`] returns its id and metadata.
 
 mod blob;
 mod column;

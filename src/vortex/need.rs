@@ -22,7 +22,7 @@ pub(super) struct Amount {
 }
 
 impl Amount {
-    /// As many cells, or at least `rows`.
+    /// Returns the amount for the same cells and at least `rows` rows.
     pub(super) fn at_least(self, rows: u64) -> Self {
         Amount { rows: self.rows.max(rows), ..self }
     }

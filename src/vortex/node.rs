@@ -23,8 +23,8 @@ pub(super) struct Node<'f> {
     pub(super) form: Form<'f>,
     pub(super) dtype: Ty,
     pub(super) rows: u64,
-    /// The table of a layout or of an array node; for a scalar that of the array which holds it. It has the depth that is
-    /// left for nodes below.
+    /// The table of a layout or array node; for a scalar, the table of the array that contains it. It carries the
+    /// remaining depth for nodes below.
     table: Table<'f>,
     /// The segment with the buffers of arrays and scalars.
     pub(super) blob: Blob<'f>,
@@ -339,7 +339,7 @@ impl<'f> Node<'f> {
         .map(Some)
     }
 
-    /// The same rows, each of which is `scalar` of type `dtype`.
+    /// Returns a node with the same rows; each row is `scalar` of type `dtype`.
     pub(super) fn scalar(&self, scalar: &Scalar<'f>, dtype: &Ty) -> Result<Self> {
         Ok(Node { form: Form::Scalar(*scalar), dtype: *dtype, table: self.table.with_depth(self.depth()?), ..*self })
     }

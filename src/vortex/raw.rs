@@ -8,10 +8,10 @@ pub const MAGIC: [u8; 4] = *b"VTXF";
 /// The one version of the container.
 pub const VERSION: u16 = 1;
 
-/// Bytes behind the postscript: version, length of the postscript, magic.
+/// Size in bytes of the end of a file, after the postscript: version, length of the postscript, magic.
 pub const END_LEN: u64 = 8;
 
-/// A first request of so many bytes from the end holds all metadata of most files.
+/// Size in bytes of a first request from the end of a file. It contains all metadata of most files.
 pub const TAIL_LEN: u64 = 1 << 16;
 
 /// Largest alignment, as a power of two, that the original takes.

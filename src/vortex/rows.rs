@@ -1,4 +1,4 @@
-//! Some rows of a node, on the way down to what holds them.
+//! A row range of a node, and the descent to the node that stores it.
 
 use super::context::Context;
 use super::encodings::{constant, sparse};
@@ -24,7 +24,7 @@ impl<'f> Rows<'f> {
         Ok(Rows { node, at, left: self.left.min(node.rows.saturating_sub(at)) })
     }
 
-    /// What holds the first of the rows: in structs, the field at the end of `path`.
+    /// Returns the rows in the node that stores the first of them; in structs, in the field at the end of `path`.
     pub(super) fn located(self, mut path: &[u16], cx: &mut Context<'_, '_>) -> Result<Self> {
         let mut rows = self;
         loop {

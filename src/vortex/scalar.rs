@@ -36,10 +36,10 @@ impl<'a> Scalar<'a> {
         found.ok_or_else(|| self.bad())
     }
 
-    /// Whether it is null.
+    /// Returns whether the scalar is null.
     ///
     /// # Errors
-    /// What is wrong with the message.
+    /// Errors of an invalid message.
     pub fn is_null(&self) -> Result<bool> {
         Ok(self.kind()?.0 == field::NULL)
     }
@@ -57,7 +57,7 @@ impl<'a> Scalar<'a> {
         };
         let bits = 64usize.saturating_sub(prim.size().saturating_mul(8));
         let fits = if signed(prim) {
-            // What sign extension of the narrow number gives back.
+            // The number must equal the sign extension of its low bits.
             let low = value << bits;
             (low.cast_signed() >> bits).cast_unsigned() == value && (negative == (value >> 63 == 1))
         } else {
@@ -183,7 +183,7 @@ impl<'a> Scalar<'a> {
         Ok(count)
     }
 
-    /// Field `k` of a struct; those of null are null.
+    /// Returns field `k` of a struct. All fields of a null struct are null.
     pub(super) fn field(&self, k: u64) -> Result<Self> {
         if self.is_null()? { Ok(*self) } else { self.items()?.get(k) }
     }

@@ -64,7 +64,7 @@ pub(super) enum Holds {
     Packed(TextLen),
     /// Lists or structs.
     Nested(Nested),
-    /// The same rows as those of the node that the function returns.
+    /// The rows of the node that the function returns.
     Wrapped(Inner),
     /// Rows of the node that the first function returns, each any number of times. Where each row has the number of its
     /// value, the second one returns the node with those.

@@ -22,7 +22,7 @@ pub struct Statistics<'f> {
 /// A bound of the values.
 #[derive(Clone, Copy, Debug)]
 pub struct Bound<'f> {
-    /// The bound; its type is that of the column.
+    /// The bound, as a value of the type of the column.
     pub scalar: Scalar<'f>,
     /// Whether it is said to be one of the values, and not cut. Good for skipping rows, not for an answer:
     /// the original counts values of runs that were cut off.
@@ -30,10 +30,10 @@ pub struct Bound<'f> {
 }
 
 impl<'f> File<'f> {
-    /// The statistics of column `k`; `None` where the file has none.
+    /// Returns the statistics of column `k`, or `None` if the file has none.
     ///
     /// # Errors
-    /// What is wrong with their table.
+    /// Errors of an invalid table of statistics.
     pub fn column_statistics(&self, k: usize) -> Result<Option<Statistics<'f>>> {
         let Some(statistics) = self.statistics() else { return Ok(None) };
         let dtype = self.dtype();
@@ -53,55 +53,56 @@ impl<'f> Statistics<'f> {
         Some(Bound { scalar, exact: precision == Precision::Exact })
     }
 
-    /// No value is below; NaN is left out.
+    /// Returns a lower bound of the values, NaN excluded.
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn min(&self) -> Result<Option<Bound<'f>>> {
         Ok(self.bound(self.stats.min()?, self.stats.min_precision()?))
     }
 
-    /// No value is above.
+    /// Returns an upper bound of the values, NaN excluded.
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn max(&self) -> Result<Option<Bound<'f>>> {
         Ok(self.bound(self.stats.max()?, self.stats.max_precision()?))
     }
 
-    /// The sum, as integer or float of 64 bits. Those of floats are not to be relied on (section 11).
+    /// Returns the sum, as an integer or float of 64 bits. Sums of floats are unreliable (docs/formats/vortex.md,
+    /// section 11).
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn sum(&self) -> Result<Option<Scalar<'f>>> {
         Ok(self.bound(self.stats.sum()?, Precision::Exact).map(|bound| bound.scalar))
     }
 
-    /// How many rows have no value.
+    /// Returns the number of missing rows.
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn null_count(&self) -> Result<Option<u64>> {
         self.stats.null_count()
     }
 
-    /// How many values are NaN.
+    /// Returns the number of NaN values.
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn nan_count(&self) -> Result<Option<u64>> {
         self.stats.nan_count()
     }
 
-    /// Whether values are in order; in strict order; all the same.
+    /// Returns whether the values are sorted, strictly sorted, and all equal.
     ///
     /// # Errors
-    /// What is wrong with the table.
+    /// Errors of an invalid table.
     pub fn order(&self) -> Result<[Option<bool>; 3]> {
         Ok([self.stats.is_sorted()?, self.stats.is_strict_sorted()?, self.stats.is_constant()?])
     }
 
-    /// The value of a bound; null if there is none, or if it is of a type that is not compared here.
+    /// Returns the value of a bound, or null if it is absent or of a type that is not compared here.
     fn value(&self, bound: Option<Bound<'f>>) -> Result<Value<'f>> {
         let Some(Bound { scalar, .. }) = bound else { return Ok(Value::Null) };
         if scalar.is_null()? {
@@ -125,7 +126,7 @@ impl<'f> Statistics<'f> {
         })
     }
 
-    /// What is claimed of the `rows` of the column.
+    /// Returns the claims about the `rows` of the column as a zone.
     pub(super) fn zone(&self, rows: Range<u64>) -> Result<Zone<'f>> {
         let (min, max) = (self.value(self.min()?)?.into(), self.value(self.max()?)?.into());
         Ok(Zone { rows, min, max, nulls: self.null_count()?.into() })

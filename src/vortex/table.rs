@@ -8,18 +8,18 @@ use crate::column::{self, Column as _, Once};
 use crate::error::{Error, Kind, Result, What};
 
 impl<'f> File<'f> {
-    /// The rows as a table of one part.
+    /// Returns the rows as a table of one part.
     ///
     /// # Errors
-    /// Those of [`part`](Self::part).
+    /// Errors of [`part`](Self::part).
     pub fn table(&'f self) -> Result<Once<Part<'f>>> {
         self.part().map(Once::new)
     }
 
-    /// All rows.
+    /// Returns all rows as one part.
     ///
     /// # Errors
-    /// What is wrong with the root of the layout.
+    /// Errors of an invalid root layout.
     pub fn part(&'f self) -> Result<Part<'f>> {
         Ok(Part { root: Column::new(&Node::root(self)?) })
     }

@@ -1,4 +1,4 @@
-//! Where texts are put: in place where one blob holds them all, else one after the other in an arena.
+//! The destination of texts: in place if one blob contains them all, otherwise copied consecutively into an arena.
 
 use super::blob::Blob;
 use super::context::Context;
@@ -12,12 +12,12 @@ use crate::bytes::saturated;
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
-/// What is known of the texts of some rows before they are read.
+/// The plan for the texts of some rows, made before they are read.
 #[derive(Clone, Copy)]
 pub(super) enum Plan<'f> {
     /// All lie in these bytes, which are a blob.
     Borrowed(&'f [u8]),
-    /// They take at most so many bytes of an arena.
+    /// The texts are copied, and take at most this number of bytes of an arena.
     Copied(u64),
 }
 
@@ -103,7 +103,7 @@ impl<'f> Node<'f> {
         }
     }
 
-    /// Of a chunked node the chunk with row `at`, and as many of `len` rows as it has.
+    /// Returns the chunk with row `at` of a chunked node, and at most `len` of its rows from there.
     pub(super) fn chunk_at(&self, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
         let rows = Rows { node: *self, at, left: len as u64 };
         match self.holds() {

@@ -123,7 +123,7 @@ impl Node<'_> {
         Ok(word)
     }
 
-    /// Of offsets: where the first of `len` rows starting at `at` begins, and where the last one ends.
+    /// For a node of offsets: returns the start of the first and the end of the last of `len` rows starting at `at`.
     pub(super) fn ends(&self, at: u64, len: u64, cx: &mut Context<'_, '_>) -> Result<[u64; 2]> {
         Ok([self.index(at, cx)?, self.index(at.saturating_add(len), cx)?])
     }

@@ -19,11 +19,11 @@ const ROWS: u64 = 1 << 32;
 const ROWS_PER_BYTE: u64 = 1 << 12;
 
 impl<'a> File<'a> {
-    /// Scratch memory for a batch of each column, as its first rows take it: [`verify`](Self::verify) works
-    /// with less, and some later chunk may take more.
+    /// Returns the size of a scratch buffer for a batch of each column, estimated from the first rows. A smaller buffer
+    /// works with [`verify`](Self::verify), too; a later chunk may require more.
     ///
     /// # Errors
-    /// What is wrong with the first rows of a column. A column that cannot be decoded takes nothing.
+    /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
     pub fn need(&self) -> Result<u64> {
         let part = self.part()?;
         let mut most = 0;

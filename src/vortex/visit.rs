@@ -1,4 +1,4 @@
-//! A walk over the layouts and arrays of a file, for who wants to see how it is stored.
+//! Visits the layouts and arrays of a file, to show how it is stored.
 
 use core::ops::Range;
 
@@ -49,7 +49,7 @@ pub struct Visit<'f> {
     pub in_zones: bool,
     /// The id of its layout or encoding, which need not be one that this version knows.
     pub id: &'f [u8],
-    /// Rows of a layout; an array has those of the layout that holds it, its children others.
+    /// Number of rows of a layout. The root array of a layout has the same number; its children may have others.
     pub rows: Option<u64>,
     /// Where the segment of a flat layout lies.
     pub segment: Option<FileRange>,
@@ -63,34 +63,34 @@ pub struct Visit<'f> {
 }
 
 impl<'f> Visit<'f> {
-    /// The metadata of its layout or encoding.
+    /// Returns the metadata of the layout or encoding.
     ///
     /// # Errors
-    /// What is wrong with its place.
+    /// Errors of invalid offsets in the metadata of the file.
     pub fn metadata(&self) -> Result<&'f [u8]> {
         self.node.metadata().map(|metadata| metadata.bytes())
     }
 
-    /// How many buffers an array has of its own.
+    /// Returns the number of buffers of an array, without those of its children.
     ///
     /// # Errors
-    /// What is wrong with its node.
+    /// Errors of an invalid node.
     pub fn buffers(&self) -> Result<usize> {
         self.node.buffers()
     }
 
-    /// Where buffer `k` of an array lies in the file.
+    /// Returns the byte range of buffer `k` of an array in the file.
     ///
     /// # Errors
-    /// What is wrong with its place.
+    /// Errors of an invalid node, segment or buffer.
     pub fn buffer(&self, k: usize) -> Result<FileRange> {
         self.node.buffer(k).map(|buffer| FileRange { at: buffer.at, len: buffer.bytes.len() as u64 })
     }
 
-    /// The number of the segment of a flat layout.
+    /// Returns the segment number of a flat layout.
     ///
     /// # Errors
-    /// What is wrong with its layout.
+    /// Errors of an invalid layout.
     pub fn segment_number(&self) -> Result<Option<u32>> {
         match self.segment {
             Some(_) => self.node.segment_number().map(Some),
@@ -100,11 +100,11 @@ impl<'f> Visit<'f> {
 }
 
 impl<'f> File<'f> {
-    /// Shows every layout and, unless `layouts_only`, every array of the file, parents before children; looks at
-    /// every type before.
+    /// Visits every layout and, unless `layouts_only`, every array of the file. Parents come before their children.
+    /// All types are checked first.
     ///
     /// # Errors
-    /// What is wrong with the tree, and what `show` says.
+    /// Errors of an invalid tree, and every error that `show` returns.
     pub fn visit(&'f self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'f>) -> Result<()>) -> Result<()> {
         let root = Node::root(self)?;
         let mut walk = Walk { fuel: Fuel::new(self.limits()), layouts_only, show };

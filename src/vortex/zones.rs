@@ -36,15 +36,15 @@ enum State {
     Other,
 }
 
-/// Fields of the table of zones: as many as the default writer knows, and those of old releases.
+/// Maximum number of fields in the table of zones: the fields of the default writer and of old releases.
 const FIELDS: usize = 16;
 
 impl<'f> Column<'f> {
-    /// The zones of the column; `None` if its layout has none, or with an aggregate that is not known: then
-    /// the type of their table is not, either.
+    /// Returns the zones of the column, or `None` if its layout has no zones, or zones with an unknown aggregate:
+    /// then the type of their table is unknown, too.
     ///
     /// # Errors
-    /// What is wrong with their layout.
+    /// Errors of an invalid layout of the zones.
     pub fn zones(&self) -> Result<Option<Zones<'f>>> {
         let Some(node) = self.whole() else { return Ok(None) };
         let (zone_len, fields) = match node.layout() {
@@ -190,7 +190,7 @@ fn zoned(node: &Node<'_>) -> Result<Option<(u64, Fields)>> {
     Ok(Some((zone_len, fields)))
 }
 
-/// The same of a `vortex.stats`: a bit per statistic, and a flag behind each bound.
+/// Reads the statistics of a `vortex.stats` layout: one bit per statistic, and a flag after each bound.
 fn stats(node: &Node<'_>) -> Result<(u64, Fields)> {
     let metadata = node.metadata()?;
     let bad = || node.error(Kind::Invalid, What::VORTEX_ZONES, 0);
@@ -221,7 +221,7 @@ impl<'f> Zones<'f> {
         self.zones
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no zones.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.zones == 0

@@ -1,4 +1,4 @@
-//! `vortex.alp`: floats as integers times a power of ten, and patches for those that are none.
+//! `vortex.alp`: floats as integers times a power of ten, with patches for floats without such an integer.
 
 use super::patches::Place;
 use super::*;

@@ -73,7 +73,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let mut t = cx.scope();
     let parts = t.take::<u16>(out.len())?;
     lefts.cells(ask, at, &mut Cells::W2(parts), &mut t)?;
-    // Codes of null rows may be anything; those of others must be in the dictionary.
+    // A null row may have any code. The code of a valid row must be in the dictionary.
     for (i, code) in parts.iter_mut().enumerate().filter(|(_, code)| usize::from(**code) >= len) {
         if lefts.is_valid(at.saturating_add(i as u64), &mut t)? {
             return Err(node.error(Kind::Invalid, What::CODES, (*code).into()));

@@ -14,7 +14,7 @@ pub(super) const SCHEME: Scheme = Scheme {
 };
 
 mod child {
-    /// The patches; the validity follows, in their place if there are none.
+    /// The patches. The validity follows; it is child 0 if the patches are absent.
     pub const PATCHES: usize = 0;
 }
 

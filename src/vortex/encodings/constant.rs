@@ -23,7 +23,7 @@ pub(in crate::vortex) fn scalar<'f>(node: &Node<'f>) -> Result<Scalar<'f>> {
     Ok(Scalar::new(Message::new_at(buffer.bytes, buffer.at)))
 }
 
-/// The same rows, each of which is the scalar.
+/// Returns the node with the same rows as scalar: each row is the constant.
 pub(in crate::vortex) fn value<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     node.scalar(&scalar(node)?, &node.dtype)
 }

@@ -1,4 +1,4 @@
-//! `vortex.decimal`: integers of some width, which need not be that of the type.
+//! `vortex.decimal`: integers of a width that may differ from the width of the type.
 
 use super::*;
 use crate::vortex::scalar::{fits, wide};
@@ -32,7 +32,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     Ok(())
 }
 
-/// Puts a number of 1 to 32 bytes into cell `i`, which must have room for it unless the row, `i` after `at`, is null.
+/// Stores a number of 1 to 32 bytes in cell `i`. It must fit unless the row, `i` after `at`, is null.
 pub(super) fn put(
     node: &Node<'_>,
     number: &[u8],

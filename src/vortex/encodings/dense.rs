@@ -1,4 +1,4 @@
-//! Encodings that store only the rows that have a value: where those of some rows lie, and their spreading.
+//! Shared by encodings that store only valid rows: finds the stored values of a row range, and spreads them.
 
 use super::*;
 use crate::bytes::saturated;

@@ -27,7 +27,7 @@ fn codes<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     codes_of(node, child::CODES, [field::CODES_TYPE, field::CODES_NULLABLE])
 }
 
-/// The codes in child `k`, whose type and nullability are in the `fields`; also those of a layout.
+/// Returns the codes: child `k`, whose type and nullability are in the metadata `fields`. Also used by the layout.
 pub(in crate::vortex) fn codes_of<'f>(node: &Node<'f>, k: usize, fields: [u32; 2]) -> Result<Node<'f>> {
     let [codes_type, nullable] = fields;
     let nullable = node.metadata()?.uint(nullable)?.map_or(node.dtype.nullable, |nullable| nullable != 0);

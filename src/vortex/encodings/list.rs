@@ -59,7 +59,7 @@ mod fixed_size_list_child {
 mod field {
     pub const ELEMENTS_LEN: u32 = 1;
     pub const OFFSETS_TYPE: u32 = 2;
-    /// Of `vortex.listview` alone.
+    /// Type of the sizes; `vortex.listview` only.
     pub const SIZES_TYPE: u32 = 3;
 }
 

@@ -3,7 +3,7 @@
 use super::*;
 use crate::bytes::{FAST, saturated};
 
-/// A dictionary of up to so many values is read whole for any number of rows.
+/// Maximum number of dictionary values that are decoded as a whole for any number of rows.
 pub(super) const SMALL: u64 = 64;
 
 /// Some values, and the codes that name them.
@@ -56,12 +56,12 @@ impl Lookup<'_, '_> {
         }
     }
 
-    /// The least and the greatest number, or bounds of them; `None` if there is no value. Numbers that are too large
-    /// are replaced.
+    /// Returns minimum and maximum of the numbers, or bounds of them; `None` if there is no value. Numbers that are too
+    /// large are replaced.
     fn range(&self, numbers: &mut [u32], rows: u64, cx: &mut Context<'_, '_>) -> Result<Option<(u32, u32)>> {
         let (mut low, mut high, mut bad) = (u32::MAX, 0, false);
         match u32::try_from(self.count.wrapping_sub(1)) {
-            // Of few values all are read, and the numbers looked at by vectors.
+            // A small dictionary is decoded as a whole. Its numbers are compared with its end by a vectorised loop.
             Ok(last) if FAST && self.count <= rows && numbers.iter().fold(true, |well, n| well & (*n <= last)) => {
                 (low, high) = (0, last);
             }

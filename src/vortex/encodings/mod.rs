@@ -107,7 +107,7 @@ fn narrow(number: u64) -> u32 {
     u32::try_from(number).unwrap_or(u32::MAX)
 }
 
-/// Refuses cells of another width than that of the integers or floats of `node`.
+/// Returns an error if the width of the cells is not the size of the integers or floats of `node`.
 fn prim_cells(node: &Node<'_>, out: &Cells<'_>) -> Result<()> {
     if node.prim()?.size() == out.width() { Ok(()) } else { Err(node.mistyped()) }
 }

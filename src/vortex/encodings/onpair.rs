@@ -12,7 +12,7 @@ mod child {
     /// Where each token starts in the dictionary, and where the last one ends.
     pub const TOKENS: usize = 0;
     pub const CODES: usize = 1;
-    /// The first code of each row, and the end of those of the last one.
+    /// The offset of the first code of each row, followed by the end of the codes of the last row.
     pub const OFFSETS: usize = 2;
     pub const LENGTHS: usize = 3;
     pub const VALIDITY: usize = 4;
@@ -73,7 +73,7 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     let tokens = Metadata::of(node)?.tokens_len.min(TOKENS).wrapping_add(1);
     // Codes are decoded in pieces, whatever memory is left.
     let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, 4));
-    // With so many rows there are more codes than tokens.
+    // For this number of rows there are more codes than tokens.
     if FAST && amount.rows >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
         own = own.wrapping_add(need::piece(1, size_of::<onpair::Room>() as u64));
     }

@@ -56,7 +56,7 @@ impl<'n, 'f> Patches<'n, 'f> {
         Ok(Some(Patches { node, first_child, len, offset, indices_type, chunk_offsets }))
     }
 
-    /// The child after those of the patches.
+    /// Returns the number of the child after the children of the patches.
     pub(super) fn next_child(&self) -> usize {
         self.first_child.saturating_add(if self.chunk_offsets { 3 } else { 2 })
     }

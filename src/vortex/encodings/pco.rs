@@ -6,7 +6,7 @@ use crate::column::Prim;
 use crate::encoding::pco::{Chunk, Number, Page, Version};
 use crate::meta::proto::{Fields, Message, Value};
 
-/// Buffer `k` is the metadata of chunk `k`; those of the pages follow.
+/// Buffer `k` is the metadata of chunk `k`. The buffers of the pages follow.
 pub(super) const SCHEME: Scheme = Scheme {
     validity: Validity::Child(dense::VALIDITY),
     holds: Holds::Values,
@@ -97,7 +97,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
 /// Stored values starting at `first`.
 fn values(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let (metadata, number) = (node.metadata()?, number_of(node)?);
-    // The buffers of pages follow those of all chunks.
+    // The buffers of the pages follow the buffers of all chunks.
     let (mut chunks, mut buffer) = (Messages::new(metadata, field::CHUNKS), 0usize);
     while chunks.next(cx)?.is_some() {
         buffer = buffer.saturating_add(1);
@@ -154,7 +154,7 @@ fn largest(node: &Node<'_>, cx: &mut Context<'_, '_>) -> Result<u64> {
         let values = largest_page(message, cx)?;
         let types = [1, 2, 4, 8].into_iter().flat_map(|size| [Number::unsigned(size), Number::float(size)]);
         for number in types.flatten() {
-            // What is wrong with it, reading says.
+            // Reading returns the error of an invalid chunk.
             most = chunk_meta(node, k, number).map_or(0, |chunk| chunk.need(values)).max(most);
         }
         k = k.saturating_add(1);

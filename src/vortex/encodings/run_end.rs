@@ -48,7 +48,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     let ends = &node.integers(child::ENDS, metadata.ends_type, false, metadata.runs)?;
     let start = at.checked_add(metadata.offset).ok_or_else(|| bad(metadata.offset))?;
     let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(metadata.offset))?;
-    // Runs from that of the first row to that of the last.
+    // The runs from the run of the first row to the run of the last row.
     let (first, behind) = (ends.first_above(start, cx)?, ends.below(end, cx)?.saturating_add(1));
     let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
     let count = usize::try_from(count).ok().filter(|count| *count <= out.len()).ok_or_else(|| bad(count))?;

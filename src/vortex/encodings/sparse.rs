@@ -43,8 +43,8 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     patches(node)?.apply(&node.dtype, (ask, at), out, cx)
 }
 
-/// What holds the first of some rows: the values of the patches, or the scalar. Items of nested rows lie in the one or
-/// in the other.
+/// Returns the node that stores the first of the rows: the values of the patches, or the scalar. Items of nested rows
+/// are in the same node.
 pub(in crate::vortex) fn part<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
     let node = &rows.node;
     Ok(match patches(node)?.run_at(rows.at, cx)? {

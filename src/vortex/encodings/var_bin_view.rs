@@ -34,7 +34,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     let mut texts = Texts::of(node, at, out.len())?;
     for (i, cell) in out.iter_mut().enumerate() {
-        // A view of a null row may name anything; that of another is an error to whoever follows it.
+        // The view of a null row may be invalid. The span of another invalid view is an error when it is read.
         *cell = span_cell(match texts.place(i, cx)? {
             Some((start, len)) => text::put(&node.blob, start, len, cx)?,
             None => NOWHERE,
@@ -43,7 +43,7 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     Ok(())
 }
 
-/// The views of some rows, and the buffers, of which the one used last is remembered.
+/// The views of some rows, and the buffers. The buffer used last is cached.
 struct Texts<'n, 'f> {
     node: &'n Node<'f>,
     views: Buffer<'f>,

@@ -28,7 +28,7 @@ pub(super) const MASKED: Scheme = Scheme {
 
 mod child {
     pub const ROWS: usize = 0;
-    /// Of `vortex.masked` alone.
+    /// Validity; `vortex.masked` only.
     pub const VALIDITY: usize = 1;
 }
 

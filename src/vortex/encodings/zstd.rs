@@ -13,7 +13,7 @@ pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Child(dense::VALIDITY), holds: Holds::Packed(bound), need, cells };
 
 mod buffer {
-    /// If there is one. Then the frames, which are in its place if there is none.
+    /// The dictionary, if present. The frames follow; they start at buffer 0 if it is absent.
     pub const DICTIONARY: usize = 0;
 }
 
@@ -39,11 +39,11 @@ const BLOCK_MAX: u64 = 128 << 10;
 /// Fewest bytes that such a block takes: a header of three, and the byte that it repeats.
 const BLOCK_MIN: usize = 4;
 
-/// The frames of an array, one after the other.
+/// The consecutive frames of an array.
 struct Frames<'n, 'f> {
     node: &'n Node<'f>,
     fields: Fields<'f>,
-    /// What lies before each frame, or nothing.
+    /// The dictionary of all frames; empty if there is no dictionary.
     dictionary: Buffer<'f>,
     /// Bytes of a value, where all have as many.
     width: Option<u64>,
@@ -95,7 +95,7 @@ impl<'f> Frames<'_, 'f> {
         Err(dense::too_few(self.node, self.values.end))
     }
 
-    /// Unpacks the frame, which has exactly so many bytes.
+    /// Unpacks the frame into `bytes`, which has its exact unpacked size.
     fn unpack(&self, bytes: &mut [u8], s: &mut Scratch<'_>) -> Result<()> {
         let differs = || self.node.error(Kind::Invalid, What::VORTEX_BUFFER, self.size);
         let len = zstd::decode_with(self.packed.bytes, bytes, self.dictionary.bytes, s);
@@ -154,8 +154,7 @@ fn numbers(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_
     Ok(())
 }
 
-/// Stored values starting at `first` that are texts: frames are unpacked into the arena, and each text lies
-/// behind its length.
+/// Unpacks frames with the texts of stored values starting at `first` into the arena. Each text follows its length.
 fn texts(node: &Node<'_>, first: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     let mut frames = frames(node, None)?;
