@@ -31,16 +31,17 @@ pub struct Hints<'h> {
     /// What a Filo vector holds.
     #[cfg(feature = "filo")]
     pub element: Option<filo::Element>,
-    /// That a DataSeries file shall be read from the front, without trailer and index.
+    /// Whether a DataSeries file is read from the front, without trailer and index.
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
-    /// What a Blosc chunk holds, as numpy spells it: `<i8`, `S5`; without it, byte strings of the size of its items.
+    /// The item type of a Blosc chunk in numpy's notation: `<i8`, `S5`. Without it, items are byte strings of their
+    /// size.
     pub dtype: Option<&'h str>,
-    /// That of a Jay file or a bcolz dataset whatever can be read is read.
+    /// Whether the readable part of a damaged Jay file or bcolz dataset is read.
     pub tolerant: bool,
 }
 
-/// What is wrong with a file; with a dataset, also which of its files it is.
+/// The error of a file; for a dataset, also the path of the file in it.
 #[derive(Debug)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum FileError {
@@ -104,12 +105,12 @@ pub enum File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Opens `bytes`. What must be unpacked for that goes into `scratch`: nothing of a Filo vector, a Vortex
-    /// file or a Jay file (which takes some meanwhile), types and index of a DataSeries file.
+    /// Opens `bytes`. `scratch` holds what must be unpacked for that: the types and the index of a DataSeries file. A
+    /// Filo vector and a Vortex file take none; a Jay file releases what it takes.
     ///
     /// # Errors
-    /// Those of the format's own reader; [`Format::unreadable`] if there is none;
-    /// [`Kind::Misuse`] for a Filo vector without its element type; [`Kind::NoRoom`].
+    /// Errors of the format's own reader; [`Format::unreadable`] if this build has none; [`Kind::Misuse`] for a Filo
+    /// vector without its element type; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], format: Format, hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
         let _ = (&hints, &scratch);
         match format {
@@ -137,7 +138,7 @@ impl<'a> File<'a> {
             }
             #[cfg(feature = "jay")]
             Format::Jay => {
-                // Who does not know the format does not know the writer either.
+                // A caller that does not know the format cannot trust the writer, either.
                 let options =
                     jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
                 jay::File::open(bytes, &options, scratch).map(File::Jay)
@@ -236,11 +237,11 @@ impl<'a> File<'a> {
         })
     }
 
-    /// An upper bound of the scratch that one part of the file takes, in [`verify`](Self::verify) and in
+    /// Returns an upper bound of the scratch memory that one part of the file takes, in [`verify`](Self::verify) and in
     /// its tables.
     ///
     /// # Errors
-    /// What is wrong with the headers of the parts.
+    /// Errors of invalid headers of parts.
     pub fn need(&self) -> Result<u64, FileError> {
         Ok(match self {
             #[cfg(feature = "filo")]

@@ -119,10 +119,10 @@ impl FromStr for Format {
 /// Either of these inside a directory says that it is a bcolz dataset: a table, or a single array.
 pub const BCOLZ_MARKERS: [&str; 2] = ["__rootdirs__", "meta/sizes"];
 
-/// Which format `bytes` have. `name` is that of the file, where it has one.
+/// Detects the format of `bytes`. `name` is the file name, if known.
 ///
-/// A magic number in front decides; no Filo header word looks like one. What could be a coincidence
-/// (a last word, a Blosc header) counts only behind the name.
+/// A magic number at the start decides; no Filo header word equals one. Weaker signs (a magic number at the end, a
+/// Blosc header) are checked after the name.
 ///
 /// # Errors
 /// [`Kind::Unsupported`] with the first four bytes, if neither the bytes nor the name say anything:

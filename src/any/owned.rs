@@ -36,10 +36,10 @@ enum Content {
 }
 
 impl<'h> Owned<'h> {
-    /// Opens `bytes`, which are a file of `format`.
+    /// Opens `bytes`, a file of `format`.
     ///
     /// # Errors
-    /// Those of [`File::open`].
+    /// Errors of [`File::open`].
     pub fn from_bytes(bytes: Vec<u8>, format: Format, hints: &Hints<'h>) -> Result<Self> {
         let mut memory = Memory::default();
         while let Err(e) = File::open(&bytes, format, hints, &mut memory.scratch()) {
@@ -49,11 +49,11 @@ impl<'h> Owned<'h> {
     }
 
     /// Opens what is at `path`: a file of any format, all of which is read into memory, or the directory of a bcolz
-    /// dataset. The format is [detected](super::detect); if an element type is hinted at, what is of no other format is
-    /// a Filo vector.
+    /// dataset. The format is [detected](super::detect). If the hints contain an element type, bytes of no other format
+    /// are a Filo vector.
     ///
     /// # Errors
-    /// What is wrong, and with which file.
+    /// The error, with the path of the file in which it occurred.
     #[cfg(feature = "std")]
     pub fn open(path: impl AsRef<std::path::Path>, hints: &Hints<'h>) -> Result<Self, Failure> {
         let path = path.as_ref();

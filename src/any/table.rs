@@ -16,8 +16,8 @@ use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
-/// The same call on what the variants of an enum over the formats hold; `+ Dataset` where datasets have a variant of
-/// their own.
+/// Evaluates `$call` with the contents of any variant of an enum over the formats. `+ Dataset`: datasets have a variant
+/// of their own.
 macro_rules! each {
     ($any:expr, $of:ident $(+ $dataset:ident)?, $inner:ident => $call:expr) => {
         match $any {

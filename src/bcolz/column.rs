@@ -9,7 +9,7 @@ use crate::column::{self, Batch, Prim, Ranges, Span, Spans, Type, Validity, Valu
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 
-/// Rows of an array, decoded: items one behind the other, as the file has them.
+/// Decoded rows of an array: contiguous items in the byte order of the file.
 ///
 /// Rows of more than one dimension are [`Type::FixedList`]s inside each other, records are
 /// [`Type::Struct`]s.
@@ -53,18 +53,18 @@ impl<'p> Column<'p> {
         Column { data, stride: 1, at: 0, rows, inner: &[], dtype: Dtype::Object, objects, there: None }
     }
 
-    /// The same, of which only the rows are there whose bit is 1.
+    /// Returns this column with a presence bitmap: rows whose bit is 0 are missing.
     #[cfg(feature = "std")]
     pub(super) const fn with_gaps(self, bits: &'p [u8]) -> Self {
         Column { there: Some((bits, 1)), ..self }
     }
 
-    /// What may take room in a batch.
+    /// Returns the number of scratch bytes that the presence bitmap may take in a batch.
     fn gaps_cost(&self, len: u64) -> u64 {
         if self.there.is_some() { len.div_ceil(8) } else { 0 }
     }
 
-    /// Which of `len` rows from `first` on have a value: those that are there and, of times, are times.
+    /// Returns the validity of `len` rows starting at `first`: present rows, except for times that are not a time.
     fn validity<'s>(
         &self,
         first: u64,
@@ -114,7 +114,7 @@ impl<'p> Column<'p> {
         Ok((usize::try_from(len).map_err(|_| missing())?, bytes))
     }
 
-    /// Items of `size` bytes as those of native numbers: the data themselves if they are that already, else gathered.
+    /// Returns items of `size` bytes as native numbers: the data in place if possible, otherwise copied.
     fn numbers<'s>(
         &self,
         bytes: &'p [u8],
@@ -151,7 +151,7 @@ impl<'p> Column<'p> {
         }
     }
 
-    /// The bytes of item `i`; none behind the last.
+    /// Returns the bytes of item `i`; empty after the last item.
     fn item(&self, bytes: &'p [u8], i: usize) -> &'p [u8] {
         let at = i.saturating_mul(self.stride as usize).saturating_add(self.at as usize);
         bytes.get(at..).and_then(|item| item.get(..self.dtype.size() as usize)).unwrap_or_default()

@@ -45,7 +45,7 @@ impl Array {
         let path = dir.join("meta/storage");
         let wrong = |e| Failure::format(&path, e);
         let bytes = read(&path)?;
-        // No text is longer than the file it stands in.
+        // No text is longer than the file that contains it.
         let mut memory = vec![0; bytes.len()];
         let storage = Storage::parse(&bytes, &mut Scratch::new(&mut memory)).map_err(wrong)?;
         let shape = sizes.shape;
@@ -84,7 +84,7 @@ impl Array {
         &self.dir
     }
 
-    /// The type of its items, as numpy spells it.
+    /// Returns the type of the items in numpy's notation.
     #[must_use]
     pub fn dtype_text(&self) -> &str {
         &self.dtype
@@ -109,7 +109,7 @@ impl Array {
         self.chunklen
     }
 
-    /// How new chunks are written. The chunks that are there may be written otherwise.
+    /// Returns the parameters of new chunks. Existing chunks may have others.
     #[must_use]
     pub const fn params(&self) -> &Params {
         &self.params
@@ -158,7 +158,7 @@ impl Array {
         self.shape.rows().min(self.own).saturating_sub(number.saturating_mul(self.chunklen)).min(self.chunklen)
     }
 
-    /// Opens a chunk out of `bytes`, those of its file, and checks that it holds its rows.
+    /// Opens a chunk in `bytes`, the contents of its file, and checks that it contains its rows.
     fn chunk<'b>(&self, number: u64, bytes: &'b [u8]) -> Result<Chunk<'b>> {
         let chunk = open_file(bytes)?;
         let held = chunk.nbytes() as u64;
@@ -206,9 +206,9 @@ impl Dataset {
     /// Opens the dataset in `dir`: reads its metadata, and no chunk.
     ///
     /// # Errors
-    /// The first file that is missing or wrong. A name that leads out of the directory is one:
-    /// nothing outside is looked at. So is a column of fewer rows than the first, which says how many rows
-    /// the table has. One of more is not: who appends says last of the first column that its rows are there.
+    /// The first missing or invalid file. A name that leads out of the directory is an error: no file outside is
+    /// opened. So is a column with fewer rows than the first one, which defines the number of rows. A column with more
+    /// rows is valid, because a writer that appends updates the row count of the first column last.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Failure> {
         Dataset::open_by(dir.as_ref(), None)
     }
@@ -319,8 +319,8 @@ impl Dataset {
         Table::new(self)
     }
 
-    /// Rows of a part: those of the longest chunk, so that each chunk is decoded once or, where chunks
-    /// of columns do not end together, twice; fewer where they are large.
+    /// Returns the number of rows of a part: the length of the longest chunk, so that each chunk is decoded once, or
+    /// twice if the chunks of columns end at different rows; fewer rows if they are large.
     pub(super) fn part_rows(&self) -> u64 {
         let longest = self.arrays.iter().filter(|array| array.row > 0).map(|array| array.chunklen).max();
         let row = self.arrays.iter().fold(1u64, |sum, array| sum.saturating_add(array.row));
@@ -381,7 +381,7 @@ impl Dataset {
         });
     }
 
-    /// Decodes every chunk; goes on behind one that is wrong as long as `each` says so.
+    /// Decodes every chunk. Continues after an invalid one if `each` returns true.
     fn walk(&self, each: &mut dyn FnMut(&Array, Range<u64>, Failure) -> bool) {
         let mut files = Files::default();
         let mut memory = Vec::new();

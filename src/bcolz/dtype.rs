@@ -1,4 +1,4 @@
-//! Types of items, as numpy spells them (section A.3).
+//! Types of items, in numpy's notation (section A.3).
 
 use core::fmt;
 
@@ -22,23 +22,23 @@ pub enum Dtype<'a> {
         /// Whether its most significant byte comes first.
         big: bool,
     },
-    /// `|S5`: so many bytes; NUL at the end do not count.
+    /// `|S5`: this number of bytes; NUL at the end do not count.
     Bytes(u32),
-    /// `<U4`: so many UTF-32 characters; NUL at the end do not count.
+    /// `<U4`: UTF-32 characters; NUL at the end do not count.
     Text {
         /// How many characters.
         chars: u32,
         /// Whether their most significant byte comes first.
         big: bool,
     },
-    /// `datetime64[ns]`: 64-bit units since 1970-01-01; the least number is no time.
+    /// `datetime64[ns]`: 64-bit units since 1970-01-01; the minimum means "not a time".
     Time {
         /// The unit.
         unit: Unit,
         /// Whether its most significant byte comes first.
         big: bool,
     },
-    /// `|V300`: so many bytes.
+    /// `|V300`: this number of bytes.
     Void(u32),
     /// `[('a', '<i4'), ('b', '<f8')]`: records, packed or as a dict says.
     Struct(Fields<'a>),
@@ -50,8 +50,8 @@ impl<'a> Dtype<'a> {
     /// Reads the text of a type.
     ///
     /// # Errors
-    /// [`Kind::Unsupported`] for what numpy knows and this crate does not, or nobody; `at` is the offset
-    /// in the text. [`Kind::Limit`] for items of more than 16 MiB.
+    /// [`Kind::Unsupported`] for types that numpy supports and this crate does not, and for unknown types; `at` is the
+    /// offset in the text. [`Kind::Limit`] for items of more than 16 MiB.
     pub fn parse(text: &'a str) -> Result<Self> {
         match text.as_bytes().first() {
             Some(b'[' | b'{') => Fields::parse(text).map(Dtype::Struct),
@@ -108,7 +108,7 @@ impl<'a> Dtype<'a> {
         }
     }
 
-    /// Bytes of an item; 0 for an object, of which each has its own.
+    /// Returns the size in bytes of an item; 0 for objects, whose sizes differ.
     #[must_use]
     pub const fn size(&self) -> u32 {
         match self {
@@ -223,7 +223,7 @@ const UNITS: [Unit; 13] = [
     Unit::Atto,
 ];
 
-/// The number that digits spell.
+/// Parses decimal digits.
 pub(super) fn number(digits: &str) -> Option<u32> {
     u32::try_from(decimal(digits)?).ok()
 }

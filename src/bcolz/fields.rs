@@ -1,4 +1,4 @@
-//! Records, as numpy spells them (section A.3): fields one behind the other, or a dict that says where each lies.
+//! Records in numpy's notation (section A.3): consecutive fields, or a dict with the offset of each.
 
 use super::dtype::{self, Dtype, MAX_ITEM};
 use crate::error::{Error, Kind, Result, What};
@@ -49,7 +49,7 @@ impl<'a> Fields<'a> {
         self.text
     }
 
-    /// Bytes of a record, those of no field included.
+    /// Returns the size in bytes of a record, padding included.
     pub(super) const fn size(&self) -> u32 {
         self.size
     }
@@ -69,14 +69,14 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// The fields of a record, one after the other.
+/// A walk over the fields of a record, in order.
 struct Walk<'a> {
-    /// At the next tuple of a list; behind a dict.
+    /// For a list: before the next tuple. For a dict: after it.
     cursor: Cursor<'a>,
     /// Whether it is a dict; then the lists of its names, types and offsets.
     dict: bool,
     lists: [Cursor<'a>; 3],
-    /// Bytes of a record of a dict; of a list, those of the fields so far.
+    /// Size in bytes of a record: for a dict, as stated; for a list, the sum of the fields so far.
     size: u32,
     /// The field that was reached.
     field: Field<'a>,
@@ -88,7 +88,7 @@ impl<'a> Walk<'a> {
         Walk { cursor, dict: false, lists: [cursor; 3], size: 0, field }
     }
 
-    /// Goes before the first field of a list, or behind a dict.
+    /// Moves before the first field of a list, or after a dict.
     fn begin(&mut self) -> Result<()> {
         let cursor = &mut self.cursor;
         if cursor.take("[") {
@@ -188,7 +188,7 @@ impl<'a> Cursor<'a> {
         Ok(fields)
     }
 
-    /// Goes from the front of a list behind its end.
+    /// Moves from the start of a list to its end.
     fn pass(&mut self) -> Result<()> {
         let mut open = 1u32;
         while open > 0 {
@@ -208,7 +208,7 @@ impl<'a> Cursor<'a> {
         Ok(())
     }
 
-    /// Goes to the next item of a list, or behind its end.
+    /// Moves to the next item of a list. Returns false at its end.
     fn item(&mut self) -> Result<bool> {
         let fresh = core::mem::replace(&mut self.fresh, false);
         if self.take("]") {
@@ -271,7 +271,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The rest behind spaces.
+    /// Returns the rest after spaces.
     fn ahead(&self) -> &'a str {
         let spaces = self.rest.bytes().take_while(|byte| *byte == b' ').count();
         self.rest.get(spaces..).unwrap_or_default()

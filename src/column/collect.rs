@@ -35,10 +35,10 @@ impl<T: Rows> FromColumn for T {}
 
 /// How the rows of a batch are taken.
 pub trait Rows: Clone {
-    /// Shows `take` each row of `batch`, a missing one as `None`; `false` if the column is of another type.
+    /// Passes each row of `batch` to `take`, a missing one as `None`. Returns `false` if the column has another type.
     ///
     /// # Errors
-    /// Those of `take`, and what is wrong with a string.
+    /// Errors of `take`, and of an invalid span of a string.
     fn rows<C>(batch: &Batch<'_, C>, take: &mut impl FnMut(Option<Self>) -> Result<()>) -> Result<bool>;
 
     /// The values of a batch, if they are of this very type.

@@ -8,7 +8,7 @@ use crate::error::Error;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Feed {
-    /// All columns of up to so many rows, then all columns of the next: formats with row groups.
+    /// All columns of a group of rows, then all columns of the next group: formats with row groups.
     Groups {
         /// The most rows of a group, at least 1.
         rows: u64,
@@ -23,7 +23,7 @@ pub enum Feed {
 /// A group never crosses a part. Fed by [`Feed::Columns`]: for each column and pass, `open` with the
 /// rows of the first part, `batch`es whose `at` runs through all parts, `close`.
 pub trait Build {
-    /// What can go wrong in the builder or its sink.
+    /// The error type of the builder and its sink.
     type Error: From<Error>;
 
     /// How it wants to be fed.
@@ -38,13 +38,13 @@ pub trait Build {
     /// Starts a group of `rows` rows, or a column.
     ///
     /// # Errors
-    /// Those of the builder.
+    /// Errors of the builder.
     fn open(&mut self, rows: u64) -> Result<(), Self::Error>;
 
-    /// Takes rows of column `k`, named `name`; row 0 of the batch is row `at` of the group or column.
+    /// Writes rows of column `k`, named `name`; row 0 of the batch is row `at` of the group or column.
     ///
     /// # Errors
-    /// Those of the builder; a type that the format cannot hold is one of them.
+    /// Errors of the builder; among them a type that the format does not support.
     fn batch<C: Column>(
         &mut self,
         k: usize,
@@ -57,15 +57,15 @@ pub trait Build {
     /// Ends the group or column.
     ///
     /// # Errors
-    /// Those of the builder.
+    /// Errors of the builder.
     fn close(&mut self) -> Result<(), Self::Error>;
 }
 
 /// Reads all of `table` into `build`. `scratch` holds one part and one batch at a time.
 ///
 /// # Errors
-/// Those of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch`
-/// cannot hold a part and one row.
+/// Errors of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small for a
+/// part and one row.
 pub fn convert<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Scratch<'_>) -> Result<(), B::Error> {
     match build.feed() {
         Feed::Groups { rows } => by_groups(table, build, rows.max(1), scratch),
@@ -129,8 +129,8 @@ fn by_columns<T: Table, B: Build>(table: &mut T, build: &mut B, scratch: &mut Sc
     }
 }
 
-/// Feeds rows of one column batch by batch, as many at a time as `outer` has room for. Of no rows it
-/// feeds one empty batch, so that the builder has seen the column.
+/// Feeds rows of one column in batches as large as the scratch memory `outer` allows. Without rows it feeds one empty
+/// batch, so that the builder receives every column.
 fn feed_column<P: Part, B: Build>(
     part: P,
     k: usize,

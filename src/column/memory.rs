@@ -60,7 +60,7 @@ impl Memory {
         if e.kind() != Kind::NoRoom || more <= len {
             return Err(e);
         }
-        // The old memory is given back first.
+        // The old memory is released first.
         self.0 = Vec::new();
         *self = Self::with_len(more)?;
         Ok(())

@@ -1,8 +1,8 @@
 //! The common vocabulary of all formats: what a column is, and how its rows are read and built.
 //!
-//! A [`Table`] lends [`Part`]s (rows that come unpacked together); a part has [`Column`]s; a column
-//! reads [`Batch`]es: flat, in native byte order, missing rows as [`Validity`]. A nested batch holds
-//! row ranges and a handle; children are columns, decoded only when somebody asks for them.
+//! A [`Table`] yields [`Part`]s (rows that are unpacked together); a part has [`Column`]s; a column reads [`Batch`]es:
+//! flat, in native byte order, missing rows as [`Validity`]. A nested batch contains row ranges and a handle; children
+//! are columns, which are decoded only when they are read.
 //!
 //! ```text
 //! Table ── next_part ──► Part ── column(k) ──► Column ── read(rows) ──► Batch
@@ -18,7 +18,7 @@
     doc = "[`Column::to_vec`] and [`Table::to_vec`] collect a column, in memory of their own."
 )]
 //!
-//! The loop of a consumer that lends its memory, here over a Filo vector:
+//! A loop over batches in caller-provided memory, here for a Filo vector:
 //!
 //! ```
 //! # #[cfg(feature = "filo")] {

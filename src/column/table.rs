@@ -20,17 +20,16 @@ pub trait Table {
     where
         Self: 'p;
 
-    /// The next part, unpacked into `outer` where it must be; `None` behind the last.
+    /// Returns the next part, unpacked into `outer` if it is compressed, or `None` after the last one.
     ///
     /// # Errors
-    /// What is wrong with the part. After [`Kind::NoRoom`] the next call gives the same part, if more memory is lent.
+    /// Errors of an invalid part. After [`Kind::NoRoom`] the next call with more memory returns the same part.
     fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
     where
         Self: 'p;
 
-    /// Passes over parts that lie wholly within the next `rows` rows, without unpacking them, so that
-    /// nothing of them but their number of rows is checked; gives back how many rows those were. A table
-    /// that cannot tell passes over none.
+    /// Skips parts that are completely within the next `rows` rows, without unpacking them: only their number of rows
+    /// is checked. Returns the number of skipped rows. A table that cannot find the parts without unpacking skips none.
     ///
     /// # Errors
     /// What keeps the parts from being told apart.
@@ -39,7 +38,7 @@ pub trait Table {
         Ok(0)
     }
 
-    /// Starts the walk anew, for builders that are fed column by column.
+    /// Restarts at the first part, for builders that are fed column by column.
     ///
     /// # Errors
     /// What keeps the table from being read twice.
@@ -135,7 +134,7 @@ pub trait Part: Copy {
     /// [`Kind::OutOfRange`] if there is no such column, or what is wrong with it.
     fn column(&self, k: usize) -> Result<Self::Col>;
 
-    /// The number of the first column named `name`. A name that is not text is passed over.
+    /// Returns the number of the first column named `name`. A column whose name is not valid UTF-8 is skipped.
     ///
     /// # Errors
     /// What keeps the names from being read.
@@ -150,10 +149,10 @@ pub trait Part: Copy {
         Ok(None)
     }
 
-    /// The first column named `name`.
+    /// Returns the first column named `name`.
     ///
     /// # Errors
-    /// [`Kind::Unknown`] if there is no such column; those of [`find`](Self::find) and [`column`](Self::column).
+    /// [`Kind::Unknown`] if no column has the name; errors of [`find`](Self::find) and [`column`](Self::column).
     fn named(&self, name: &str) -> Result<Self::Col> {
         match self.find(name)? {
             Some(k) => self.column(k),
@@ -220,7 +219,7 @@ pub trait Column: Copy + Debug {
     /// [`Zone::rows`].
     ///
     /// # Errors
-    /// What is wrong with the statistics, [`Kind::NoRoom`].
+    /// Errors of invalid statistics; [`Kind::NoRoom`] if `scratch` is too small.
     fn zone_around<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
     where
         Self: 's,
@@ -229,11 +228,11 @@ pub trait Column: Copy + Debug {
         Ok(None)
     }
 
-    /// The values of `rows`. Which types `T` can be, [`FromColumn`] says.
+    /// Returns the values of `rows`. [`FromColumn`] lists the types `T`.
     ///
     /// # Errors
     /// [`Kind::WrongType`] with the type of the column if it has another, [`Kind::Lossy`] with the number of the value
-    /// if one is missing and `T` is no `Option`; those of [`read`](Self::read).
+    /// if one is missing and `T` is not an `Option`; errors of [`read`](Self::read).
     #[cfg(feature = "alloc")]
     fn to_vec<T: FromColumn>(&self, rows: Range<u64>) -> Result<Vec<T>> {
         let mut values = Vec::new();
@@ -250,11 +249,11 @@ pub trait Column: Copy + Debug {
         self.to_vec(rows)
     }
 
-    /// The dictionary around `row`, where the column has one: codes and values as two ordinary
+    /// Returns the dictionary of the rows around `row`, if the column has one: codes and values as two ordinary
     /// columns. Values are read once, codes batch by batch.
     ///
     /// # Errors
-    /// What is wrong with the dictionary.
+    /// Errors of an invalid dictionary.
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
         let _ = row;
         Ok(None)
@@ -268,14 +267,14 @@ pub struct Dictionary<C> {
     pub first: u64,
     /// How many rows it serves.
     pub len: u64,
-    /// One code per row, its validity that of the row.
+    /// One code per row. Its validity is the validity of the row.
     pub codes: C,
     /// The values that the codes count, from 0.
     pub values: C,
 }
 
 impl<C> Dictionary<C> {
-    /// The same of columns that `map` makes of these.
+    /// Returns the dictionary with both columns replaced by `map`.
     #[must_use]
     #[allow(dead_code, reason = "formats use it")]
     pub(crate) fn map<D>(self, map: impl Fn(C) -> D) -> Dictionary<D> {
@@ -283,11 +282,11 @@ impl<C> Dictionary<C> {
     }
 }
 
-/// The first rows of `rows`, all of them or a half, a quarter and so on, that `column` reads with
-/// `room` bytes of scratch.
+/// Returns the first rows of `rows` that `column` can read with `room` bytes of scratch memory: all of them, or a half,
+/// a quarter and so on.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] with the need of one row if not even that fits; those of [`Column::need`].
+/// [`Kind::NoRoom`] with the required size of one row if not even that fits; errors of [`Column::need`].
 pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range<u64>> {
     let Range { start, mut end } = rows;
     loop {
@@ -303,7 +302,7 @@ pub fn fit<C: Column>(column: &C, rows: Range<u64>, room: usize) -> Result<Range
     }
 }
 
-/// That there are `count` columns, and none with number `k`.
+/// Creates the error for a column number `k` that is not below `count`.
 #[allow(dead_code, reason = "formats use it")]
 #[cold]
 pub(crate) fn no_column(k: usize, count: usize) -> Error {

@@ -111,7 +111,7 @@ pub enum Type {
     Decimal {
         /// Decimal digits.
         precision: u8,
-        /// Digits behind the point; may be negative.
+        /// Number of digits after the point; may be negative.
         scale: i8,
     },
     /// A calendar date since 1970-01-01: 32 bits in days, 64 bits in finer units.
@@ -128,9 +128,9 @@ pub enum Type {
     Utf8,
     /// Any number of rows of child 0.
     List,
-    /// So many rows of child 0.
+    /// A fixed number of rows of child 0 per row.
     FixedList(u32),
-    /// One row of each of so many children.
+    /// One row of each child; the number of children.
     Struct(u32),
     /// Any number of pairs: rows of child 0, a struct of key and value.
     Map,

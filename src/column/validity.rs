@@ -15,7 +15,7 @@ pub enum Validity<'s> {
 }
 
 impl<'s> Validity<'s> {
-    /// Whether row `i` of the batch has a value. False behind the end of a bitmap.
+    /// Returns whether row `i` of the batch has a value. False after the end of a bitmap.
     #[inline]
     #[must_use]
     pub fn get(&self, i: usize) -> bool {
@@ -36,7 +36,7 @@ impl<'s> Validity<'s> {
         }
     }
 
-    /// Up to 64 rows from row `i` on as a word, 1 = has a value; zeros behind the end of a bitmap.
+    /// Returns up to 64 rows starting at row `i` as a word, 1 = has a value; zeros after the end of a bitmap.
     #[inline]
     #[must_use]
     #[cfg(feature = "filo")]

@@ -113,7 +113,7 @@ impl<'s> Values<'s> {
 }
 
 impl<'s, C> Batch<'s, C> {
-    /// The same of a column that `map` makes of this one.
+    /// Returns the value with the column replaced by `map`.
     #[must_use]
     #[allow(dead_code, reason = "formats use it")]
     pub(crate) fn map<D>(self, map: impl FnOnce(C) -> D) -> Batch<'s, D> {

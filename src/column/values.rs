@@ -71,7 +71,7 @@ pub struct Span {
 pub enum Spans<'s> {
     /// String `i` reaches from offset `i` to offset `i + 1`.
     Off32(&'s [u32]),
-    /// The same with wider offsets.
+    /// Like `Off32`, with 64-bit offsets.
     Off64(&'s [u64]),
     /// Each string has its own span: dictionaries, views, runs.
     Each(&'s [Span]),
@@ -86,7 +86,7 @@ pub enum Spans<'s> {
     Slots {
         /// Where the first string begins.
         first: u32,
-        /// From the beginning of one string to that of the next.
+        /// Distance in bytes between the starts of two consecutive strings.
         size: u32,
         /// How long each string is.
         lens: &'s [u8],
@@ -221,7 +221,7 @@ impl<'s> VarBytes<'s> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no values.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
@@ -274,7 +274,7 @@ pub enum Ranges<'s> {
     },
     /// Row `i` has the child rows from offset `i` to offset `i + 1`: lists.
     Off32(&'s [u32]),
-    /// The same with wider offsets.
+    /// Like `Off32`, with 64-bit offsets.
     Off64(&'s [u64]),
     /// Each row has its own range: list views, gathered lists.
     Each(&'s [Span]),
@@ -304,7 +304,7 @@ impl Ranges<'_> {
         }
     }
 
-    /// Whether there is none.
+    /// Returns whether there are no rows.
     #[must_use]
     pub const fn is_empty(&self) -> bool {
         self.len() == 0

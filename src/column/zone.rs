@@ -1,10 +1,10 @@
-//! What is known of rows without reading them.
+//! Facts about rows that are known without reading them.
 
 use core::ops::Range;
 
 use super::Value;
 
-/// What is known of a run of rows of a column before they are read: for passing over rows that cannot match.
+/// Facts about a run of rows of a column that are known before the rows are read: allows rows to be skipped.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Zone<'s> {
     /// The rows.
@@ -22,15 +22,15 @@ pub struct Zone<'s> {
 pub enum Fact<T> {
     /// Nothing is known.
     Unknown,
-    /// The file says so, and reading the rows does not check it: a file that lies makes rows vanish for a caller who
-    /// passes over them.
+    /// Stored in the file and not checked when rows are read. In a file with wrong claims, a caller that skips rows
+    /// misses some that match.
     Claimed(T),
     /// It follows from what was checked.
     Exact(T),
 }
 
 impl<T> Fact<T> {
-    /// What is known or claimed.
+    /// Returns the fact, whether exact or claimed.
     #[must_use]
     pub const fn get(&self) -> Option<&T> {
         match self {

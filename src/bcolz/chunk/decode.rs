@@ -21,11 +21,11 @@ fn every(compressor: Compressor, src: &[u8], dst: &mut [u8], scratch: &mut Scrat
     }
 }
 
-/// The streams of blosclz and LZ4 alone, for [`Chunk::decode_with`]: what fits into a small image. The others are
+/// Decodes only streams of blosclz and LZ4, for [`Chunk::decode_with`] in a small image. Other compressors are
 /// [`Kind::Unsupported`].
 ///
 /// # Errors
-/// Those of the codecs.
+/// Errors of the codecs.
 pub fn small(compressor: Compressor, src: &[u8], dst: &mut [u8], _: &mut Scratch<'_>) -> Result<usize> {
     match compressor {
         Compressor::Blosclz => blosclz::decode(src, dst),
@@ -34,7 +34,8 @@ pub fn small(compressor: Compressor, src: &[u8], dst: &mut [u8], _: &mut Scratch
     }
 }
 
-/// A fast decoder writes ahead of its output's end; with so much room it may do so to the end.
+/// A fast decoder writes ahead of its position. With this number of spare bytes it may do so up to the end of the
+/// output.
 const AHEAD: usize = 128;
 
 /// A chunk whose header and size are checked; its blocks are, when they are decoded.
@@ -44,7 +45,7 @@ pub struct Chunk<'a> {
     bytes: &'a [u8],
     flags: u8,
     typesize: u8,
-    /// Decoded size, and that of a block: both fit an `i32`.
+    /// Decoded size of the chunk; fits an `i32`. The block size does, too.
     nbytes: u32,
     blocksize: u32,
 }
@@ -53,9 +54,9 @@ impl<'a> Chunk<'a> {
     /// Opens `bytes`, which are one chunk.
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if there are fewer bytes than the chunk says; [`Kind::Unsupported`] for another
-    /// version, an unknown codec or an unknown version of it; [`Kind::Invalid`] for sizes that cannot be;
-    /// [`Kind::Trailing`] for bytes behind the chunk.
+    /// [`Kind::Truncated`] if `bytes` are shorter than the size in the header; [`Kind::Unsupported`] for another
+    /// version, an unknown codec or an unknown version of it; [`Kind::Invalid`] for impossible sizes;
+    /// [`Kind::Trailing`] for bytes after the chunk.
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
         let mut r = Reader::<LittleEndian>::new(bytes);
         let chunk = Chunk::split_from(&mut r)?;
@@ -63,7 +64,7 @@ impl<'a> Chunk<'a> {
         Ok(chunk)
     }
 
-    /// Takes the chunk that lies in front of the bytes of `r`.
+    /// Reads the chunk at the start of `r`.
     pub(crate) fn split_from(r: &mut Reader<'a, LittleEndian>) -> Result<Self> {
         let (at, whole) = (r.at(), *r);
         let header = r.view::<Header>(What::BLOSC_HEADER)?;
@@ -149,7 +150,7 @@ impl<'a> Chunk<'a> {
         self.flags & flag::COPY != 0
     }
 
-    /// What was done to the items.
+    /// Returns how the items are shuffled.
     #[must_use]
     pub const fn shuffle(&self) -> Shuffle {
         Shuffle::of_flags(self.flags, self.typesize)
@@ -180,12 +181,12 @@ impl<'a> Chunk<'a> {
         if self.is_copy() { 0 } else { self.scratch_len().saturating_add(self.blocksize()) }
     }
 
-    /// Decodes all into `dst`; gives back how many bytes: [`nbytes`](Self::nbytes). A longer `dst` stays
-    /// as it is behind them.
+    /// Decodes the chunk into `dst`. Returns the number of bytes: [`nbytes`](Self::nbytes). The rest of a longer `dst`
+    /// is unchanged.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] for a shorter `dst` or too little scratch; what is wrong with a block, at its
-    /// offset in the chunk.
+    /// [`Kind::NoRoom`] if `dst` or the scratch memory is too small; errors of an invalid block, with its offset in the
+    /// chunk.
     pub fn decode(&self, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
         self.decode_with(dst, scratch, every)
     }
@@ -194,7 +195,7 @@ impl<'a> Chunk<'a> {
     /// arguments are the compressor, the stream, the destination and memory for temporaries; it returns the decoded length.
     ///
     /// # Errors
-    /// Those of [`decode`](Self::decode).
+    /// Errors of [`decode`](Self::decode).
     pub fn decode_with(&self, dst: &mut [u8], scratch: &mut Scratch<'_>, streams: Streams) -> Result<usize> {
         let dst = room(dst, self.nbytes())?;
         if self.is_copy() {
@@ -208,19 +209,19 @@ impl<'a> Chunk<'a> {
         Ok(len)
     }
 
-    /// Decodes some items, from the blocks that hold them.
+    /// Decodes a range of items. Only the blocks that contain them are decoded.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there are not so many; those of [`decode`](Self::decode).
+    /// [`Kind::OutOfRange`] if the range ends after the last item; errors of [`decode`](Self::decode).
     pub fn decode_items(&self, items: Range<usize>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
         let byte = |item: usize| item.saturating_mul(self.typesize());
         self.decode_range(byte(items.start)..byte(items.end), dst, scratch)
     }
 
-    /// Decodes some of the bytes, from the blocks that hold them; gives back how many.
+    /// Decodes a range of bytes. Only the blocks that contain them are decoded. Returns the number of bytes.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there are not so many; those of [`decode`](Self::decode).
+    /// [`Kind::OutOfRange`] if the range ends after the last byte; errors of [`decode`](Self::decode).
     pub fn decode_range(&self, bytes: Range<usize>, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
         let Range { start, end } = bytes;
         if start > end || end > self.nbytes() {
@@ -309,8 +310,8 @@ impl<'a> Chunk<'a> {
         self.flags & flag::NEVER_SPLIT == 0 && raw::splits(self.typesize, self.blocksize) && whole
     }
 
-    /// Decodes the streams of the block that begins at `start`, one after the other; where `stored` is given,
-    /// those stored as they are are only noted there, and of no meaning in `out`.
+    /// Decodes the streams of the block that begins at `start`, in order. If `stored` is given, uncompressed streams
+    /// are only noted there, and their bytes in `out` are undefined.
     fn streams(
         &self,
         start: u32,

@@ -16,7 +16,7 @@ pub struct Params {
     /// 1, fast, to 9, small, where the compressor has levels; 0 is a plain copy. It also sets the size
     /// of a block.
     pub level: u8,
-    /// What is done to the items before.
+    /// The shuffle before compression.
     pub shuffle: Shuffle,
     /// Bytes of an item; 0 counts as 1.
     pub typesize: u8,
@@ -25,7 +25,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// Those of bcolz: blosclz at level 5, bytes shuffled, for items of one byte.
+    /// The defaults of bcolz: blosclz at level 5, bytes shuffled, for items of one byte.
     pub const DEFAULT: Params =
         Params { compressor: Compressor::Blosclz, level: 5, shuffle: Shuffle::Byte, typesize: 1, blocksize: None };
 
@@ -95,14 +95,14 @@ pub fn encode_scratch_len(params: &Params, n: usize) -> usize {
     SLOTS.saturating_mul(2).saturating_add(1).saturating_add(block)
 }
 
-/// Encodes `src` as one chunk; gives back how many bytes it takes.
+/// Encodes `src` as one chunk. Returns the number of bytes written.
 ///
-/// ([`max_len`] is enough for `dst`. With less, a chunk that compresses may fit.)
+/// A `dst` of [`max_len`] bytes always suffices. A shorter `dst` works if the chunk fits.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] if the chunk does not fit (`need`: what is enough) or for too little scratch;
-/// [`Kind::Limit`] for more bytes than a chunk can hold; [`Kind::Unsupported`] for a compressor whose
-/// feature is off, or that needs a heap where there is none.
+/// [`Kind::NoRoom`] if the chunk does not fit (`need`: a sufficient size), or if the scratch memory is too small;
+/// [`Kind::Limit`] if `src` is longer than a chunk can be; [`Kind::Unsupported`] for a compressor whose feature is
+/// off, or that needs a heap in a build without one.
 pub fn encode(src: &[u8], params: &Params, dst: &mut [u8], scratch: &mut Scratch<'_>) -> Result<usize> {
     let nbytes = match u32::try_from(src.len()) {
         Ok(nbytes) if nbytes <= raw::MAX_NBYTES => nbytes,
@@ -207,13 +207,13 @@ struct Out<'o> {
 }
 
 impl Out<'_> {
-    /// Moves on by `n` bytes, if there are so many.
+    /// Advances by `n` bytes, if they fit.
     fn take(&mut self, n: usize) -> Option<()> {
         self.at = self.at.checked_add(n).filter(|end| *end <= self.bytes.len())?;
         Some(())
     }
 
-    /// Puts bytes where [`take`](Self::take) made room.
+    /// Stores bytes at a position that [`take`](Self::take) returned.
     fn put(&mut self, at: usize, from: &[u8]) {
         if let Some(to) = self.bytes.get_mut(at..).and_then(|to| to.get_mut(..from.len())) {
             to.copy_from_slice(from);

@@ -1,29 +1,28 @@
-//! Blosc 1 chunks: what a file of bcolz holds behind its header, and what Zarr v2, HDF5 and N5 hold too.
+//! Blosc 1 chunks: the contents of a bcolz file after its header. Zarr v2, HDF5 and N5 contain them, too.
 //!
 //! ```text
 //! header, 16 bytes     version 2, flags (shuffles, codec), size of an item, decoded size, block size, size
 //! block starts         4 bytes each, in any order; absent from a plain copy
-//! blocks               each one stream, or one for every byte of an item: a length, and so many bytes
+//! blocks               one stream each, or one per byte of an item: a length, and that number of bytes
 //! ```
 //!
 //! | feature | read | written |
 //! |---|---|---|
 //! | blosclz, LZ4, Snappy | without a heap | without a heap |
 //! | LZ4 HC | without a heap | with `alloc` |
-//! | zlib (feature `deflate`) | in lent memory | with `alloc` |
-//! | Zstandard (feature `zstd`) | in lent memory | feature `zstd-encode`, one level |
+//! | zlib (feature `deflate`) | in scratch memory | with `alloc` |
+//! | Zstandard (feature `zstd`) | in scratch memory | feature `zstd-encode`, one level |
 //! | byte and bit shuffle, items of 1 to 255 bytes | yes | yes |
 //! | plain copies, empty chunks | yes | yes |
 //! | some of the items, from the blocks that hold them | yes | |
 //!
-//! What the original refuses is refused, and what it takes is taken, but for
+//! The decoder accepts and refuses the same chunks as the original, except for these, which it refuses:
 //!
-//! * bytes behind the chunk, and a decoded size that is negative as an
-//!   `i32`, which it takes for success;
-//! * a block whose streams are not equally long, of which it leaves the last bytes out;
-//! * a distance of 0 in LZ4, for which it gives out whatever lay in the destination;
+//! * bytes after the chunk, and a decoded size that is negative as an `i32`, which the original treats as success;
+//! * a block whose streams differ in length, of which the original omits the last bytes;
+//! * a distance of 0 in LZ4, for which the original returns the previous contents of the destination;
 //! * Zstandard literals that end before their bits do: RFC 8878 forbids them, and newer releases of the library
-//!   overlook it where they decode four streams at once.
+//!   accept them if they decode four streams at once.
 //!
 //! ```
 //! use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len};

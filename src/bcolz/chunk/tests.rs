@@ -155,7 +155,7 @@ fn codecs_by_choice() {
     }
 }
 
-/// The original looks at no byte behind a zlib stream.
+/// The original ignores bytes after a zlib stream.
 #[test]
 #[cfg(all(feature = "alloc", feature = "deflate"))]
 fn bytes_behind_a_zlib_stream() {

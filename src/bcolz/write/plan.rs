@@ -31,7 +31,7 @@ pub const fn holds(ty: Type) -> bool {
     )
 }
 
-/// The lengths of `col` behind the first, and the column of its items.
+/// Returns the lengths of `col` after the first, and the column of its items.
 pub(super) fn items<C: Column>(col: &C) -> Result<(Vec<u64>, C)> {
     let (mut inner, mut col) = (Vec::new(), *col);
     while let Type::FixedList(length) = col.ty() {
@@ -45,7 +45,7 @@ pub(super) fn items<C: Column>(col: &C) -> Result<(Vec<u64>, C)> {
     Ok((inner, col))
 }
 
-/// The columns of the fields of an item, those of records by their own; the item itself, if it has none.
+/// Returns the columns of the fields of an item, with records expanded; the item itself if it has no fields.
 pub(super) fn leaves<C: Column>(item: &C, depth: Depth) -> Result<Vec<C>> {
     let Type::Struct(count) = item.ty() else { return Ok(Vec::from([*item])) };
     let mut all = Vec::new();
@@ -55,7 +55,7 @@ pub(super) fn leaves<C: Column>(item: &C, depth: Depth) -> Result<Vec<C>> {
     Ok(all)
 }
 
-/// The text of the type of an item, whose leaves have texts of up to so many characters or bytes.
+/// Returns the type of an item as text. `longest` is the maximum number of characters or bytes of each leaf.
 pub(super) fn dtype<C: Column>(item: &C, longest: &[usize]) -> Result<String> {
     let mut longest = longest.iter().copied();
     match item.ty() {

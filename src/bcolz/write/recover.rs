@@ -1,4 +1,4 @@
-//! What is whole of a damaged dataset, as a clean one.
+//! Writes the intact rows of a damaged dataset to a new one.
 
 use core::ops::Range;
 use std::fs;
@@ -15,11 +15,11 @@ use crate::column::{Part as _, Table as _};
 use crate::error::Failure;
 
 /// Writes the rows of `dataset` to a new one in `dir`, which must not exist yet: with the same columns, types,
-/// parameters and attributes. Of a dataset that was opened by [`Dataset::open_tolerant`] those rows are written
-/// that could be read in every column; gives back how many.
+/// parameters and attributes. For a dataset that was opened by [`Dataset::open_tolerant`], these are the rows that are
+/// readable in every column. Returns their number.
 ///
 /// # Errors
-/// Those of the [`Writer`]; of a dataset that was opened strictly, the first file that is wrong.
+/// Errors of the [`Writer`]; for a dataset that was opened strictly, the error of the first invalid file.
 pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure> {
     let mut writer = None;
     if dataset.is_table() {
@@ -74,7 +74,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
     Ok(rows)
 }
 
-/// The rows from `row` on that every column has; none, if `row` is none.
+/// Returns the rows starting at `row` that every column has; empty if a column lacks `row`.
 fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
     let has = |k: usize, row: u64| {
         let at = saturated(row);

@@ -21,7 +21,7 @@ use crate::meta::json::Json;
 /// What an array is created with.
 #[derive(Clone, Copy, Debug)]
 pub struct Spec<'a> {
-    /// The type of its items, as numpy spells it.
+    /// The type of the items in numpy's notation.
     pub dtype: &'a str,
     /// Its lengths but the first; empty for one item per row.
     pub inner: &'a [u64],
@@ -40,7 +40,7 @@ pub struct Spec<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Of `dtype` alone; the rest as the original has it when nothing is said: LZ4 at level 5, bytes shuffled.
+    /// Creates the specification of `dtype` with the defaults of the original: LZ4 at level 5, bytes shuffled.
     #[must_use]
     pub const fn new(dtype: &'a str) -> Self {
         let params = Params { compressor: Compressor::Lz4, ..Params::DEFAULT };
@@ -83,11 +83,11 @@ pub struct Writer<D: Disk = FileSystem> {
 }
 
 impl<D: Disk> Writer<D> {
-    /// A new array in `dir`, which must not exist yet. It is column 0.
+    /// Creates an array in `dir`, which must not exist yet. It is column 0.
     ///
     /// # Errors
-    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also one that an earlier writer began and did
-    /// not finish, `NAME.partial`; those of [`add`](Self::add).
+    /// [`io::ErrorKind::AlreadyExists`] for a directory that exists, also for `NAME.partial`, which an interrupted
+    /// writer leaves; errors of [`add`](Self::add).
     pub fn create_array(disk: D, dir: impl AsRef<Path>, spec: &Spec<'_>) -> Result<Self, Failure> {
         let (mut writer, begun) = Writer::create(disk, dir.as_ref(), false)?;
         writer.array("", &begun, spec)?;
@@ -117,10 +117,10 @@ impl<D: Disk> Writer<D> {
         Ok((writer, begun))
     }
 
-    /// More rows for the dataset in `dir`.
+    /// Opens the dataset in `dir` to append rows.
     ///
     /// # Errors
-    /// Those of [`Dataset::open`]; the leftover of an array if it is missing or wrong.
+    /// Errors of [`Dataset::open`]; an error if the leftover chunk of an array is missing or invalid.
     pub fn append(disk: D, dir: impl AsRef<Path>) -> Result<Self, Failure> {
         let dataset = Dataset::open(&dir)?;
         let mut writer = Writer {
@@ -134,7 +134,7 @@ impl<D: Disk> Writer<D> {
         for array in dataset.arrays() {
             let growing = reopened(array, dataset.rows(), &mut chunks)?;
             let data = growing.dir.join("data");
-            // Of an empty array, some tools lose the empty directory.
+            // Some tools lose the empty directory of an empty array.
             if !data.is_dir() {
                 writer.files.disk.create_dir(&data).map_err(|e| Failure::io(&data, e))?;
             }
@@ -143,12 +143,12 @@ impl<D: Disk> Writer<D> {
         Ok(writer)
     }
 
-    /// Adds a column to a new table; gives back its number.
+    /// Adds a column to a new table. Returns its number.
     ///
     /// # Errors
-    /// [`Kind::Misuse`] unless it is a new table. [`Kind::Invalid`] for a name that is taken, or that leads out of
-    /// the directory. What is wrong with the type, the shape, the value of new rows, the attributes;
-    /// [`Kind::Limit`] for chunks of more than 2 GiB; those of the disk.
+    /// [`Kind::Misuse`] unless it is a new table; [`Kind::Invalid`] for a duplicate name, or one that leads out of the
+    /// directory; errors of an invalid type, shape, default value or attribute; [`Kind::Limit`] for chunks of more than
+    /// 2 GiB; errors of the disk.
     pub fn add(&mut self, name: &str, spec: &Spec<'_>) -> Result<usize, Failure> {
         let Some(begun) = self.begun.clone().filter(|_| self.table) else {
             return Err(Failure::format(&self.dir, Error::new(Kind::Misuse, What::BCOLZ_NAME, 0)));
@@ -165,7 +165,7 @@ impl<D: Disk> Writer<D> {
         Ok(self.arrays.len().saturating_sub(1))
     }
 
-    /// A new array in `dir`, which is there.
+    /// Creates an array in the existing directory `dir`.
     fn array(&mut self, name: &str, dir: &Path, spec: &Spec<'_>) -> Result<(), Failure> {
         let path = dir.join("meta/storage");
         let wrong = |e| Failure::format(&path, e);
@@ -269,39 +269,39 @@ impl<D: Disk> Writer<D> {
         self.arrays.get(k).map(|array| array.shape.with_rows(array.rows))
     }
 
-    /// Puts whole rows of column `k`: the bytes of their items, as the type says.
+    /// Appends whole rows to column `k`: the bytes of their items, as the type defines.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such column; [`Kind::Misuse`] for a piece of a row, a column of objects,
-    /// or one that is sealed; those of the encoder and the disk.
+    /// [`Kind::OutOfRange`] if `k` is not a column; [`Kind::Misuse`] for an incomplete row, a column of objects, or a
+    /// sealed column; errors of the encoder and the disk.
     pub fn put(&mut self, k: usize, rows: &[u8]) -> Result<(), Failure> {
         let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
         array.put(rows, &mut self.files)
     }
 
-    /// Puts a row of column `k`, which is one of objects: a pickle, or any other bytes.
+    /// Appends a row to column `k`, which contains objects: a pickle, or any other bytes.
     ///
     /// # Errors
-    /// Those of [`put`](Self::put).
+    /// Errors of [`put`](Self::put).
     pub fn put_object(&mut self, k: usize, object: &[u8]) -> Result<(), Failure> {
         let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
         array.put_object(object, &mut self.files)
     }
 
-    /// Says that there are no more rows of column `k`, whose memory is then free.
+    /// Ends column `k` and releases its memory.
     ///
     /// # Errors
-    /// Those of [`put`](Self::put).
+    /// Errors of [`put`](Self::put).
     pub(crate) fn seal(&mut self, k: usize) -> Result<(), Failure> {
         let array = self.arrays.get_mut(k).ok_or_else(|| no_column(&self.dir, k))?;
         array.seal(&mut self.files)
     }
 
-    /// Makes all rows be there.
+    /// Commits all rows.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for columns of different lengths; those of the encoder and the disk. Then the dataset
-    /// is what it was, or not there.
+    /// [`Kind::Invalid`] for columns of different lengths; errors of the encoder and the disk. After an error the
+    /// dataset is unchanged, or absent if it is new.
     pub fn finish(mut self) -> Result<(), Failure> {
         let rows = self.arrays.first().map_or(0, |array| array.rows);
         if let Some(other) = self.arrays.iter().find(|array| array.rows != rows) {
@@ -338,7 +338,7 @@ impl<D: Disk> Writer<D> {
 }
 
 impl<D: Disk> Drop for Writer<D> {
-    /// What was begun and not finished is of no use to anybody.
+    // Removes a new dataset that was not finished.
     fn drop(&mut self) {
         if let Some(begun) = self.begun.take() {
             let _ = self.files.disk.remove_dir_all(&begun);
@@ -375,7 +375,7 @@ fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Fa
     })
 }
 
-/// The name of what is not whole yet.
+/// Returns the name of a dataset that is not finished.
 pub(super) fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".partial");
