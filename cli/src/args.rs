@@ -55,7 +55,7 @@ pub enum Command {
     /// Prints the first rows
     #[command(after_long_help = TEXT_FORMS)]
     Head(Text),
-    /// Prints all rows, as CSV or JSON lines
+    /// Prints all rows, as a table, CSV or JSON lines
     #[command(after_long_help = TEXT_FORMS)]
     Cat(Text),
     /// Prints every value exactly, as one JSON document
@@ -88,15 +88,17 @@ pub enum Command {
 }
 
 const TEXT_FORMS: &str = "\
+Table: aligned, with the types below the names; the first 1000 rows decide the
+widths. On a terminal, long values are cut.
 CSV: a field is quoted if it holds a comma, a quote or a line break, or if it
 looks like a missing value: an empty field is missing, \"\" is an empty string.
 A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings.
-Both: dates and times are the stored integers, bytes are hexadecimal (those of
-DataSeries and bcolz only if they are not UTF-8). --rows counts all rows, also
-those that --from and --until leave out.
+All: dates and times are ISO 8601; a timestamp with a zone is the local time with
+its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if they are
+not UTF-8). --rows counts all rows, also those that --from and --until leave out.
 
 Examples:
   pilaster head -n 3 prices.jay
@@ -167,29 +169,35 @@ pub struct Text {
     pub table: Option<String>,
     #[command(flatten)]
     pub time: Time,
-    /// The form of the text
-    #[arg(long, value_name = "FORM", default_value = "csv")]
-    #[arg(value_parser = one_of([("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
-    pub format_out: Form,
+    /// The form of the text [default: table on a terminal, else csv]
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
+    pub format_out: Option<Form>,
     /// Short for --format-out jsonl
     #[arg(long)]
     json_lines: bool,
-    /// CSV: leave out the line with the names of the columns
+    /// Print dates and times as the stored integers
+    #[arg(long)]
+    pub stored_times: bool,
+    /// Table and CSV: leave out the names of the columns
     #[arg(long)]
     pub no_header: bool,
-    /// CSV: the text of a missing value
+    /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub missing: String,
 }
 
 impl Text {
-    pub fn form(&self) -> Form {
-        if self.json_lines { Form::JsonLines } else { self.format_out }
+    /// Returns the form to print, on a terminal or not.
+    pub fn form(&self, terminal: bool) -> Form {
+        let default = if terminal { Form::Table } else { Form::Csv };
+        if self.json_lines { Form::JsonLines } else { self.format_out.unwrap_or(default) }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    Table,
     Csv,
     JsonLines,
 }
@@ -425,7 +433,7 @@ mod tests {
     #[test]
     fn options_before_and_after_the_file() {
         let t = text("cat --type INT x --format-out=jsonl -n3");
-        assert_eq!((t.form(), t.rows, t.source.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
+        assert_eq!((t.form(true), t.rows, t.source.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
         assert_eq!(t.source.path.to_string(), "x");
     }
 
@@ -436,7 +444,7 @@ mod tests {
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --until 1e9 --json-lines x");
         assert_eq!(
-            (all.form(), all.columns, all.table),
+            (all.form(false), all.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
         assert_eq!(
@@ -475,7 +483,7 @@ mod tests {
             ("cat", ["not provided", "<FILE>"]),
             ("cat a b", ["unexpected argument", "'b'"]),
             ("info -n 3 x", ["unexpected argument", "'-n'"]),
-            ("cat --format-out xml x", ["'xml'", "csv, jsonl"]),
+            ("cat --format-out xml x", ["'xml'", "table, csv, jsonl"]),
             ("cat --until noon x", ["'noon' for '--until <T>'", "a stored time is a number"]),
             ("cat --rows 1..x f", ["'1..x'", "neither a number nor a range"]),
             ("cat --rows many x", ["'many'", "--rows <N>"]),

@@ -6,6 +6,8 @@ use std::process::ExitCode;
 
 use pilaster::any::FileError;
 
+use crate::escape::escaped;
+
 /// Why a command stops.
 #[derive(Debug)]
 pub enum Failure {
@@ -75,5 +77,5 @@ pub fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
 /// Prints a line on standard error.
 pub fn warn(line: &str) {
     // If even this cannot be written, nothing is left to do.
-    let _ = writeln!(io::stderr(), "pilaster: {line}");
+    let _ = writeln!(io::stderr(), "pilaster: {}", escaped(line));
 }

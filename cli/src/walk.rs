@@ -10,17 +10,18 @@ use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
 
 use crate::args::{Instant, Time};
-use crate::columns::{Columns, Rules};
+use crate::columns::{Columns, Rules, Stored};
 use crate::failure::Failure;
 use crate::progress::Progress;
+use crate::type_name::type_name;
 
 /// Memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
 
 /// Takes rows one by one.
 pub trait Rows {
-    /// The names of the columns, before the first row.
-    fn names(&mut self, _names: &[String]) -> Result<(), Failure> {
+    /// The names and types of the columns, before the first row.
+    fn names(&mut self, _names: &[String], _types: &[String]) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -40,6 +41,8 @@ pub struct Choice<'c> {
     pub columns: Option<&'c [String]>,
     /// Rows by a column of stored times.
     pub time: &'c Time,
+    /// Dates and times are the stored integers.
+    pub stored_times: bool,
     pub rules: Rules<'c>,
 }
 
@@ -69,7 +72,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: u64, to:
         let end = first.saturating_add(part.rows());
         let within = |row: u64| row.clamp(first, end).saturating_sub(first);
         let rows = within(choice.rows.start)..within(choice.rows.end);
-        part_rows(&part, columns, *time, choice.time, rows, to)?;
+        part_rows(&part, columns, *time, choice, rows, to)?;
         first = end;
         if first >= choice.rows.end {
             return Ok(());
@@ -91,7 +94,9 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
         }
     };
     let columns = all.pick(choice.columns)?;
-    to.names(&columns.names)?;
+    let types =
+        columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
+    to.names(&columns.names, &types.collect::<Result<Vec<_>>>()?)?;
     Ok((columns, time))
 }
 
@@ -115,12 +120,12 @@ fn part_rows<P: Part, R: Rows>(
     part: &P,
     picked: &Columns,
     time: Option<usize>,
-    range: &Time,
+    choice: Choice<'_>,
     rows: Range<u64>,
     to: &mut R,
 ) -> Result<(), Failure> {
     let all = picked.numbers.iter().chain(&time);
-    let columns = all.map(|k| part.column(*k)).collect::<Result<Vec<_>>>()?;
+    let columns = all.map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times))).collect::<Result<Vec<_>>>()?;
     let share = BATCH_ROOM.checked_div(columns.len()).unwrap_or(0).max(1 << 12);
     let mut memories = vec![vec![0; share]; columns.len()];
     let mut progress = Progress::new(rows.end, true);
@@ -136,7 +141,7 @@ fn part_rows<P: Part, R: Rows>(
         // The column of the times comes last, behind those that are shown.
         let times = if time.is_some() { batches.last() } else { None };
         for i in 0..usize::try_from(stop.saturating_sub(row)).unwrap_or(usize::MAX) {
-            if !times.map_or(Ok(true), |times| is_in(range, times, i))? {
+            if !times.map_or(Ok(true), |times| is_in(choice.time, times, i))? {
                 continue;
             }
             for (k, ((name, column), batch)) in picked.names.iter().zip(&columns).zip(&batches).enumerate() {
