@@ -62,9 +62,9 @@ fn strtod(mut text: &[u8]) -> Option<f64> {
     Some(if negative { -value } else { value })
 }
 
-/// Parses digits with a fraction and an exponent: hexadecimal digits with a power of two, decimal digits with a power of
-/// ten. The parser of the standard library has 10 KB of tables and can panic. Speed does not matter here: a number is
-/// parsed once per field of a type.
+/// Parses digits with a fraction and an exponent: hexadecimal digits with a power of two, decimal digits with a power
+/// of ten. The parser of the standard library has 10 KB of tables and can panic. Speed does not matter here: a number
+/// is parsed once per field of a type.
 fn digital(text: &[u8], hex: bool) -> Option<f64> {
     let (radix, mark) = if hex { (16, b'p') } else { (10, b'e') };
     let mut number = Big { limbs: [0; LIMBS] };
