@@ -42,6 +42,7 @@ use crate::hash::mix3;
 /// log.flush(&mut extent)?; // The five rows after the twentieth.
 /// assert_eq!(log.extents(), 2);
 /// let file = log.finish()?;
+/// assert_eq!(Resume::find::<LittleEndian>(&file, TYPES, &mut slots)?.rest(), Rest::Index);
 /// # }
 /// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
 /// ```
