@@ -11,7 +11,7 @@ use crate::bytes::{STRICT, len32};
 /// use pilaster::unstable::hash::lookup2;
 ///
 /// assert_eq!(lookup2(0, b""), 0xbd49_d10d);
-// Chained: the result of one call is the initial value of the next.
+/// // Chained: the result of one call is the initial value of the next.
 /// assert_ne!(lookup2(lookup2(1972, b"fixed"), b"pool"), lookup2(1972, b"fixedpool"));
 /// ```
 #[must_use]
