@@ -38,10 +38,14 @@ impl<const N: usize> HashTable<N> {
     /// ```
     /// use pilaster::bytes::Scratch;
     /// use pilaster::codec::HashTable;
+    /// use pilaster::dataseries::Mode;
+    /// use pilaster::dataseries::write::{Compress, Lz4};
     ///
-    /// let mut memory = [0xa5; 1024];
+    /// let (mut memory, mut out) = ([0xa5; 1024], [0; 64]);
     /// let table: &mut HashTable<256> = HashTable::take(&mut Scratch::new(&mut memory))?;
-    /// # let _ = table;
+    /// let mut lz4 = Lz4::new(table, &mut out);
+    /// let (mode, bytes) = lz4.compress(&[7; 100], b"").fixed;
+    /// assert_eq!((mode, bytes.len()), (Mode::Lz4, 11));
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     ///

@@ -223,9 +223,10 @@ fn deal_by<const S: usize>(src: &[u8], dst: &mut [u8], items: usize) -> usize {
 /// Number of bytes that are shuffled at once.
 pub(super) const DECK: usize = 2 * TILE;
 
-/// Returns the planes of a deck of items, by perfect shuffles. Each moves byte `k` to `2 * k` modulo `DECK -
-/// 1`. The shuffles that double 1 to the number of items together move byte `item * S + place` to `place *
-/// items + item`.
+/// Returns the planes of a deck of items, by perfect shuffles.
+///
+/// Each shuffle moves byte `k` to `2 * k` modulo `DECK - 1`. The shuffles that double 1 to the number of items
+/// together move byte `item * S + place` to `place * items + item`.
 #[inline(always)]
 pub(super) fn deal<const S: usize>(mut deck: [u8; DECK]) -> [u8; DECK] {
     let mut items = const { DECK / S };

@@ -52,8 +52,8 @@ fn stated_len(r: &mut Reader<'_, LittleEndian>) -> Result<u32> {
 ///
 /// # Errors
 /// [`Kind::NoRoom`] if the stated length exceeds `dst.len()` (`need`: the stated length), [`Kind::Truncated`]
-/// if the block ends before that length, [`Kind::Trailing`] if bytes follow it, [`Kind::Invalid`] for a
-/// distance beyond the output so far, or an output beyond the stated length.
+/// if the block ends before that length, [`Kind::Trailing`] if bytes follow the last tag, [`Kind::Invalid`]
+/// for a distance beyond the output so far, or an output beyond the stated length.
 pub fn decode(src: &[u8], dst: &mut [u8]) -> Result<usize> {
     decode_by::<FAST>(src, dst)
 }

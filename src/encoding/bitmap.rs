@@ -86,8 +86,8 @@ fn one_by_one(next: &mut dyn FnMut() -> bool, bits: &mut [u8]) -> usize {
     ones as usize
 }
 
-/// Packs the lowest bits of eight bytes: flag `i`, at bit `8 i`, times the factor's bit `56 - 7 i` is bit `56
-/// + i`, and no other two products are equal in the top byte.
+/// Packs the lowest bits of eight bytes: flag `i`, at bit `8 i`, times the factor's bit `56 - 7 i` is bit
+/// `56 + i`. No other products reach the top byte.
 const fn gathered(flags: u64) -> u8 {
     let [.., top] = flags.wrapping_mul(0x0102_0408_1020_4080).to_le_bytes();
     top
