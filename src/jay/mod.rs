@@ -10,9 +10,9 @@
 //!   16+D+M  signature    four NUL and "1JAY"
 //! ```
 //!
-//! A column is described in one of two layouts ([`Layout`]), and a file may hold both. Numbers are stored as
-//! they are in memory, a missing one as the least integer or NaN; strings and arrays have offsets; some
-//! columns, those that came from Arrow, have a bitmap.
+//! A column is described in one of two layouts ([`Layout`]), and a file may hold both. Numbers are stored
+//! little-endian; a missing number is the minimum of its integer type, or NaN. Strings and arrays have offsets. Columns
+//! that came from Arrow have a validity bitmap.
 //!
 //! # Reading
 //!
@@ -26,7 +26,7 @@
 //! use pilaster::jay::{File, ReadOptions, Stats};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! # let bytes = std::fs::read("tests/golden/jay/stats_n7.jay")?;
+//! # let bytes = std::fs::read("examples/data/stats_n7.jay")?;
 //! let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut [0; 512]))?;
 //! assert_eq!((file.rows(), file.name(3)?), (7, "int8_nulls"));
 //!
@@ -45,8 +45,8 @@
 //! everything, and compares null counts, statistics and the order of keys with the data. With
 //! [`ReadOptions::tolerant`] the valid part of a damaged file is read, and [`File::problems`] lists the rest.
 //!
-//! A file beyond memory is read in steps, each of which takes the bytes of a [`FileRange`](crate::bytes::FileRange)
-//! and says where to look next:
+//! A file larger than memory is read in steps. Each step takes the bytes of one [`FileRange`](crate::bytes::FileRange)
+//! and returns the range of the next:
 //!
 //! | step | takes | gives |
 //! |---|---|---|
@@ -54,6 +54,37 @@
 //! | [`Tail::of`] | [`Tail::span`] | where the metadata lies |
 //! | [`Meta::open`] | [`Tail::meta`] | every column's description |
 //! | [`Column::new`] | [`Field::span`] | the rows of that column |
+//!
+//! ```
+//! use std::io::{Read, Seek, SeekFrom};
+//!
+//! use pilaster::bytes::{FileRange, Scratch};
+//! use pilaster::column::Value;
+//! use pilaster::jay::{Column, HEAD_SPAN, Meta, ReadOptions, Tail, Window, check_head};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let mut file = std::fs::File::open("examples/data/keyed_1.jay")?;
+//! let len = file.metadata()?.len();
+//! let mut fetch = |range: FileRange| {
+//!     let mut bytes = vec![0; range.len as usize];
+//!     file.seek(SeekFrom::Start(range.at))?;
+//!     file.read_exact(&mut bytes).map(|()| bytes)
+//! };
+//! check_head(&fetch(HEAD_SPAN)?)?;
+//! let tail = Tail::of(&fetch(Tail::span(len)?)?, len, &ReadOptions::DEFAULT)?;
+//! let metadata = fetch(tail.meta)?;
+//! let meta = Meta::open(&metadata, &tail, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+//! assert_eq!((meta.rows(), meta.width(), meta.keys(), meta.name(2)?), (50, 3, 1, "v"));
+//!
+//! let field = meta.field(2)?;
+//! let range = field.span()?;
+//! assert_eq!((range.len, tail.data().len), (400, 1064));
+//! let bytes = fetch(range)?;
+//! let column = Column::new(field, Window::new(&bytes, range.at))?;
+//! assert_eq!(column.get(0)?, Value::F64(0.516599516949393));
+//! # Ok(())
+//! # }
+//! ```
 //!
 //! # Writing
 //!
@@ -71,10 +102,10 @@
 //! | booleans | bytes and single bits | the original misreads the latter |
 //! | str64 with a bitmap | yes | the original crashes |
 //!
-//! Refused where the original crashes or continues: buffers that leave the data section, overlap or are not
-//! aligned, that are shorter than the rows need; offsets that descend or leave their buffer; null counts above
-//! the rows; names that are missing, empty, twice, or hold control characters; keys that do not exist; arrays
-//! without elements of the declared type.
+//! Errors here, where the original crashes or continues: buffers outside the data section, that overlap, are not
+//! aligned, or are too short for the rows; offsets that descend or exceed their buffer; null counts above the number of
+//! rows; names that are absent, empty, duplicate, or contain control characters; more keys than columns; arrays whose
+//! elements do not have the declared type.
 
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "tests use all of it"))]
 pub(crate) mod raw;
