@@ -5,12 +5,12 @@
 //! ```text
 //!   0       signature    "JAY1" and four NUL
 //!   8       data         buffers, each at a multiple of 8
-//!   8+D     metadata     a FlatBuffer: rows, keys, and of each column name, type, counts, buffers
+//!   8+D     metadata     a FlatBuffer: rows, keys, and the name, type, counts and buffers of each column
 //!   8+D+M   u64          M
 //!   16+D+M  signature    four NUL and "1JAY"
 //! ```
 //!
-//! A column is described in one of two layouts ([`Layout`]), and a file may hold both. Numbers are stored
+//! A column is described in one of two layouts ([`Layout`]), and a file may contain both. Numbers are stored
 //! little-endian; a missing number is the minimum of its integer type, or NaN. Strings and arrays have offsets. Columns
 //! that came from Arrow have a validity bitmap.
 //!
@@ -48,12 +48,12 @@
 //! A file larger than memory is read in steps. Each step takes the bytes of one [`FileRange`](crate::bytes::FileRange)
 //! and returns the range of the next:
 //!
-//! | step | takes | gives |
+//! | step | range | result |
 //! |---|---|---|
-//! | [`check_head`] | [`HEAD_SPAN`] | that it is a Jay file |
-//! | [`Tail::of`] | [`Tail::span`] | where the metadata lies |
-//! | [`Meta::open`] | [`Tail::meta`] | every column's description |
-//! | [`Column::new`] | [`Field::span`] | the rows of that column |
+//! | [`check_head`] | [`HEAD_SPAN`] | whether it is a Jay file |
+//! | [`Tail::of`] | [`Tail::span`] | the position of the metadata |
+//! | [`Meta::open`] | [`Tail::meta`] | the descriptions of all columns |
+//! | [`Column::new`] | [`Field::span`] | the rows of one column |
 //!
 //! ```
 //! use std::io::{Read, Seek, SeekFrom};
@@ -98,7 +98,7 @@
 //! |---|---|---|
 //! | layouts | old and new | |
 //! | types | bool8, int8 to int64, float32, float64, str32, str64, date32, time64, void, arr32, arr64 | arrays nest up to [`Limits::max_depth`](crate::limits::Limits::max_depth) |
-//! | missing values | sentinels, flags in offsets, bitmaps | where there are both, either says so; the original overlooks the bitmap of numbers |
+//! | missing values | sentinels, flags in offsets, bitmaps | with a bitmap and a sentinel, either marks a row as missing; the original ignores the bitmap of numbers |
 //! | booleans | bytes and single bits | the original misreads the latter |
 //! | str64 with a bitmap | yes | the original crashes |
 //!

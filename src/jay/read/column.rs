@@ -13,7 +13,7 @@ use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::SType;
 
-/// Maximum number of rows of a batch that was checked, so that the caller finds it in the cache.
+/// Maximum number of rows of a batch that is checked while it is read, so that the caller finds it in the cache.
 const ROWS: u64 = 1 << 14;
 
 /// Evaluates `$same` for numbers of any type, `$other` for other values.

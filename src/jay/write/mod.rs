@@ -36,7 +36,7 @@ pub struct WriteOptions {
 }
 
 impl WriteOptions {
-    /// The current layout with statistics; no key, and only types that lose nothing.
+    /// The new layout with statistics, without a key, and only lossless conversions.
     pub const DEFAULT: WriteOptions =
         WriteOptions { layout: Layout::New, keys: 0, stats: true, bytes_as_text: false, any_time: false };
 }

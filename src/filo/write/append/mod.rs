@@ -1,8 +1,8 @@
 //! Writes vectors row by row, for loggers.
 //!
 //! A writer borrows a buffer and lays out the vector for the capacity of the buffer in rows. A row that does not fit,
-//! because the buffer is full or the value is too wide, is an error before anything is stored. The vector is unchanged;
-//! finish it and start a new one. [`Append::finish`] closes the gaps of unused rows and returns the chunk.
+//! because the buffer is full or the value is too wide, is an error before anything is stored. The vector is unchanged
+//! and can be finished. [`Append::finish`] closes the gaps of unused rows and returns the chunk.
 //!
 //! | writer | element type | encoding | missing rows |
 //! |---|---|---|---|
