@@ -40,7 +40,7 @@ pub enum Kind {
     Trailing,
     /// The format does not allow the value of the field. `need`: the value, saturated at `u32::MAX`.
     Invalid,
-    /// The format allows a number or id that this crate does not support. `need`: the id.
+    /// A number or id is unknown, or this crate does not support it. `need`: the id.
     Unsupported,
     /// The bytes are well formed but cannot be read as the type asked for. `need`: the id found.
     WrongType,
