@@ -1,6 +1,6 @@
-//! Bytes in and bytes out, below every format: byte order, sink, scratch memory, bits.
+//! Byte order, sinks, scratch memory and bits, shared by all formats.
 //!
-//! | item | what it is for |
+//! | item | purpose |
 //! |---|---|
 //! | [`Endian`] | byte order as a type, chosen when a file is opened |
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |

@@ -7,7 +7,7 @@ use zerocopy::{FromBytes, Immutable, KnownLayout, Unaligned, byteorder};
 use super::Endian;
 use crate::error::{Error, Kind, Result, What};
 
-/// A cursor over borrowed bytes that knows its absolute offset.
+/// A cursor over borrowed bytes, with its offset in the file.
 ///
 /// No method panics. A read past the end is [`Kind::Truncated`] with the offset of the field and the number of bytes
 /// that it needs, and does not move the cursor.
@@ -20,7 +20,7 @@ pub struct Reader<'a, E> {
     order: PhantomData<E>,
 }
 
-/// Readers of plain numbers, through zerocopy's wrapper of the byte order.
+/// Methods that take plain numbers, through zerocopy's wrapper of the byte order.
 macro_rules! numbers {
     ($($name:ident by $wrapper:ident;)*) => {$(
         #[doc = concat!("Takes the next `", stringify!($name), "`.")]

@@ -8,7 +8,7 @@ const SHORT: usize = 16;
 
 /// Returns the offsets of the four words of a string of 4 to 16 bytes.
 const fn starts(len: usize) -> [usize; 4] {
-    // 0 below 8 bytes, where two words would do, 4 or 8 above.
+    // 0 below 8 bytes, for which two words would suffice; otherwise 4 or 8.
     let mid = (len >> 3) << 2;
     let last = len.saturating_sub(4);
     [0, mid, last, last.saturating_sub(mid)]

@@ -243,7 +243,7 @@ mod tests {
         }
     }
 
-    /// Errors are values: two of them differ, can be constants, and say later what they said at first.
+    /// Errors are values: they can differ, can be constants, and keep their contents when later errors are created.
     #[test]
     fn errors_are_values() {
         const FIRST: Error = Error::needing(Kind::Truncated, What::INPUT, 1, 2);

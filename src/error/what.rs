@@ -1,5 +1,5 @@
 //! The field that an [`Error`](super::Error) is about: a number. Each module declares its own fields, and their names
-//! are looked up in [`names`](crate::names), which knows all modules.
+//! are looked up in [`names`](crate::names), which depends on all modules.
 
 /// The field, structure or resource that an error is about, in the terms of its format.
 ///

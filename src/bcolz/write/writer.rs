@@ -40,7 +40,7 @@ pub struct Spec<'a> {
 }
 
 impl<'a> Spec<'a> {
-    /// Creates the specification of `dtype` with the defaults of the original: LZ4 at level 5, bytes shuffled.
+    /// Creates the specification of `dtype` with the defaults of the original: LZ4 at level 5, byte shuffle.
     #[must_use]
     pub const fn new(dtype: &'a str) -> Self {
         let params = Params { compressor: Compressor::Lz4, ..Params::DEFAULT };
