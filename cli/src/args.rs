@@ -17,6 +17,8 @@ use pilaster::dataseries::{Ordering, Pad};
 use pilaster::filo::Element;
 use pilaster::jay::Layout;
 
+use crate::filter::{self, Expression, Test};
+
 const HINTS: &str = "What a file may not tell about itself";
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
@@ -96,13 +98,20 @@ A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings.
-All: dates and times are ISO 8601; a timestamp with a zone is the local time with
-its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if they are
-not UTF-8). --rows counts all rows, also those that --from and --until leave out.
+Conditions: NAME = != < <= > >= VALUE, NAME in (VALUE, VALUE), NAME is missing,
+joined by and, or, not and parentheses. Names with spaces are in double quotes,
+texts in single quotes. A time is compared with a date, a date and time, or its
+stored integer. A condition on a missing value is unknown; rows are kept if the
+condition is true.
+All: dates and times are ISO 8601; a timestamp with a zone is the local time
+with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
+they are not UTF-8). --rows counts all rows, also those that conditions leave
+out.
 
 Examples:
   pilaster head -n 3 prices.jay
   pilaster cat --rows 100..200 --columns time,price trades.ds
+  pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
   pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
 
 /// The file to read, and hints about it.
@@ -167,6 +176,12 @@ pub struct Text {
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
+    pub condition: Option<Expression<Test>>,
+    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    #[arg(long)]
+    pub trust_statistics: bool,
     #[command(flatten)]
     pub time: Time,
     /// The form of the text [default: table on a terminal, else csv]
@@ -202,18 +217,18 @@ pub enum Form {
     JsonLines,
 }
 
-/// A range of stored times.
-#[derive(Args, Clone, Debug, Default, PartialEq)]
+/// A range of times.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Time {
     /// The column of the times [default: the first of 64 bits]
     #[arg(long = "time", value_name = "COLUMN", allow_hyphen_values = true)]
     pub column: Option<String>,
-    /// Only rows whose stored time is T or later
+    /// Only rows whose time is T or later: a date, a date and time, or a stored integer
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub from: Option<Instant>,
-    /// Only rows whose stored time is before T
+    pub from: Option<String>,
+    /// Only rows whose time is before T
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub until: Option<Instant>,
+    pub until: Option<String>,
 }
 
 impl Time {
@@ -221,13 +236,6 @@ impl Time {
     pub fn is_given(&self) -> bool {
         self.from.is_some() || self.until.is_some()
     }
-}
-
-/// A stored time. Integers stay integers: nanoseconds have more digits than a double.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Instant {
-    Whole(i128),
-    Real(f64),
 }
 
 #[derive(Args, Debug)]
@@ -395,9 +403,12 @@ fn rows(text: &str) -> Result<Range<u64>, String> {
     Ok(from..to)
 }
 
-fn time(text: &str) -> Result<Instant, &'static str> {
-    let whole = text.parse().map(Instant::Whole);
-    whole.or_else(|_| text.parse().map(Instant::Real)).map_err(|_| "a stored time is a number")
+fn time(text: &str) -> Result<String, &'static str> {
+    if filter::is_time(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a time is a date, a date and time, or a stored integer")
+    }
 }
 
 /// Joins the first paragraph of an error of the parser, which says what is wrong, to one line.
@@ -447,10 +458,7 @@ mod tests {
             (all.form(false), all.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
-        assert_eq!(
-            all.time,
-            Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), until: Some(Instant::Real(1e9)) }
-        );
+        assert_eq!(all.time, Time { column: Some("t".into()), from: Some("-3".into()), until: Some("1e9".into()) });
     }
 
     #[test]
@@ -484,7 +492,7 @@ mod tests {
             ("cat a b", ["unexpected argument", "'b'"]),
             ("info -n 3 x", ["unexpected argument", "'-n'"]),
             ("cat --format-out xml x", ["'xml'", "table, csv, jsonl"]),
-            ("cat --until noon x", ["'noon' for '--until <T>'", "a stored time is a number"]),
+            ("cat --until noon x", ["'noon' for '--until <T>'", "a time is a date"]),
             ("cat --rows 1..x f", ["'1..x'", "neither a number nor a range"]),
             ("cat --rows many x", ["'many'", "--rows <N>"]),
             ("dump --type number x", ["'number' for '--type", "boolean, int, long"]),

@@ -21,7 +21,15 @@ pub fn run(input: &Input, file: &File<'_>, how: &Text, most: u64, out: &mut dyn 
     let (mut table, room) = (open::table(file, how.table.as_deref())?, open::part_room(file)?);
     let rows = how.rows.clone().unwrap_or(0..most);
     let columns = how.columns.as_deref();
-    let choice = Choice { rows: &rows, columns, time: &how.time, stored_times: how.stored_times, rules: input.rules() };
+    let choice = Choice {
+        rows: &rows,
+        columns,
+        time: &how.time,
+        condition: how.condition.as_ref(),
+        trust: how.trust_statistics,
+        stored_times: how.stored_times,
+        rules: input.rules(),
+    };
     let terminal = Term::stdout().is_term().then(Term::stdout);
     let done = match how.form(terminal.is_some()) {
         Form::Table => {

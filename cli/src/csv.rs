@@ -109,14 +109,13 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 mod tests {
     use super::*;
     use crate::args::Time;
-    use crate::columns::Rules;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
-        let choice = Choice { rows: &all, columns: None, time: &any, stored_times: false, rules: Rules::default() };
+        let choice = Choice::of(&all, &any);
         rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -166,14 +166,13 @@ impl<W: Write> Rows for Grid<W> {
 mod tests {
     use super::*;
     use crate::args::Time;
-    use crate::columns::Rules;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn table(names: &[&str], terminal: Option<usize>) -> String {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
-        let choice = Choice { rows: &all, columns: None, time: &any, stored_times: false, rules: Rules::default() };
+        let choice = Choice::of(&all, &any);
         let mut grid = Grid::new(&mut out, true, "", false, terminal);
         rows(&mut sample::table(names), choice, 0, &mut grid).unwrap();
         grid.finish().unwrap();

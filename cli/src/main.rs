@@ -6,7 +6,7 @@
 //! | `failure` | why a command stops |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk` | rows of all columns side by side |
+//! | `walk`, `filter` | rows of all columns side by side; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | a value and a row as text |
 //! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
@@ -50,6 +50,7 @@ mod dump;
 mod escape;
 mod failure;
 mod filo;
+mod filter;
 mod grid;
 mod info;
 mod jay;

@@ -19,7 +19,7 @@ struct Scale {
 
 /// Returns how a unit divides the second, or `None` of units that are longer.
 const fn scale(unit: Unit) -> Option<Scale> {
-    let digits = match unit {
+    let digits: u8 = match unit {
         Unit::Second => 0,
         Unit::Milli => 3,
         Unit::Micro => 6,
@@ -29,7 +29,7 @@ const fn scale(unit: Unit) -> Option<Scale> {
         Unit::Atto => 18,
         Unit::Year | Unit::Month | Unit::Week | Unit::Day | Unit::Hour | Unit::Minute => return None,
     };
-    Some(Scale { per_second: 10i128.pow(digits as u32), digits })
+    Some(Scale { per_second: 10i128.pow(digits as u32), digits: digits as usize })
 }
 
 const DAY: i128 = 86_400;
@@ -188,7 +188,8 @@ impl Zone {
 
 /// Returns the zone of a name like `+01:00` or `-0530`.
 fn fixed(name: &str) -> Option<TimeZone> {
-    let (sign, rest) = name.strip_prefix('+').map(|rest| (1, rest)).or(name.strip_prefix('-').map(|rest| (-1, rest)))?;
+    let (sign, rest) =
+        name.strip_prefix('+').map(|rest| (1, rest)).or(name.strip_prefix('-').map(|rest| (-1, rest)))?;
     let digits: String = rest.chars().filter(|c| *c != ':').collect();
     let (hours, minutes) = match digits.len() {
         2 => (digits.parse::<i32>().ok()?, 0),
