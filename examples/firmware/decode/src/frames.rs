@@ -29,7 +29,7 @@ impl<'a> Frames<'a> {
         }
         let format = self.table.get(u16::from_le_bytes(self.take()?))?;
         let level = format.tag.trim_start_matches("defmt_").to_uppercase();
-        Ok(Some(format!("{level} {}", self.format(&format.text)?)))
+        Ok(Some(format!("{level} {}", self.arguments(&format.text)?)))
     }
 
     fn slice(&mut self, len: usize) -> Result<&'a [u8]> {
@@ -42,12 +42,12 @@ impl<'a> Frames<'a> {
         Ok(self.slice(N)?.try_into()?)
     }
 
-    /// A length; both chips have 32 bits.
+    /// Decodes a length, which has 32 bits on both chips.
     fn len(&mut self) -> Result<usize> {
         Ok(u32::from_le_bytes(self.take()?).try_into()?)
     }
 
-    /// Decodes the arguments of a format string. Bars separate the variants of an enum, whose index comes first.
+    /// Decodes a value with its format string. Bars separate the variants of an enum, whose index comes first.
     fn format(&mut self, text: &str) -> Result<String> {
         let variants: Vec<&str> = text.split('|').collect();
         let variant = match variants.len() {
@@ -55,9 +55,13 @@ impl<'a> Frames<'a> {
             2..=255 => usize::from(u8::from_le_bytes(self.take()?)),
             _ => return Err("an enum has more than 255 variants".into()),
         };
-        let text = variants.get(variant).ok_or_else(|| format!("{text} has no variant {variant}"))?;
+        self.arguments(variants.get(variant).ok_or_else(|| format!("{text} has no variant {variant}"))?)
+    }
+
+    /// Decodes the arguments of a format string, and inserts them.
+    fn arguments(&mut self, text: &str) -> Result<String> {
         let fragments = defmt_parser::parse(text, ParserMode::Strict)?;
-        // Each argument comes once, also if the text has it in two places.
+        // An argument is encoded once, even if the text contains it twice.
         let mut arguments = BTreeMap::new();
         for fragment in &fragments {
             if let Fragment::Parameter(parameter) = fragment {
@@ -105,13 +109,13 @@ impl<'a> Frames<'a> {
                 self.elements(len)?
             }
             Type::FormatArray(len) => self.elements(*len)?,
-            // What `defmt::write!` wrote, up to the index 0.
+            // The output of `defmt::write!`, terminated by the index 0.
             Type::FormatSequence => {
                 let mut message = String::new();
                 loop {
                     match u16::from_le_bytes(self.take()?) {
                         0 => break message,
-                        index => message += &self.format(&self.table.get(index)?.text)?,
+                        index => message += &self.arguments(&self.table.get(index)?.text)?,
                     }
                 }
             }
@@ -136,7 +140,7 @@ mod tests {
     use super::*;
     use crate::table::Interned;
 
-    /// Decodes frames of an image with `texts`, whose indices begin at 1; each but the first is for nested values.
+    /// Decodes frames of an image with `texts`, whose indices begin at 1. Returns the messages or the error.
     fn decoded(texts: &[&str], bytes: &[u8]) -> String {
         let interned = |text: &&str| Interned { tag: "defmt_info".to_owned(), text: (*text).to_owned() };
         let table = Table((1..).zip(texts.iter().map(interned)).collect());
@@ -156,7 +160,7 @@ mod tests {
         let bytes = b"\x01\0\xff\x02\x01\0\0\x02\0\0\0ab\x01\0\x05\0\0\0\0\0\0\0\0";
         assert_eq!(decoded(&["{=i8} {{{=u32}}} {=str}"], bytes), "INFO -1 {258} ab; INFO 5 {0} ");
         assert_eq!(decoded(&["{1=u8} {0=u8} {1=u8}"], b"\x01\0\x07\x08"), "INFO 8 7 8");
-        assert_eq!(decoded(&["none"], b"\x01\0\x01\0"), "INFO none; INFO none");
+        assert_eq!(decoded(&["a|b"], b"\x01\0\x01\0"), "INFO a|b; INFO a|b");
     }
 
     #[test]
@@ -186,7 +190,7 @@ mod tests {
     fn invalid_frames() {
         assert_eq!(decoded(&["{=u32}"], b"\x01\0\x01"), "error: the last frame is incomplete");
         assert_eq!(decoded(&["{=u32}"], b"\x02\0"), "error: no string has the index 2");
-        assert_eq!(decoded(&["A|B"], b"\x01\0\x02"), "error: A|B has no variant 2");
+        assert_eq!(decoded(&["{}", "A|B"], b"\x01\0\x02\0\x02"), "error: A|B has no variant 2");
         assert_eq!(decoded(&["{=f32}"], b"\x01\0\0\0\0\0"), "error: arguments of the type F32 are not supported");
         let hint = "error: the hint Some(Binary { alternate: false, zero_pad: 0 }) is not supported";
         assert_eq!(decoded(&["{=u8:b}"], b"\x01\0\0"), hint);

@@ -1,4 +1,4 @@
-//! The format strings of an image, which stay in its ELF file.
+//! The format strings of an image, which are stored in the ELF file only, not in flash.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use object::{Object as _, ObjectSection as _, ObjectSymbol as _};
 
 use crate::Result;
 
-/// The only version of the format that is known here, and the encoding that `images` selects.
+/// The version of the frames that this program decodes, and the encoding that `images` selects.
 const MARKERS: [&str; 2] = ["_defmt_version_ = 4", "_defmt_encoding_ = raw"];
 
 /// A string that the image refers to by index: a format string with its use, e.g. `defmt_info`.
