@@ -1,4 +1,4 @@
-// Which modules are loaded: a file costs no more than the one of its format.
+// Checks which modules are loaded: for a file, only the module of its format.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -14,13 +14,13 @@ let broken = false
 const { compile } = WebAssembly
 WebAssembly.compile = (bytes) => {
   const name = lengths.get(bytes.byteLength)
-  // Node has modules of its own.
+  // Node compiles modules of its own, which have no name here.
   if (name && broken) return Promise.reject(new WebAssembly.CompileError('half a module'))
   if (name) loaded.push(name)
   return compile(bytes)
 }
 
-/** Which modules that takes which were not there. */
+/** Returns the modules that a call loads. */
 async function cost(what) {
   loaded = []
   await what()

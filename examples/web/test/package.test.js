@@ -1,4 +1,4 @@
-// What is published: modules that any runtime loads, and every file that the package needs.
+// The published package: modules that any runtime can load, and every required file.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'

@@ -1,4 +1,4 @@
-// Where bytes come from: ranges, servers with and without them, far offsets, cancelled and damaged files.
+// Sources: ranges, servers with and without ranges, large offsets, cancelled calls, damaged files.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'

@@ -1,4 +1,4 @@
-// What is written is read again, bit for bit; what cannot be held is an error; what is whole is recovered.
+// Written files are read back bit for bit; values that cannot be stored are errors; intact extents are recovered.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
