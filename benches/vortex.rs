@@ -74,7 +74,7 @@ where
 }
 
 /// Calls the function for a width that is known at run time only.
-#[allow(unsafe_code, reason = "the rival has no other way in for widths known at run time")]
+#[allow(unsafe_code, reason = "the rival has no safe function for widths known at run time")]
 fn unchecked<T: BitPacking>(width: usize, block: &[T], out: &mut [T]) {
     // SAFETY: `block` has the number of words that `width` requires, `out` has 1024 values.
     unsafe { BitPacking::unchecked_unpack(width, block, out) }
@@ -190,7 +190,7 @@ fn tokens() {
     Work::new("OnPair, log paths", lines.len(), text.len(), ours)
         .rival("onpair", || {
             // SAFETY: the buffer has the decoded length, followed by the padding.
-            #[allow(unsafe_code, reason = "the rival's fastest way")]
+            #[allow(unsafe_code, reason = "the fastest function of the rival")]
             let len = unsafe { view.decompress_into(uninit(black_box(&mut out.borrow_mut()))) };
             assert_eq!(len, text.len());
         })
@@ -199,7 +199,7 @@ fn tokens() {
 
 /// Converts the output for rivals. All use the same memory, because the position of pages in the caches affects the
 /// speed.
-#[allow(unsafe_code, reason = "no safe way from bytes to bytes that may be missing")]
+#[allow(unsafe_code, reason = "no safe cast from bytes to `MaybeUninit`")]
 fn uninit(out: &mut [u8]) -> &mut [MaybeUninit<u8>] {
     // SAFETY: the layout is the same, and the decoders write only initialised bytes.
     unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) }

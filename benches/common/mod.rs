@@ -4,7 +4,7 @@
 //! CPU time of the thread, so that other work on the machine has little effect. A rival is compared round by round,
 //! because a slow round slows both.
 
-#![allow(dead_code, reason = "each bench takes a part of it")]
+#![allow(dead_code, reason = "each bench uses a part of it")]
 
 use std::hint::black_box;
 use std::time::Duration;

@@ -88,15 +88,16 @@ pub enum Command {
 }
 
 const TEXT_FORMS: &str = "\
-CSV: a field is quoted if it holds a comma, a quote or a line break, or if it
-looks like a missing value: an empty field is missing, \"\" is an empty string.
+CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
+is equal to the text of a missing value. An empty field is missing, \"\" is an
+empty string.
 A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings.
-Both: dates and times are the stored integers, bytes are hexadecimal (those of
-DataSeries and bcolz only if they are not UTF-8). --rows counts all rows, also
-those that --from and --until leave out.
+Both: dates and times are the stored integers, bytes are hexadecimal
+(DataSeries and bcolz: only if they are not UTF-8). --rows also counts the rows
+outside of --from and --until.
 
 Examples:
   pilaster head -n 3 prices.jay
@@ -378,7 +379,7 @@ fn mode(name: &str) -> Result<Mode, &'static str> {
     Mode::of_name(name).ok_or("not a compression mode")
 }
 
-/// A number of rows, or a range of them.
+/// Parses a number of rows, or a range of rows.
 fn rows(text: &str) -> Result<Range<u64>, String> {
     let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
     let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
@@ -392,7 +393,7 @@ fn time(text: &str) -> Result<Instant, &'static str> {
     whole.or_else(|_| text.parse().map(Instant::Real)).map_err(|_| "a stored time is a number")
 }
 
-/// Joins the first paragraph of an error of the parser, which says what is wrong, to one line.
+/// Joins the first paragraph of an error of the parser, its description, to one line.
 pub fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();

@@ -1,6 +1,6 @@
 //! c-blosc, through its functions without global state, on one thread.
 
-#![allow(dead_code, reason = "each user takes a part of it")]
+#![allow(dead_code, reason = "each program uses a part of it")]
 
 use std::ffi::CString;
 

@@ -230,7 +230,7 @@ fn a_broken_pipe_is_no_error() {
 #[test]
 fn help_is_no_error() {
     assert!(good(&["--help"]).contains("Commands:"));
-    assert!(good(&["cat", "--help"]).contains("an empty field is missing"));
+    assert!(good(&["cat", "--help"]).contains("An empty field is missing"));
     assert!(good(&["cat", "-h"]).contains("Usage: pilaster cat "));
     assert_eq!(good(&["--version"]), concat!("pilaster ", env!("CARGO_PKG_VERSION"), "\n"));
 }

@@ -1,17 +1,17 @@
 /** The text of each kind of error; `e` has the numbers. */
 const TEXT = {
-  Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes are required`,
+  Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes needed`,
   Trailing: (e) => `${e.field} at offset ${e.offset}: ${e.need} bytes too many`,
   Invalid: (e) => `${e.field} at offset ${e.offset}: invalid value ${e.need}`,
   Unsupported: (e) => `${e.field} at offset ${e.offset}: ${e.id ?? e.need} is not supported`,
-  WrongType: (e) => `${e.field} at offset ${e.offset}: cannot be read as the requested type`,
+  WrongType: (e) => `${e.field} at offset ${e.offset}: cannot be read as the type asked for`,
   Checksum: (e) => `${e.field} at offset ${e.offset}: checksum differs`,
   Overflow: (e) => `${e.field} at offset ${e.offset}: number out of range`,
   Limit: (e) => `${e.field} of ${e.need} reached at offset ${e.offset}`,
-  NoRoom: (e) => `${e.field}: ${e.need} bytes of memory are required`,
+  NoRoom: (e) => `${e.field}: ${e.need} bytes of memory are needed`,
   OutOfRange: (e) => `${e.field} ${e.offset} does not exist, there are ${e.need}`,
   Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
-  Lossy: (e) => `${e.field} cannot store the value of row ${e.offset}`,
+  Lossy: (e) => `${e.field} cannot hold the value of row ${e.offset}`,
   Misuse: (e) =>
     e.fits ? `a Filo vector does not store its element type: pass the option type (fits: ${e.fits.join(', ') || 'none'})` : `${e.field}: invalid call`,
   Source: (e) => e.field,

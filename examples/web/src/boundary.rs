@@ -1,7 +1,7 @@
 //! The functions that the page calls. The unsafe code of this crate is here, except the heap: exported names, and a
 //! static for one thread.
 
-#![allow(unsafe_code, reason = "exported names, and one thread; see each place")]
+#![allow(unsafe_code, reason = "exported names, and a static for one thread")]
 
 #[cfg(feature = "read")]
 mod read;

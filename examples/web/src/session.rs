@@ -302,7 +302,7 @@ fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
         Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
         #[cfg(feature = "vortex")]
         Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
-        #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
+        #[allow(unreachable_patterns, reason = "unused if all formats are in the build")]
         other => Err(other.unreadable()),
     }
 }

@@ -11,7 +11,7 @@ const isBlob = ({ name }) => name.endsWith('.varr')
 
 const all = goldens().filter((golden) => !isBlob(golden))
 
-test('they are all there', () => {
+test('all goldens are found', () => {
   const count = (format) => all.filter((golden) => golden.format === format).length
   assert.ok(count('filo') >= 177 && count('dataseries') >= 166 && count('jay') >= 48, 'filo, dataseries, jay')
   assert.ok(count('bcolz') >= 81 + 108 && count('vortex') >= 60, 'bcolz, vortex')

@@ -18,7 +18,7 @@ test('the modules import nothing', () => {
   }
 })
 
-test('npm packs all that is exported', () => {
+test('npm packs all exported files', () => {
   const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const files = JSON.parse(packed)[0].files.map(({ path }) => path)
   const { exports, license } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))

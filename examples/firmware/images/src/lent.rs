@@ -19,7 +19,7 @@ impl<T> Lent<T> {
     }
 
     /// Returns the value on the first call, then `None`.
-    #[allow(clippy::mut_from_ref, reason = "given once")]
+    #[allow(clippy::mut_from_ref, reason = "returned once")]
     pub fn take(&self) -> Option<&mut T> {
         // With one core and no interrupts, load and store are atomic together. (A Cortex-M0 has no atomic swap.)
         if self.taken.load(Ordering::Relaxed) {

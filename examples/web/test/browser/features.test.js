@@ -56,7 +56,7 @@ async function downloaded(selector) {
   return { name: download.suggestedFilename(), bytes: new Uint8Array(readFileSync(await download.path())) }
 }
 
-test('a plot over time, with least and greatest value and what is missing', async () => {
+test('a plot over time, with minimum, maximum and missing values', async () => {
   await show('trades.ds', trades)
   assert.equal(await page.locator('#x option:checked').textContent(), 'time')
   const price = card('price')
@@ -110,7 +110,7 @@ test('a search of columns, and files made of what it finds', async () => {
   assert.deepEqual((await table.read({ columns: ['size'], start: 100, end: 103 }))[0].toArray(), [3, 4, 5])
 })
 
-test('a cut file is recovered', async () => {
+test('a truncated file is recovered', async () => {
   await page.setInputFiles('#files', { name: 'cut.ds', mimeType: '', buffer: trades.subarray(0, trades.length - 30_000) })
   await page.waitForSelector('#error:not([hidden])')
   const { name, bytes } = await downloaded('#recover')
@@ -203,7 +203,7 @@ test('an export of some rows of some columns', async () => {
   assert.deepEqual((await file.table().read())[0].toArray(), [95, 96, 0, 1])
 })
 
-test('a picture, kept out of the repository unless it is asked for', async () => {
+test('a picture, which is written only on request', async () => {
   const path = process.env.PICTURE ?? join(tmpdir(), 'pilaster-viewer.png')
   await page.setViewportSize({ width: 860, height: 400 })
   await page.locator('#url').fill('')
@@ -216,4 +216,4 @@ test('a picture, kept out of the repository unless it is asked for', async () =>
   assert.ok(statSync(path).size > 50_000, 'something is on it')
 })
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))

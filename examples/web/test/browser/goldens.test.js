@@ -49,4 +49,4 @@ for (const format of ['filo', 'dataseries', 'jay', 'bcolz', 'vortex']) {
   })
 }
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))

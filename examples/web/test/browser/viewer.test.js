@@ -64,7 +64,7 @@ test('a bcolz directory that is dropped', async () => {
   assert.equal((await row(0))[0], '1002')
 })
 
-test('a Filo vector says which types it could have', async () => {
+test('a Filo vector lists the types that fit', async () => {
   await page.setInputFiles('#files', golden('filo/bin_int_readme.filo'))
   await page.waitForSelector('#error:not([hidden])')
   assert.match(await page.locator('#error').textContent(), /element type.*int/)
@@ -121,4 +121,4 @@ test('a URL, by ranges', async () => {
   await page.waitForFunction(() => /magic number.*not supported/.test(document.querySelector('#error').textContent))
 })
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))
