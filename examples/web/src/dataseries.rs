@@ -103,7 +103,7 @@ impl Series {
             return Ok(None);
         }
         self.scan_some(pieces, source)?;
-        // The header is not read again.
+        // Headers are not read again.
         pieces.clear();
         Ok(match self.end {
             Some(_) => None,
