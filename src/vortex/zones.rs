@@ -264,7 +264,7 @@ impl<'f> Column<'f> {
             let statistics = number.map_or(Ok(None), |k| self.node().file.column_statistics(k))?;
             return statistics.map(|statistics| statistics.zone(0..self.rows())).transpose();
         };
-        let i = row.checked_div(zones.zone_len).filter(|i| *i < zones.zones);
+        let i = row.checked_div(zones.zone_len).filter(|_| row < zones.rows);
         let Some(i) = i else { return Ok(None) };
         let mut of = |bound: Option<Column<'f>>| match bound {
             Some(bound) => bound.scalar_at(i, scratch)?.value(0),
