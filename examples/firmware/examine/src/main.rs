@@ -82,7 +82,11 @@ fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>) -> Resul
         }
     }
     let deepest = deepest(&functions)?;
-    Ok(format!("{} functions, {} called through pointers, calls {deepest} deep at most", functions.len(), pointed.len()))
+    Ok(format!(
+        "{} functions, {} called through pointers, calls {deepest} deep at most",
+        functions.len(),
+        pointed.len()
+    ))
 }
 
 /// Parses a listing. Returns the functions by address, and the words in their code.
