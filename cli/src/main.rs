@@ -109,10 +109,10 @@ const fn source(command: &Command) -> Option<&Source> {
 
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     let Some(source) = source(command) else { return manual::run(command, out) };
-    let input = Input::load(source, matches!(command, Command::Recover(_)))?;
     if let Command::Recover(how) = command {
-        return recover(&input, how, out);
+        return recover(&Input::load(source, Some(how))?, how, out);
     }
+    let input = Input::load(source, None)?;
     let mut memory = Memory::default();
     let file = input.open(&mut memory)?;
     let special = special(&file);

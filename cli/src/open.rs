@@ -11,7 +11,7 @@ use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
-use crate::args::{Location, Source};
+use crate::args::{Location, Recover, Source};
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 
@@ -35,9 +35,9 @@ enum Content {
 
 impl<'s> Input<'s> {
     /// Reads the file and finds out its format. `recover`: the input is damaged.
-    pub fn load(source: &'s Source, recover: bool) -> Result<Self, Failure> {
+    pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
-        let tolerant = source.tolerant || recover;
+        let tolerant = source.tolerant || recover.is_some();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), Content::Bytes(read(io::stdin().lock())?)),
             Location::Path(at) => {
@@ -51,7 +51,7 @@ impl<'s> Input<'s> {
             }
         };
         let format = match &content {
-            Content::Bytes(bytes) => format(source, bytes, &name)?,
+            Content::Bytes(bytes) => format(source, recover, bytes, &name)?,
             Content::Dataset(_) => Format::Bcolz,
         };
         Ok(Input { source, path, name, content, tolerant, format })
@@ -227,12 +227,20 @@ fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the format that the caller gives, that the content shows, or that the element type implies.
-fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> {
+fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
     }
     match (any::detect(bytes, Some(name)), source.element) {
+        // Only DataSeries has types and an order, and damage may have hit the magic number.
+        (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
+            Ok(Format::DataSeries)
+        }
         (Ok(format), _) => Ok(format),
+        (Err(e), None) if recover.is_some() => {
+            let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
+            Err(Failure::Input(format!("{e}: unknown format ({why})")))
+        }
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
             Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))

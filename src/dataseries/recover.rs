@@ -47,11 +47,72 @@
 
 use core::marker::PhantomData;
 
-use super::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE};
+use super::raw::{
+    CHECK_I32, CHECK_I64, CHECK_INF, CHECK_PI, EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE,
+};
 use super::types::ExtentType;
-use super::{Extent, Header, ReadOptions, Trailer};
-use crate::bytes::{Endian, FileRange, Scratch};
+use super::{Extent, Header, Order, ReadOptions, Trailer};
+use crate::bytes::{BigEndian, Endian, FileRange, LittleEndian, Scratch};
 use crate::error::{Error, Kind, Result, What};
+
+/// Returns the byte order of `bytes`, a file whose header may be damaged: the order in which the check value of the type
+/// extent is correct or, if it is correct in neither, the order that more bytes of the header agree with. Returns `None`
+/// if neither has more.
+///
+/// With the order, [`Order::extent`] and [`AnyExtent::types`](super::AnyExtent::types) read the types without the
+/// header:
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::{AnyFile, HEADER_LEN, Order, ReadOptions, recover};
+///
+/// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// bytes[..HEADER_LEN].fill(0);
+/// let (options, mut memory) = (ReadOptions::DEFAULT, [0; 4096]);
+/// assert!(AnyFile::open_sequential(&bytes, &options, &mut Scratch::new(&mut memory)).is_err());
+///
+/// let order = recover::order(&bytes).expect("the type extent is intact");
+/// assert_eq!(order, Order::Big);
+/// let types = order.extent(&bytes[HEADER_LEN..], HEADER_LEN as u64)?;
+/// let types = types.types(&options, &mut Scratch::new(&mut memory))?;
+/// assert_eq!(types.get(0).map(|ty| ty.name()), Some("Tiny"));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[must_use]
+pub fn order(bytes: &[u8]) -> Option<Order> {
+    let types = bytes.get(HEADER_LEN..).unwrap_or_default();
+    if has_types::<LittleEndian>(types) {
+        return Some(Order::Little);
+    }
+    if has_types::<BigEndian>(types) {
+        return Some(Order::Big);
+    }
+    // The check values before the NaN, of which there are many.
+    let stored = bytes.get(4..32)?;
+    let (mut little, mut big) = (0u32, 0u32);
+    let (a, b) = (CHECK_I32.to_be_bytes(), CHECK_I64.to_be_bytes());
+    let (c, d) = (CHECK_PI.to_be_bytes(), CHECK_INF.to_be_bytes());
+    let mut rest = stored;
+    for value in [&a[..], &b, &c, &d] {
+        let (stored, more) = rest.split_at_checked(value.len())?;
+        rest = more;
+        for (stored, (big_byte, little_byte)) in stored.iter().zip(value.iter().zip(value.iter().rev())) {
+            big = big.saturating_add((stored == big_byte).into());
+            little = little.saturating_add((stored == little_byte).into());
+        }
+    }
+    match little.cmp(&big) {
+        core::cmp::Ordering::Greater => Some(Order::Little),
+        core::cmp::Ordering::Less => Some(Order::Big),
+        core::cmp::Ordering::Equal => None,
+    }
+}
+
+/// Returns whether `bytes` begin with an intact type extent.
+fn has_types<E: Endian>(bytes: &[u8]) -> bool {
+    Extent::<E>::of(bytes, HEADER_LEN as u64)
+        .is_ok_and(|extent| extent.type_name() == XML_TYPE.as_bytes() && extent.check_stored().is_ok())
+}
 
 /// A result of [`Salvage::next`].
 #[derive(Clone, Copy, Debug)]

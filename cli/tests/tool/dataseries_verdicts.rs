@@ -1,0 +1,77 @@
+//! DataSeries files that are damaged, or claim more than they should: what each command answers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use crate::{bad, good, place, target};
+
+const TINY: &str = "../tests/golden/dataseries/tiny.ds";
+
+/// Writes `TINY` with byte `at` changed to a file called `name`.
+fn changed(place: &std::path::Path, name: &str, at: usize) -> String {
+    let mut bytes = fs::read(TINY).unwrap();
+    bytes[at] ^= 0xff;
+    let path: PathBuf = place.join(name);
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_byte_of_the_file_header_may_be_damaged() {
+    let place = place("header");
+    let target = &target("header.ds");
+    for at in 0..40 {
+        let damaged = changed(&place, "damaged.ds", at);
+        let first = ["recover", damaged.as_str(), target];
+        if at < 4 {
+            let line = bad(1, &first);
+            assert!(line.contains("--format dataseries"), "byte {at}: {line}");
+        } else {
+            good(&first);
+        }
+        let ways: [&[&str]; 3] = [
+            &["recover", "--format", "dataseries", &damaged, target],
+            &["recover", "--types", TINY, &damaged, target],
+            &["recover", "--order", "little", &damaged, target],
+        ];
+        for way in ways {
+            let report = good(way);
+            assert!(report.contains("damaged: the file header, no rows: ") || at >= 32, "byte {at}: {report}");
+            assert!(report.ends_with("2 rows in 1 extents, 664 bytes; nothing is lost\n"), "byte {at}: {report}");
+            assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_type_extent_wants_the_types_of_another_file() {
+    let place = place("types");
+    let target = &target("types.ds");
+    for at in [40, 43, 56, 60, 64, 66, 70, 100, 300, 370] {
+        let damaged = changed(&place, "damaged.ds", at);
+        let line = bad(1, &["recover", &damaged, target]);
+        assert!(line.contains("(--types names a sound file with the same types)"), "byte {at}: {line}");
+        let report = good(&["recover", "--types", TINY, &damaged, target]);
+        assert!(report.starts_with("lost: 336 bytes at 40"), "byte {at}: {report}");
+        assert!(report.contains("2 rows in 1 extents, 664 bytes; lost 336 bytes in 1 places\n"), "byte {at}: {report}");
+        assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
+    }
+    // Header and types are lost: the order is that of the other file.
+    let damaged = changed(&place, "damaged.ds", 40);
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes[..40].fill(0x55);
+    fs::write(&damaged, bytes).unwrap();
+    assert!(bad(1, &["recover", "--format", "dataseries", &damaged, target]).contains("--types"));
+    assert!(good(&["recover", "--types", TINY, &damaged, target]).contains("2 rows in 1 extents, 664 bytes"));
+}
+
+#[test]
+fn files_that_recover_does_not_know() {
+    let target = &target("unknown.ds");
+    let line = bad(1, &["recover", "--format", "filo", TINY, target]);
+    assert!(line.contains("recover is for DataSeries, Jay and bcolz; this is filo (--format dataseries"), "{line}");
+    let nowhere = "../tests/golden/dataseries/none.ds";
+    assert!(bad(1, &["recover", "--types", nowhere, TINY, target]).contains("none.ds: "));
+    let other = "../tests/golden/filo/bin_double.filo";
+    assert!(bad(1, &["recover", "--types", other, TINY, target]).contains("bin_double.filo: "));
+}
