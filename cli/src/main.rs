@@ -12,6 +12,7 @@
 //! | `special` | what a command has to ask of each format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
+//! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `target` | DataSeries to DataSeries, and its `recover`; the file to write |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -44,6 +45,7 @@ mod convert;
 mod csv;
 mod dataseries;
 mod dataseries_facts;
+mod dataseries_tables;
 mod digits;
 mod dump;
 mod failure;

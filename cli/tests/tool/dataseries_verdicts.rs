@@ -1,14 +1,20 @@
 //! DataSeries files that are damaged, or claim more than they should: what each command answers.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pilaster::bytes::{LittleEndian, Scratch};
+use pilaster::dataseries::ExtentType;
+use pilaster::dataseries::write::{Cell, Description, Descriptions, ExtentBuffer, IndexSlot, Writer};
+use pilaster::limits::Limits;
 
 use crate::{bad, good, place, target};
 
 const TINY: &str = "../tests/golden/dataseries/tiny.ds";
 
 /// Writes `TINY` with byte `at` changed to a file called `name`.
-fn changed(place: &std::path::Path, name: &str, at: usize) -> String {
+fn changed(place: &Path, name: &str, at: usize) -> String {
     let mut bytes = fs::read(TINY).unwrap();
     bytes[at] ^= 0xff;
     let path: PathBuf = place.join(name);
@@ -74,4 +80,42 @@ fn files_that_recover_does_not_know() {
     assert!(bad(1, &["recover", "--types", nowhere, TINY, target]).contains("none.ds: "));
     let other = "../tests/golden/filo/bin_double.filo";
     assert!(bad(1, &["recover", "--types", other, TINY, target]).contains("bin_double.filo: "));
+}
+
+/// A file of `count` types that has three extents of each, of one row.
+fn many_types(count: usize) -> Vec<u8> {
+    let xml = |name: &str| format!("<ExtentType name=\"{name}\"><field type=\"bool\" name=\"b\" /></ExtentType>");
+    let names: Vec<String> = (0..count).map(|k| format!("t{k:05}")).collect();
+    let texts: Vec<String> = names.iter().map(|name| xml(name)).collect();
+    let descriptions: Vec<_> =
+        names.iter().zip(&texts).map(|(name, xml)| Description { name, xml: xml.as_bytes() }).collect();
+    let mut slots = vec![IndexSlot::EMPTY; 3 * count];
+    let types = Descriptions::new(&descriptions).unwrap();
+    let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), types, &mut slots);
+    for text in texts.iter().chain(&texts).chain(&texts) {
+        let mut memory = [0; 1024];
+        let ty = ExtentType::parse(text.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+        let mut extent = ExtentBuffer::<LittleEndian, _>::growing(ty).unwrap();
+        let mut row = extent.row().unwrap();
+        row.set(0, Cell::Bool(true)).unwrap();
+        row.end().unwrap();
+        writer.flush_any(&mut extent).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+#[test]
+fn the_time_of_info_is_linear_in_the_number_of_types() {
+    let path = place("types_many").join("many.ds");
+    fs::write(&path, many_types(4000)).unwrap();
+    let path = path.to_str().unwrap();
+    let start = Instant::now();
+    let info = good(&["info", path]);
+    assert_eq!(info.matches("rows      3 in 3 extents, 8 bytes each").count(), 4000);
+    assert!(info.ends_with("b       bool           3           0\n"), "{}", &info[info.len() - 100..]);
+    assert_eq!(good(&["info", "--no-index", path]).matches("\ntable     t").count(), 4000);
+    assert!(good(&["verify", path]).contains("12000 rows in 12000 extents"));
+    assert_eq!(good(&["dump", path]).matches("{\"type_name\": \"t").count(), 4000);
+    // A walk over the file for each type takes minutes here.
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
