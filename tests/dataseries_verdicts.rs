@@ -5,8 +5,9 @@ use std::fs;
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::dataseries::recover::{self, Loss, Recovered, Salvage};
-use pilaster::dataseries::{ExtentType, HEADER_LEN, Order, ReadOptions, Types};
-use pilaster::error::{Error, Kind};
+use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, Order, ReadOptions, Types};
+use pilaster::error::{Error, Kind, What};
+use pilaster::limits::Limits;
 
 const OPTIONS: ReadOptions = ReadOptions::DEFAULT;
 
@@ -118,4 +119,101 @@ fn the_order_of_what_is_left() {
     // Sound types in the other order than the header: the types decide, as they can be read.
     let (little, big) = (golden("tiny"), golden("tiny_be"));
     assert_eq!(recover::order(&[&little[..HEADER_LEN], &big[HEADER_LEN..]].concat()), Some(Order::Big));
+}
+
+/// Rows of the tables, and bytes that all extents unpack to.
+fn cost(file: &AnyFile<'_>) -> (u64, u64) {
+    let (mut rows, mut decoded) = (0, 0);
+    file.headers(|header, name| {
+        rows += if name.starts_with(b"DataSeries: ") { 0 } else { u64::from(header.rows) };
+        let ty = file.types().find(name).unwrap();
+        // The first four bytes of a pool are never stored.
+        decoded += u64::from(header.rows) * ty.record_len() as u64 + u64::from(header.pool) - 4;
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    (rows, decoded)
+}
+
+/// What a limit of exactly the cost says, and one less; the error is about the limit and its value.
+fn bounded(what: What, cost: u64, mut run: impl FnMut(u64) -> Result<(), Error>) {
+    assert_eq!(run(cost), Ok(()));
+    let e = run(cost - 1).unwrap_err();
+    assert_eq!((e.kind(), e.what(), u64::from(e.need())), (Kind::Limit, what, cost - 1));
+}
+
+#[test]
+fn verifying_is_bounded_by_the_limits_of_a_file() {
+    for name in ["many_extents", "large_zlib", "all_types_lz4_be", "tiny"] {
+        let bytes = golden(name);
+        let mut kept = vec![0; 1 << 20];
+        let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+        let (rows, decoded) = cost(&file);
+        let need = usize::try_from(file.need().unwrap()).unwrap() + 8;
+        // One extent at a time, and two.
+        for room in [need, 2 * need] {
+            let mut memory = vec![0; room];
+            let mut verify = |limits| file.with_limits(limits).verify(&mut Scratch::new(&mut memory)).map(|_| ());
+            bounded(What::MAX_FILE_ROWS, rows, |n| verify(Limits { max_file_rows: n, ..Limits::DEFAULT }));
+            bounded(What::MAX_FILE_DECODED, decoded, |n| verify(Limits { max_file_decoded: n, ..Limits::DEFAULT }));
+        }
+    }
+}
+
+#[test]
+fn recovering_is_bounded_by_the_limits_of_a_file() {
+    let sound = golden("many_extents");
+    let mut bytes = sound.clone();
+    let (mut memory, mut kept) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let known: Vec<_> = types(&sound, Order::Little, &mut memory).unwrap().iter().collect();
+    let file = AnyFile::open_sequential(&sound, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
+    let (mut extents, (rows, mut decoded)) = (Vec::new(), cost(&file));
+    file.headers(|header, name| {
+        if name.starts_with(b"DataSeries: ") {
+            let ty = file.types().find(name).unwrap();
+            // Types and index are skipped.
+            decoded -= u64::from(header.rows) * ty.record_len() as u64 + u64::from(header.pool) - 4;
+        } else {
+            extents.push((header.at as usize, header.rows));
+        }
+        Ok::<_, Error>(())
+    })
+    .unwrap();
+    let run = |bytes: &[u8], limits| {
+        let (options, mut memory) = (ReadOptions { limits, ..OPTIONS }, vec![0; 1 << 16]);
+        let mut salvage = Salvage::<LittleEndian>::new(bytes, &known);
+        while let Some(found) = salvage.next(&options, &mut Scratch::new(&mut memory)) {
+            let at = salvage.at();
+            if let Err(e) = found {
+                // A retry with more goes on where it stopped.
+                assert!(salvage.next(&OPTIONS, &mut Scratch::new(&mut memory)).unwrap().is_ok() && salvage.at() > at);
+                return Err(e);
+            }
+        }
+        Ok(())
+    };
+    bounded(What::MAX_FILE_ROWS, rows, |n| run(&bytes, Limits { max_file_rows: n, ..Limits::DEFAULT }));
+    bounded(What::MAX_FILE_DECODED, decoded, |n| run(&bytes, Limits { max_file_decoded: n, ..Limits::DEFAULT }));
+    // Every second extent is damaged where its Adler-32 sees it: not unpacked, and those after them once.
+    let damaged: Vec<_> = extents.iter().step_by(2).collect();
+    let lost: u64 = damaged.iter().map(|(_, rows)| u64::from(*rows)).sum();
+    damaged.iter().for_each(|(at, _)| bytes[at + 20] ^= 1);
+    bounded(What::MAX_FILE_ROWS, rows - lost, |n| run(&bytes, Limits { max_file_rows: n, ..Limits::DEFAULT }));
+    bounded(What::MAX_PROBLEMS, damaged.len() as u64, |n| {
+        run(&bytes, Limits { max_problems: u32::try_from(n).unwrap(), ..Limits::DEFAULT })
+    });
+}
+
+/// 200 extents of 64 MiB of zeros each in 22 KB, whose hashes are wrong: the work is done before they are known.
+#[test]
+fn what_cannot_be_unpacked_counts_too() {
+    let bytes = fs::read("tests/regressions/unpacks_to_13_gb.ds").unwrap();
+    let mut memory = vec![0; 1 << 12];
+    let known: Vec<_> = types(&bytes, Order::Little, &mut memory).unwrap().iter().collect();
+    let mut salvage = Salvage::<LittleEndian>::new(&bytes, &known);
+    let options = ReadOptions { limits: Limits { max_file_decoded: (64 << 20) - 1, ..Limits::DEFAULT }, ..OPTIONS };
+    let e = salvage.next(&options, &mut Scratch::new(&mut [])).unwrap().unwrap_err();
+    assert_eq!((e.kind(), e.what(), salvage.at()), (Kind::Limit, What::MAX_FILE_DECODED, 192));
+    let limits = Limits::DEFAULT.of_file(bytes.len() as u64);
+    assert!(limits.max_file_decoded < 33 * (64 << 20), "32 of the 200 extents");
 }

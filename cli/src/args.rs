@@ -17,6 +17,8 @@ use pilaster::dataseries::{Ordering, Pad};
 use pilaster::filo::Element;
 use pilaster::jay::Layout;
 
+use crate::budget::Budget;
+
 const HINTS: &str = "What a file may not tell about itself";
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
@@ -126,6 +128,8 @@ pub struct Source {
     /// Read what can be read of a damaged or unusual Jay file or bcolz dataset, and print the rest as warnings
     #[arg(long, help_heading = HINTS)]
     pub tolerant: bool,
+    #[command(flatten)]
+    pub budget: Budget,
 }
 
 /// Where the bytes come from.

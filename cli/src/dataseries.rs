@@ -10,13 +10,14 @@ use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
+use crate::budget;
 use crate::dataseries_facts::{facts, modes};
 use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
 use crate::info;
-use crate::open::{Input, part_room};
+use crate::open::{self, Input, part_room};
 use crate::special::Special;
 use crate::walk::batches;
 
@@ -24,7 +25,7 @@ impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         extents(self, input.bytes().len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for (ty, mut table) in Tables::of(self, input.bytes())?.iter() {
+        for (ty, mut table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
             info_type(&ty, &table, out)?;
             info::columns(&mut table, room, out)?;
         }
@@ -32,14 +33,29 @@ impl Special for AnyFile<'_> {
     }
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        tables(&Tables::of(self, input.bytes())?, part_room(file)?, out)?;
+        let room = part_room(file)?;
+        tables(&Tables::of(self, input.bytes(), &input.limits())?, room, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.bytes().len())?, out)
     }
 
+    fn verify(&self, input: &Input, _: &File<'_>) -> Result<(), Failure> {
+        open::verify(&File::DataSeries(self.with_limits(input.limits())))
+    }
+
+    fn explain(&self, e: pilaster::Error) -> Failure {
+        budget::explain(e)
+    }
+
+    fn before_convert(&self, input: &Input) -> Result<(), Failure> {
+        part_room(&File::DataSeries(*self))?;
+        Tables::of(self, input.bytes(), &input.limits())?;
+        Ok(())
+    }
+
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (mut rows, mut extents) = (0u64, 0usize);
-        for (_, table) in Tables::of(self, input.bytes())?.iter() {
+        for (_, table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
             (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
         let (order, size) = (self.order().name(), input.bytes().len());

@@ -3,7 +3,8 @@
 use pilaster::bytes::Scratch;
 use pilaster::column;
 use pilaster::dataseries::{AnyFile, ExtentType, Part, ReadOptions};
-use pilaster::error::Kind;
+use pilaster::error::{Kind, What};
+use pilaster::limits::Limits;
 use pilaster::{Error, Result};
 
 /// Where the extents of each type are.
@@ -22,17 +23,28 @@ struct Place {
 
 impl<'f> Tables<'f> {
     /// Reads the headers of all extents of `file`, whose bytes are `bytes`.
-    pub fn of(file: &AnyFile<'f>, bytes: &'f [u8]) -> Result<Self> {
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if the whole file takes more than `limits`.
+    pub fn of(file: &AnyFile<'f>, bytes: &'f [u8], limits: &Limits) -> Result<Self> {
         let types = file.types();
         let mut all: Vec<Vec<Place>> = Vec::new();
         all.resize_with(types.len(), Vec::new);
+        let (mut rows, mut decoded) = (0u64, 0u64);
         file.headers(|header, name| {
-            match types.place(name).and_then(|k| all.get_mut(k)) {
-                Some(places) => places.push(Place { at: header.at, rows: header.rows }),
-                None if types.find(name).is_none() => return Err(header.unknown_type()),
-                None => {}
+            let ty = types.find(name).ok_or_else(|| header.unknown_type())?;
+            if let Some(places) = types.place(name).and_then(|k| all.get_mut(k)) {
+                places.push(Place { at: header.at, rows: header.rows });
+                rows = rows.saturating_add(header.rows.into());
             }
-            Ok::<_, Error>(())
+            let records = u64::from(header.rows).saturating_mul(ty.record_len() as u64);
+            decoded = decoded.saturating_add(records).saturating_add(header.pool.into());
+            let over = |what, max| Err(Error::needing(Kind::Limit, what, header.at, max));
+            match () {
+                () if rows > limits.max_file_rows => over(What::MAX_FILE_ROWS, limits.max_file_rows),
+                () if decoded > limits.max_file_decoded => over(What::MAX_FILE_DECODED, limits.max_file_decoded),
+                () => Ok(()),
+            }
         })?;
         Ok(Tables { file: *file, bytes, all })
     }

@@ -3,7 +3,7 @@
 //! | module | what it does |
 //! |---|---|
 //! | `args`, `manual` | the command line: its grammar and help; completions and manual pages |
-//! | `failure` | why a command stops |
+//! | `budget`, `failure` | how much a file may cost; why a command stops |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk` | rows of all columns side by side |
@@ -39,6 +39,7 @@
 
 mod args;
 mod bcolz;
+mod budget;
 mod cat;
 mod columns;
 mod convert;

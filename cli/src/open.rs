@@ -65,6 +65,11 @@ impl<'s> Input<'s> {
         }
     }
 
+    /// How much the file may cost.
+    pub fn limits(&self) -> Limits {
+        self.source.budget.limits(self.bytes().len() as u64)
+    }
+
     pub fn dataset(&self) -> Option<&Dataset> {
         match &self.content {
             Content::Bytes(_) => None,
@@ -124,6 +129,7 @@ impl<'s> Input<'s> {
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
             (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
+            (limited(source, *format), LIMITED, format),
         ] {
             if given && self.dataset().is_none() {
                 return usage(format!("{option}; {path} is {of}"));
@@ -140,10 +146,20 @@ impl<'s> Input<'s> {
     }
 }
 
+const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are for DataSeries files";
+
+/// Returns whether limits are given that nothing would look at.
+fn limited(source: &Source, format: Format) -> bool {
+    source.budget.is_given() && format != Format::DataSeries
+}
+
 /// Opens a dataset. With tolerance, prints what cannot be read on standard error.
 fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
+    }
+    if source.budget.is_given() {
+        return Err(Failure::Usage(format!("{LIMITED}; {} is bcolz", source.path)));
     }
     if source.dtype.is_some() {
         return Err(Failure::Usage(format!("--dtype is for single chunks; {} says what it holds", source.path)));

@@ -12,14 +12,17 @@ use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, INDEX_TYPE, Order, R
 use pilaster::error::Kind;
 
 use crate::args::{Convert, Recover};
+use crate::budget;
 use crate::failure::Failure;
 use crate::open::Input;
 use crate::progress::Progress;
+use crate::special::Special as _;
 use crate::target::Target;
 
 /// `convert`: the same rows, stored in another way.
 pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let compress = compress(how)?;
+    file.before_convert(input)?;
     let size = input.bytes().len() as u64;
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
@@ -94,12 +97,13 @@ fn salvage<E: Endian>(
     let mut progress = Progress::bytes(input.bytes().len() as u64);
     let (mut whole, mut losses) = (Vec::new(), Vec::new());
     let mut memory = Memory::default();
+    let options = ReadOptions { limits: input.limits(), ..ReadOptions::DEFAULT };
     loop {
-        match salvage.next(&ReadOptions::DEFAULT, &mut memory.scratch()) {
+        match salvage.next(&options, &mut memory.scratch()) {
             None => break,
             Some(Ok(Recovered::Extent(extent))) => whole.push(extent),
             Some(Ok(Recovered::Lost(loss))) => losses.push(loss),
-            Some(Err(e)) => memory.grow(e)?,
+            Some(Err(e)) => memory.grow(e).map_err(budget::explain)?,
         }
         progress.at(salvage.at());
     }

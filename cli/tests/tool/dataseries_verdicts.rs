@@ -9,7 +9,7 @@ use pilaster::dataseries::ExtentType;
 use pilaster::dataseries::write::{Cell, Description, Descriptions, ExtentBuffer, IndexSlot, Writer};
 use pilaster::limits::Limits;
 
-use crate::{bad, good, place, target};
+use crate::{bad, good, place, run, target};
 
 const TINY: &str = "../tests/golden/dataseries/tiny.ds";
 
@@ -118,4 +118,39 @@ fn the_time_of_info_is_linear_in_the_number_of_types() {
     assert_eq!(good(&["dump", path]).matches("{\"type_name\": \"t").count(), 4000);
     // A walk over the file for each type takes minutes here.
     assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[test]
+fn the_cost_of_a_file_is_bounded() {
+    let target = &target("cost.ds");
+    let bomb = "../tests/regressions/unpacks_to_13_gb.ds";
+    let sound = "../tests/golden/dataseries/many_extents.ds";
+    let calls: [&[&str]; 4] = [&["info"], &["dump"], &["verify"], &["convert"]];
+    for call in calls {
+        let to: &[&str] = if call[0] == "convert" { &[target] } else { &[] };
+        for (option, limit) in [("--max-rows", "max_file_rows"), ("--max-decoded", "max_file_decoded")] {
+            let output = run(&[call, &[option, "9", sound], to].concat());
+            let line = str::from_utf8(&output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{line}");
+            let end = format!(" ({option} raises it)\n");
+            assert!(line.contains(&format!("limit {limit} of 9 reached")) && line.ends_with(&end), "{call:?}: {line}");
+            good(&[call, &[option, "100000", sound], to].concat());
+        }
+    }
+    fs::remove_file(target).unwrap();
+    let line = bad(1, &["recover", "--max-decoded", "1000000", bomb, target]);
+    assert!(
+        line.ends_with("limit max_file_decoded of 1000000 reached at offset 192 (--max-decoded raises it)"),
+        "{line}"
+    );
+    let damaged = "../tests/golden/dataseries/damaged/payload_flip.ds";
+    let line = bad(1, &["recover", "--max-problems", "0", damaged, target]);
+    assert!(line.ends_with("limit max_problems of 0 reached at offset 340 (--max-problems raises it)"), "{line}");
+    let line = bad(1, &["recover", "--max-rows", "1", damaged, target]);
+    assert!(line.contains("limit max_file_rows of 1 reached"), "{line}");
+    assert!(!Path::new(target).exists(), "nothing is written");
+    let filo = "../tests/golden/filo/bin_double.filo";
+    assert!(bad(2, &["verify", "--max-rows", "1", "--type", "double", filo]).contains("--max-rows, --max-decoded"));
+    let dataset = "../tests/golden/bcolz/attrs";
+    assert!(bad(2, &["verify", "--max-decoded", "1", dataset]).contains("--max-rows, --max-decoded"));
 }
