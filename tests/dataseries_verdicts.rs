@@ -4,6 +4,7 @@
 use std::fs;
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use pilaster::column::{Column, Part as _, Table as _};
 use pilaster::dataseries::recover::{self, Loss, Recovered, Salvage};
 use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, Order, ReadOptions, Types};
 use pilaster::error::{Error, Kind, What};
@@ -216,4 +217,51 @@ fn what_cannot_be_unpacked_counts_too() {
     assert_eq!((e.kind(), e.what(), salvage.at()), (Kind::Limit, What::MAX_FILE_DECODED, 192));
     let limits = Limits::DEFAULT.of_file(bytes.len() as u64);
     assert!(limits.max_file_decoded < 33 * (64 << 20), "32 of the 200 extents");
+}
+
+/// Reads every row of a column alone, in a batch of its own, and in a batch of all. Returns how many rows are refused.
+fn refused<C: Column>(column: &C, get: impl Fn(u64) -> Result<(), Error>) -> usize {
+    let mut memory = vec![0; usize::try_from(column.need(0..column.rows()).unwrap()).unwrap() + 64];
+    let mut refused = 0;
+    for row in 0..column.rows() {
+        let batch =
+            column.read(row..row + 1, &mut Scratch::new(&mut memory)).and_then(|batch| batch.value(0).map(|_| ()));
+        assert_eq!(get(row), batch, "row {row}");
+        refused += usize::from(batch.is_err());
+    }
+    let all = column.read(0..column.rows(), &mut Scratch::new(&mut memory));
+    assert_eq!(all.is_err(), refused > 0, "{all:?}");
+    refused
+}
+
+#[test]
+fn a_row_is_refused_alone_and_in_a_batch() {
+    let bytes = fs::read("tests/regressions/batch_is_an_error.ds").unwrap();
+    let options = ReadOptions { verify: false, ..OPTIONS };
+    let (mut kept, mut memory) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let file = AnyFile::open_sequential(&bytes, &options, &mut Scratch::new(&mut kept)).unwrap();
+    let mut count = 0;
+    for ty in file.types().iter() {
+        let mut table = file.table(ty.name()).unwrap();
+        while let Ok(Some(part)) = table.next_part(&mut Scratch::new(&mut memory)) {
+            for k in 0..part.width() {
+                let column = part.column(k).unwrap();
+                count += refused(&column, |row| column.get(row).map(|_| ()));
+            }
+        }
+    }
+    assert!(count > 0);
+    assert!(file.verify(&mut Scratch::new(&mut memory)).is_err(), "so it is by verify");
+}
+
+#[test]
+#[cfg(feature = "filo")]
+fn a_row_of_a_vector_is_refused_alone_and_in_a_batch() {
+    use pilaster::filo::{Element, Vector};
+
+    let bytes = fs::read("tests/regressions/batch_is_an_error.filo").unwrap();
+    let vector = Vector::open(&bytes, Element::String).unwrap();
+    let column = vector.column(0).unwrap();
+    assert!(refused(&column, |row| vector.get(row).map(|_| ())) > 0);
+    assert!(vector.verify().is_err(), "so it is by verify");
 }
