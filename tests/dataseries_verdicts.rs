@@ -43,7 +43,7 @@ fn in_order<'b>(order: Order, bytes: &'b [u8], types: &[ExtentType<'_>]) -> (u64
     }
 }
 
-/// What comes of a change of any byte of a range, for changes of one bit, the sign, and all bits.
+/// The outcome of a change of any byte of a range, for changes of one bit, the sign, and all bits.
 const OUTCOMES: [(std::ops::Range<usize>, &str, Outcome); 12] = [
     (0..40, "file header", Outcome::Saved),
     (40..44, "stored size of the records", Outcome::Types),
@@ -63,7 +63,7 @@ const OUTCOMES: [(std::ops::Range<usize>, &str, Outcome); 12] = [
 enum Outcome {
     /// The file itself tells its order and its types, and all rows are saved.
     Saved,
-    /// The header tells the order. The types are refused; with those of another file all rows are saved, and the type
+    /// The header tells the order. The types are refused; with the types of another file all rows are saved, and the type
     /// extent is lost.
     Types,
 }
@@ -186,7 +186,7 @@ fn recovering_is_bounded_by_the_limits_of_a_file() {
         while let Some(found) = salvage.next(&options, &mut Scratch::new(&mut memory)) {
             let at = salvage.at();
             if let Err(e) = found {
-                // A retry with more goes on where it stopped.
+                // A retry with larger limits resumes where it stopped.
                 assert!(salvage.next(&OPTIONS, &mut Scratch::new(&mut memory)).unwrap().is_ok() && salvage.at() > at);
                 return Err(e);
             }

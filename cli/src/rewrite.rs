@@ -41,7 +41,7 @@ pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
     }
 }
 
-/// `recover`: what is whole, into a clean file.
+/// `recover`: writes the intact extents to a new file.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     if input.format != Format::DataSeries {
         let why = format!("recover is for DataSeries, Jay and bcolz; this is {}", input.format);

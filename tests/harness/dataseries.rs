@@ -90,7 +90,7 @@ pub fn walk(part: &Part<'_>, sound: bool) -> u64 {
     digest
 }
 
-/// Reads every row of a part whose file is sound: alone and in batches, to the same value.
+/// Reads every row of a part whose file is valid: alone and in batches, to the same value.
 pub fn every_row(part: &Part<'_>) {
     for k in 0..part.width() {
         let column = part.column(k).expect("a column within the width");

@@ -94,7 +94,7 @@ fn read<E: Endian>(extent: &Extent<'_, E>, verify: bool, mut each: impl FnMut(us
     assert_eq!(all.next(), None);
 }
 
-/// The same row by the columns.
+/// Returns the row as the columns have it.
 fn by_columns<'s>(part: &Part<'s>, row: u64) -> pilaster::Result<Chunk<'s>> {
     let cell = |k| part.column(k).and_then(|column| column.get(row)).map(|cell| cell.expect("no field is nullable"));
     match (cell(0)?, cell(1)?, cell(2)?, cell(3)?, cell(4)?) {

@@ -62,7 +62,7 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
         assert!(report.contains("2 rows in 1 extents, 664 bytes; lost 336 bytes in 1 places\n"), "byte {at}: {report}");
         assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
     }
-    // Header and types are lost: the order is that of the other file.
+    // Header and types are lost: the other file tells the order, too.
     let damaged = changed(&place, "damaged.ds", 40);
     let mut bytes = fs::read(&damaged).unwrap();
     bytes[..40].fill(0x55);
