@@ -1,19 +1,20 @@
 //! `pilaster`: reads, verifies, converts and recovers columnar files from the command line.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
 //! | `args`, `manual` | the command line: its grammar and help; completions and manual pages |
-//! | `budget`, `failure` | how much a file may cost; why a command stops |
+//! | `budget`, `failure` | how much a file may cost; errors and exit status |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk` | rows of all columns side by side |
-//! | `digits`, `csv`, `json` | a value and a row as text |
+//! | `walk`, `filter` | row by row over all columns; conditions on rows |
+//! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
+//! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
-//! | `special` | what a command has to ask of each format |
-//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
+//! | `special` | the trait for everything that is specific to a format |
+//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
-//! | `rewrite`, `target` | DataSeries to DataSeries, and its `recover`; the file to write |
+//! | `rewrite`, `target` | DataSeries to DataSeries, and `recover` for it; the file to write |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
 //! 2 (the call is bad), and prints one line that says what is wrong.
@@ -49,8 +50,11 @@ mod dataseries_facts;
 mod dataseries_tables;
 mod digits;
 mod dump;
+mod escape;
 mod failure;
 mod filo;
+mod filter;
+mod grid;
 mod info;
 mod jay;
 mod jay_layout;
@@ -63,11 +67,12 @@ mod rewrite;
 mod sample;
 mod special;
 mod target;
+mod time;
 mod type_name;
 mod vortex;
 mod walk;
 
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal as _, Write};
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -75,6 +80,7 @@ use pilaster::any::{File, Format};
 use pilaster::column::Memory;
 
 use args::{Cli, Command, Recover, Source};
+use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
 use special::Special;
@@ -87,9 +93,11 @@ fn main() -> ExitCode {
         Err(e) => return end(Err(Failure::Usage(args::one_line(&e))), "-"),
     };
     let name = source(&command).map_or_else(|| "-".to_owned(), |source| source.path.to_string());
-    // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
+    // Locked once and buffered. Flushed here, so that a broken pipe is an error and not lost on drop.
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
-    let done = run(&command, &mut out);
+    // Rows go to a program as they are, but not to a terminal.
+    let raw = matches!(command, Command::Cat(_) | Command::Head(_) | Command::Dump(_)) && !io::stdout().is_terminal();
+    let done = if raw { run(&command, &mut out) } else { run(&command, &mut Shown::new(&mut out)) };
     let flushed = out.flush().map_err(Failure::Output);
     end(done.and(flushed), &name)
 }
@@ -137,7 +145,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     })
 }
 
-/// Returns what is particular to the format of `file`.
+/// Returns the implementation for the format of `file`.
 fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
     match file {
         File::Filo(vector) => vector,
@@ -149,7 +157,7 @@ fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
     }
 }
 
-/// A file of the format that it has already is packed anew, extent by extent, if the format is DataSeries.
+/// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     match (file, convert::target(input.format, how)) {
         (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, how, out),
@@ -160,7 +168,7 @@ fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Wr
     }
 }
 
-/// A damaged file need not open.
+/// The input may be so damaged that it cannot be opened.
 fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let only = || {
         let why = format!("--types and --order are for DataSeries files; {} is {}", input.path, input.format);

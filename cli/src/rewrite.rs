@@ -1,4 +1,4 @@
-//! `recover` and `convert`: DataSeries files out.
+//! `recover` and `convert` from DataSeries to DataSeries.
 
 use std::fs;
 use std::io::Write;
@@ -19,7 +19,7 @@ use crate::progress::Progress;
 use crate::special::Special as _;
 use crate::target::Target;
 
-/// `convert`: the same rows, stored in another way.
+/// `convert`: copies the rows extent by extent with other options.
 pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let compress = compress(how)?;
     file.before_convert(input)?;
@@ -32,7 +32,7 @@ pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn W
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
 }
 
-/// What the options say of compression.
+/// Returns the compression that the options select.
 pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
     match &how.dataseries.compress {
         Some(modes) => Smallest::of(modes, how.dataseries.level)
@@ -56,14 +56,15 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
         Some(like) => (like.as_slice(), recover::order(like)),
         None => (input.bytes(), how.order.or(found)),
     };
+    // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
     while let Err(e) = types(pattern, order, &mut memory.scratch()) {
         if e.kind() != Kind::NoRoom {
             return Err(match &how.types {
                 Some(path) => Failure::of_file(path, e),
                 None => {
-                    let hint = "--types names a sound file with the same types";
-                    Failure::Input(format!("{e}: without its types nothing can be read ({hint})"))
+                    let hint = "--types takes them from an intact file";
+                    Failure::Input(format!("{e}: no rows can be read without the types ({hint})"))
                 }
             });
         }

@@ -56,7 +56,7 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
     for at in [40, 43, 56, 60, 64, 66, 70, 100, 300, 370] {
         let damaged = changed(&place, "damaged.ds", at);
         let line = bad(1, &["recover", &damaged, target]);
-        assert!(line.contains("(--types names a sound file with the same types)"), "byte {at}: {line}");
+        assert!(line.contains("(--types takes them from an intact file)"), "byte {at}: {line}");
         let report = good(&["recover", "--types", TINY, &damaged, target]);
         assert!(report.starts_with("lost: 336 bytes at 40"), "byte {at}: {report}");
         assert!(report.contains("2 rows in 1 extents, 664 bytes; lost 336 bytes in 1 places\n"), "byte {at}: {report}");

@@ -16,7 +16,7 @@ fn goldens() -> Vec<common::Golden> {
     all.filter(|golden| !golden.name.contains("damaged") && !golden.name.contains("varcount")).collect()
 }
 
-/// What a call of `convert` changes.
+/// Options of `convert` that change the storage.
 const WAYS: [&[&str]; 4] = [
     &["--compress", "none"],
     &["--order", "big", "--compress", "lzf,lz4,snappy"],
@@ -29,10 +29,10 @@ fn converted_files_hold_the_same_rows() {
     let place = place("convert");
     let target = place.join("out.ds");
     let target = target.to_str().unwrap();
-    // Each golden in one way, all ways over all goldens in turn: each process takes its time.
+    // Each golden with one entry of `WAYS`, in turn, to limit the number of processes.
     for (golden, way) in goldens().iter().zip(WAYS.iter().cycle()) {
         let path = golden.path.to_str().unwrap();
-        // Scaled values that were rounded differ by what a second rounding makes of them.
+        // Scaled values that were rounded change when they are rounded again.
         if golden.name.contains("lossy") {
             continue;
         }
@@ -124,7 +124,7 @@ fn a_target_that_cannot_be_is_an_error() {
     assert_eq!(fs::read_dir(place).unwrap().count(), 0, "no half of a file is left");
     let filo = "../tests/golden/filo/bin_double.filo";
     let why = bad(2, &["convert", "--to", "vortex", "--type", "double", filo, target.to_str().unwrap()]);
-    assert!(why.contains("vortex cannot be written so far"), "{why}");
+    assert!(why.contains("vortex cannot be written yet"), "{why}");
     good(&["convert", "--type", "double", filo, target.to_str().unwrap()]);
     assert!(good(&["verify", target.to_str().unwrap()]).contains(": ok, "));
 }
