@@ -1,5 +1,5 @@
 //! The fuzz bodies. `cargo test` and the targets under `fuzz/` run the same functions: a target is
-//! three lines, and a test fails if one is missing (`tests/fuzz_targets.rs`).
+//! three lines, and a test fails if one is missing (`tests/suite/fuzz_targets.rs`).
 //!
 //! A body is `pub fn run(data: &[u8])` in a file of its own. It parses, then walks everything that
 //! the interface offers, and asserts what must hold whatever the bytes are. It allocates nothing, so
