@@ -77,7 +77,7 @@ macro_rules! targets {
     ($($name:ident)*) => { &[$((stringify!($name), $name::run)),*] };
 }
 
-/// Every body under the name of its module, which is also that of its fuzz target.
+/// Every body under the name of its module and fuzz target.
 pub const TARGETS: &[(&str, Body)] = targets! {
     bytes codec_lz4 codec_lzf codec_snappy codec_lzo codec_zlib codec_bzip2 codec_roundtrip codec_host codec_blosclz
     codec_zstd codec_shuffle flat filo_vector filo_dirty filo_roundtrip filo_append filo_damage dataseries_header

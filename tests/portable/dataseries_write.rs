@@ -1,5 +1,5 @@
-//! DataSeries files that we write are those of the original, byte for byte, wherever the text fixes the
-//! bytes; and every extent that we pack hashes as the original's does.
+//! DataSeries files that we write equal the files of the original byte for byte, wherever the format fixes the
+//! bytes; and every extent that we pack has the hash of the original's.
 
 use pilaster::Error;
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
@@ -35,8 +35,8 @@ fn rewrite<E: Endian, F: Endian>(bytes: &[u8]) -> Result<Vec<u8>, Error> {
     Ok(writer.finish().unwrap())
 }
 
-/// The same file with the mode 0 for every part that is empty, where the original leaves what happened to
-/// be in memory (section 4). All check values above are made anew.
+/// Returns the file with mode 0 for every empty part, where the original leaves uninitialised memory (section 4), and
+/// with new check values.
 fn with_tidy_modes<E: Endian>(bytes: &[u8]) -> Vec<u8> {
     use zerocopy::byteorder::U32;
     let word = |bytes: &[u8], at: usize| U32::<E>::from_bytes(bytes[at..at + 4].try_into().unwrap()).get();

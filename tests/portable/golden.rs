@@ -126,7 +126,7 @@ fn data_series(golden: &Golden) -> Result<(), String> {
         let tables = Some(tables).filter(|tables| tables.is_array());
         let read = dataseries::read(&bytes, way, tables, &expected["facts"]);
         match verdict {
-            // Without checks the original follows a cell out of its pool (section 3.5); nobody else should.
+            // Without checks the original follows a cell out of its pool (section 3.5); this crate must not.
             Some("accept") if way == Way::Unchecked && OUTSIDE.contains(&golden.name.as_str()) => {
                 let why = read.err().ok_or("a cell outside of the pool is followed")?;
                 assert!(why.starts_with("dataseries string cell"), "{why}");

@@ -21,7 +21,7 @@ fn rewritten(file: File<'_>, options: &WriteOptions) -> Result<Vec<u8>, WriteErr
     builder.finish()
 }
 
-/// Every golden written anew: values, types, counts, keys and statistics are the same.
+/// Every golden is read and written again: values, types, counts, keys and statistics are the same.
 #[test]
 fn goldens_come_back() {
     let mut count = 0;
@@ -42,7 +42,7 @@ fn goldens_come_back() {
             assert!(written.len().is_multiple_of(8));
             let after = open(&written);
             after.verify(&mut Scratch::new(&mut [0; 1 << 14])).unwrap_or_else(|e| panic!("{}: {e}", golden.name));
-            // Of a table without columns nobody has seen the rows.
+            // The number of rows of a table without columns is lost.
             let rows = if before.width() == 0 { 0 } else { before.rows() };
             assert_eq!((after.rows(), after.width(), after.meta().keys()), (rows, before.width(), keys));
             for k in 0..before.width() {
@@ -79,7 +79,7 @@ fn the_second_writing_changes_nothing() {
     }
 }
 
-/// Our writer puts the same bytes in front of the metadata as the original.
+/// Our writer writes the same bytes before the metadata as the original.
 #[test]
 fn the_data_section_is_that_of_the_original() {
     for name in ["int32_n1025", "float64_n1025", "str32_n1025", "alltypes_n5", "arr_int32", "arr_str", "keyed_2"] {

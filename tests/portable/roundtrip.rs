@@ -240,7 +240,7 @@ fn ranges_beyond_63_bits_survive() {
 
 #[test]
 fn long_utf8_vectors_change_to_long_words() {
-    // The packed word ends at an offset of 1 MiB; the last rows lie behind it.
+    // The packed word ends at an offset of 1 MiB; the last rows are after it.
     let strings: Vec<Vec<u8>> =
         (0..700).map(|i| vec![i as u8; 1600 + i % 3]).chain([vec![], b"end".to_vec()]).collect();
     let n = strings.len();
@@ -273,7 +273,7 @@ fn the_form_of_the_rows_does_not_matter() {
         let len = encode(encoding, &rows, &mut chunk, &mut Scratch::new(&mut memory)).unwrap();
         chunk[..len].to_vec()
     };
-    // The same strings as slices, by offsets and by spans.
+    // Equal strings as slices, by offsets and by spans.
     let data = b"onetwoonethree";
     let slices: Vec<&[u8]> = [0..3, 3..6, 6..9, 9..14, 9..9].map(|range| &data[range]).to_vec();
     let spans = [(0, 3), (3, 3), (0, 3), (9, 5), (2, 0)].map(|(at, len)| Span { at, len });
@@ -286,7 +286,7 @@ fn the_form_of_the_rows_does_not_matter() {
         let chunks = forms.map(|strings| write(encoding, Rows::all(Plain::Utf8(strings))));
         assert!(chunks[0] == chunks[1] && chunks[0] == chunks[2], "{encoding}");
     }
-    // The same validity and booleans from any bit of a byte on.
+    // Equal validity and booleans, starting at any bit of a byte.
     let pattern: Vec<bool> = (0..150).map(|i| i * i % 7 != 2).collect();
     let values: Vec<i64> = (0..150).collect();
     let shifted = (0..70).map(|first| {

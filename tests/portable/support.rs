@@ -40,7 +40,7 @@ impl Values {
     }
 }
 
-/// Whether a golden of Filo has the header word of a release before 0.3.3; that of a constant has not changed.
+/// Whether a golden of Filo has the header word of a release before 0.3.3; constants have the same word in all releases.
 pub fn has_old_header(name: &str) -> bool {
     name.starts_with("legacy") && name != "legacy032_int_const"
 }
@@ -193,7 +193,7 @@ impl Owned {
         Ok(Owned { values, valid: rows.iter().map(Option::is_some).collect() })
     }
 
-    /// The rows of a golden, out of its expectation; those of a long column through our reader.
+    /// The rows of a golden, from its expectation; rows of a long column come from our reader.
     pub fn of_golden(expected: &serde_json::Value, chunk: &[u8]) -> Owned {
         let element: Element = expected["facts"]["element_type"].as_str().unwrap().parse().unwrap();
         Owned::expected(expected).unwrap_or_else(|| Owned::read(chunk, element).unwrap())
@@ -258,7 +258,7 @@ pub fn patterns(n: usize) -> Vec<Vec<bool>> {
         by(&|i| i + 1 != n),
         by(&|i| i == n / 2),
     ];
-    // Edges are those of words: many rows have no others.
+    // The edges are at word boundaries: more rows have no others.
     all.truncate(if n > 200 { 3 } else { 7 });
     all.dedup();
     all

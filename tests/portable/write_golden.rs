@@ -42,22 +42,22 @@ const DIFFERENT: &[(Reason, &[&str])] = &[
 /// Why the bytes of a golden differ from ours.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Reason {
-    /// The original's builder works back to front, so that the padding before the table depends on
-    /// what lies behind it.
+    /// The original's builder works back to front, so that the padding before the table depends on the bytes
+    /// after it.
     PaddingInFront,
-    /// For the same reason there is padding inside the table, behind the 8-byte base.
+    /// For the same reason there is padding inside the table, after the 8-byte base.
     PaddingInTable,
     /// Base 0, or the two fields of a zone vector that is not there, take no place in the table.
     FieldLeftOut,
     /// Mask words or gaps of a vector that was written without compaction.
     SpareRoom,
-    /// Words that say less than they could, left behind by the original's compaction.
+    /// Words that say less than they could, left by the original's compaction.
     LongWords,
-    /// Header words of releases before 0.3.3; everything behind them is the same.
+    /// Header words of releases before 0.3.3; all bytes after them are the same.
     OldHeader,
 }
 
-/// The entries of a DictString chunk behind the first, in their order.
+/// The entries of a DictString chunk after the first, in their order.
 fn dictionary(chunk: &[u8]) -> Vec<&[u8]> {
     let f = &chunk[4..];
     let u32_at = |at: usize| u32::from_le_bytes(f[at..at + 4].try_into().unwrap()) as usize;

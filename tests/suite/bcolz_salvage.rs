@@ -88,7 +88,7 @@ fn a_missing_chunk() {
     }
 }
 
-/// Of a chunk that is cut, what lies in front of the cut; of one with a wrong byte, the blocks around it.
+/// A cut chunk yields the rows before the cut; a chunk with a wrong byte yields the blocks around it.
 #[test]
 fn cut_and_changed_chunks() {
     for (name, params) in [
@@ -150,7 +150,7 @@ fn columns_that_are_short_or_have_no_metadata() {
     assert!(Dataset::open_tolerant(&dir, |_| ()).is_err());
 }
 
-/// Lists and objects, of which one is lost.
+/// Lists and objects; one column is lost.
 #[test]
 fn lists_and_objects() {
     let dir = place("lists");

@@ -266,7 +266,7 @@ fn a_crash_at_every_operation_leaves_the_old_dataset() {
         }
     }
     assert!(operations > 20);
-    // Rows appended, of every count that ends before, in and behind a chunk: the old ones, or all; and again.
+    // Rows appended that end before, in and after a chunk: the dataset has the old rows, or all; and again.
     for count in [1, 3] {
         let mut old = true;
         for crash in 0.. {
@@ -278,7 +278,7 @@ fn a_crash_at_every_operation_leaves_the_old_dataset() {
             old &= rows == 5;
             assert!(holds(&dir, rows), "{count} rows, operation {crash}");
             Dataset::open(&dir).unwrap().verify().unwrap();
-            // What comes next is not disturbed, and can crash as well.
+            // The next append works, and can crash as well.
             for again in [crash / 2, usize::MAX] {
                 let left = Rc::new(Cell::new(again));
                 let next = Writer::append(Crash { left }, &dir).and_then(|writer| more(writer, rows, 2));

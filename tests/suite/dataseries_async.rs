@@ -35,7 +35,7 @@ fn reading(n: i64) -> Reading<'static> {
 struct Uart {
     bytes: Vec<u8>,
     busy: bool,
-    /// Fails when it has so many bytes.
+    /// Writing fails once there are this many bytes.
     end: Option<usize>,
 }
 
@@ -63,7 +63,7 @@ impl Write for Uart {
     }
 }
 
-/// Polls until it is ready; gives back how often that was not at once.
+/// Polls until it is ready; also returns how often it was pending.
 fn block_on<T>(future: impl Future<Output = T>) -> (T, u32) {
     let (mut future, mut waits) = (pin!(future), 0);
     loop {

@@ -1,5 +1,5 @@
-//! A logger's file, cut at every byte and hit at every byte: what was written whole is read, the log goes
-//! on, and a recovered file is sound.
+//! A logger's file, cut at every byte and changed at every byte: complete extents are read, the log
+//! resumes, and a recovered file is valid.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::{Column as _, Part as _, Table as _, Values};
@@ -48,7 +48,7 @@ fn fill<E: Endian>(log: &mut Writer<'_, E, Vec<u8>>, from: i64, ends: &mut Vec<(
     }
 }
 
-/// The file, and behind which offset how many rows are whole.
+/// The file, and offsets with the number of complete rows before each.
 fn log<E: Endian>() -> (Vec<u8>, Vec<(u64, i64)>) {
     let mut slots = [IndexSlot::EMPTY; 16];
     let mut log = Writer::<E, _>::new(Vec::new(), TYPES, &mut slots);
@@ -119,7 +119,7 @@ fn cut_at_every_byte<E: Endian>() {
         if len > at as usize + 28 {
             continue;
         }
-        // Erased flash behind a whole extent is the end of the log, not damage.
+        // Erased flash after a complete extent is the end of the log, not damage.
         let (rows, end) = sequential::<E>(&[&file[..at as usize], &[0xff; 64]].concat());
         if at > 0 {
             assert_eq!((rows, end), (times(whole), Some(End::Erased { at })));
@@ -137,7 +137,7 @@ fn big() {
     cut_at_every_byte::<BigEndian>();
 }
 
-/// Rows of what is whole in `bytes`, the bytes that are lost, and the recovered file.
+/// The number of intact rows in `bytes`, the number of lost bytes, and the recovered file.
 fn recovered<E: Endian>(bytes: &[u8]) -> (u64, u64, Vec<u8>) {
     let mut memory = vec![0; 1 << 14];
     let (types, rows) = memory.split_at_mut(1 << 13);
@@ -170,7 +170,7 @@ fn hit_at_every_byte<E: Endian>() {
     for at in 0..file.len() {
         let mut hit = file.clone();
         hit[at] ^= 0x10;
-        // The extent that was hit; before and behind the data extents there is none.
+        // The changed data extent, if the byte is in one.
         let group = ends.windows(2).find(|pair| (pair[0].0..pair[1].0).contains(&(at as u64)));
         let gone = group.map_or(0, |pair| pair[1].1 - pair[0].1);
         let (whole, _, clean) = recovered::<E>(&hit);

@@ -57,7 +57,7 @@ fn a_row_alone_is_what_it_is_in_a_batch() {
     assert!(rows > 10_000, "{rows}");
 }
 
-/// Two extents at once: the same rows, or the same errors, as one after the other.
+/// Two extents at once yield the same rows, or the same errors, as each alone.
 #[test]
 fn two_at_once_are_what_each_is_alone() {
     let (mut pairs, mut bad) = (0, 0);
@@ -107,7 +107,7 @@ fn rows_are_skipped_by_whole_extents() {
         (data.iter().map(|e| u64::from(e.header().rows)).collect::<Vec<_>>(), data[0].header().fixed_span().at)
     };
     assert!(counts.len() > 2);
-    // What is skipped is not unpacked: damage in it is not met.
+    // A skipped extent is not unpacked, so its damage is not found.
     bytes[damage as usize + 9] ^= 1;
     let mut kept = vec![0; 1 << 20];
     let file = AnyFile::open(&bytes, &OPTIONS, &mut Scratch::new(&mut kept)).unwrap();
@@ -214,7 +214,7 @@ fn what_follows_the_last_extent_is_told() {
         let flash = [logged, &vec![0xff; erased]].concat();
         assert_eq!(from_front(&flash), (all[..all.len() - 1].to_vec(), Some(End::Erased { at: last.at }), None));
     }
-    // A trailer that is cut or damaged is none.
+    // A cut or damaged trailer is not a trailer.
     for cut in [5, 27] {
         assert_eq!(from_front(&whole[..at as usize + cut]).2, Some(Kind::Truncated));
     }

@@ -174,7 +174,7 @@ fn limits_hold() {
     assert_eq!(e.kind(), Kind::NoRoom);
 }
 
-/// As many names as a document of a megabyte holds are compared in no time; pair by pair it would be
+/// The names of a document of a megabyte are compared in no time; pair by pair it would be
 /// half a billion times.
 #[test]
 fn many_fields_take_no_square_of_time() {

@@ -24,7 +24,7 @@ impl Random {
     }
 }
 
-/// So many rounds, each with its own numbers.
+/// `most` rounds, or `PILASTER_ROUNDS`, each with its own numbers.
 fn rounds(most: u64) -> impl Iterator<Item = Random> {
     let rounds = env::var("PILASTER_ROUNDS").map_or(most, |n| n.parse().expect("a number"));
     (1..=rounds).map(|round| Random(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)))

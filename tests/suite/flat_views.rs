@@ -19,7 +19,7 @@ struct Found {
     bytes: Vec<u8>,
 }
 
-/// Filo section 2: the header word says which table the payload behind it is.
+/// Filo section 2: the header word determines the table of the payload after it.
 fn filo() -> Vec<Found> {
     let root = |word: &[u8]| match word {
         [0x02 | 0x04, 0x00] => Some("filo SimplePrimitiveVector"),
@@ -37,7 +37,7 @@ fn filo() -> Vec<Found> {
     common::sound("filo", "filo").into_iter().filter_map(found).collect()
 }
 
-/// Jay section 1: the length of the meta section stands in front of the last eight bytes.
+/// Jay section 1: the length of the meta section is before the last eight bytes.
 fn jay() -> Vec<Found> {
     let found = |golden: Golden| {
         let file = golden.bytes();

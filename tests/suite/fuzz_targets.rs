@@ -158,8 +158,8 @@ fn what_fuzzing_found_stays_mended() {
     }
 }
 
-/// Found by fuzzing, where checksums are not looked at: verifying stops at the first extent that wants too
-/// much memory, whatever is wrong behind it.
+/// Found by fuzzing, where checksums are not compared: verifying stops at the first extent that requires too
+/// much memory, whatever is wrong after it.
 #[test]
 fn too_large_an_extent_before_one_that_is_wrong() {
     let path = root().join("tests/golden/dataseries/all_types_bz2_be.ds");

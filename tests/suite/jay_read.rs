@@ -108,7 +108,7 @@ fn refusal_of(bytes: &[u8]) -> Option<(Kind, What)> {
     Some((e.kind(), e.what()))
 }
 
-/// Null counts and statistics that are not those of the data.
+/// Null counts and statistics that contradict the data.
 #[test]
 fn counts_that_lie() {
     let data = [1, 2, 0x80, 4, 5, 6, 7, 8];

@@ -109,7 +109,7 @@ fn violations(module: &str, used: &BTreeSet<String>) -> Vec<String> {
     why
 }
 
-/// The first names behind every `crate::` of a source text, comments left out.
+/// The first names after every `crate::` of a source text, without comments.
 fn used(source: &str) -> BTreeSet<String> {
     let code: String = source.lines().map(|line| line.split("//").next().unwrap_or("")).collect::<Vec<_>>().join("\n");
     let mut names = BTreeSet::new();

@@ -9,7 +9,7 @@ use pilaster_oracle::vortex as owned;
 
 use crate::build::{bits, blob, integers, le, longs, node, number, texts, varint, why, with};
 
-/// A `vortex.zstd` of frames with so many values each, as metadata says.
+/// A `vortex.zstd` of frames, each with its number of values in the metadata.
 fn framed(frames: &[(&[u8], u8)], claim: impl Fn(usize) -> u8, validity: Option<&[u8]>) -> Vec<u8> {
     let mut metadata = Vec::new();
     let mut packed = Vec::new();

@@ -277,7 +277,7 @@ fn claimed_lengths_cost_nothing_until_rows_are_asked_for() {
                 column.read(rows, &mut Scratch::new(memory)).map(|batch| batch.len)
             };
             assert_eq!(read(0..2, &mut memory).unwrap_or(2), 2);
-            // Few rows where there are no bytes, and all rows, for which nobody lends the memory.
+            // A few rows without bytes, and all rows, for which there is not enough memory.
             assert!(read(rows - 2..rows, &mut memory).is_err());
             assert!(read(0..rows, &mut memory).is_err());
         });
@@ -285,7 +285,7 @@ fn claimed_lengths_cost_nothing_until_rows_are_asked_for() {
     assert!(start.elapsed() < Duration::from_secs(5));
 }
 
-/// The last array panicked the original although nobody damaged it: ALP with patches, cut at a row that is no
+/// The last array panicked the original although it is undamaged: ALP with patches, cut at a row that is no
 /// multiple of 1024, has the chunk offsets of the whole, and says which patches of the first are cut off.
 #[test]
 fn patches_of_a_slice_with_chunk_offsets() {
@@ -321,7 +321,7 @@ fn patches_of_a_slice_with_chunk_offsets() {
     );
 }
 
-/// The same damage in patches of packed integers.
+/// Indices of patches beyond the end, as above for ALP, in packed integers.
 #[test]
 fn packed_patches_beyond_the_end_are_an_error() {
     let packed = |indices: &[u8]| {

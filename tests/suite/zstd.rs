@@ -59,7 +59,7 @@ fn the_originals_frames() {
         if !name.starts_with("with_raw") {
             assert!(oracle(&frame, &dictionary).as_deref() == Some(&room[..len]), "{name}");
         }
-        // Exactly as much room, or a little more.
+        // The exact length, or a little more.
         for more in [0, 1, 40] {
             let mut exact = vec![0x11; len + more];
             let got = decode_with(&frame, &mut exact, &dictionary, &mut Scratch::new(&mut memory));

@@ -82,7 +82,7 @@ pub fn dataset(golden: &Golden) -> Result<(), String> {
     equal("columns", &columns.len().into(), &dataset.arrays().len().into())?;
     for (array, expected) in dataset.arrays().iter().zip(columns) {
         equal("name", &expected["name"], &array.name().into())?;
-        // Of a record, the fields have what the others have themselves.
+        // The expectation of a record has these for its fields only.
         if expected["fields"].is_null() {
             equal("dtype", &expected["dtype"], &array.dtype_text().into())?;
             equal("shape", &expected["shape"], &array.shape().lengths().into())?;

@@ -33,16 +33,16 @@ pub fn json(cell: Cell<'_>, is_text: bool) -> String {
     }
 }
 
-/// Returns the JSON texts of some rows, read in batches of at most `room` bytes, or of one row that needs more.
+/// Returns the JSON texts of some rows, read in batches of at most `size` bytes; a row that needs more is read alone.
 /// Byte strings are text if `texts`.
-pub fn values<C: Column>(column: &C, rows: Range<u64>, room: usize, texts: bool) -> Result<Vec<String>, Error> {
+pub fn values<C: Column>(column: &C, rows: Range<u64>, size: usize, texts: bool) -> Result<Vec<String>, Error> {
     // An odd address: what is aligned is the work of the reader.
-    let (mut memory, mut got, mut row) = (vec![0x77; room + 1], Vec::new(), rows.start);
+    let (mut memory, mut got, mut row) = (vec![0x77; size + 1], Vec::new(), rows.start);
     while row < rows.end {
         let mut wrong = Ok(());
         let read = batches(column, row..rows.end, &mut memory[1..], |batch| {
             for i in 0..batch.len {
-                let value = batch.value(i).and_then(|value| nested(value, &batch.of, room, texts));
+                let value = batch.value(i).and_then(|value| nested(value, &batch.of, size, texts));
                 match value {
                     Ok(value) => got.push(value),
                     Err(e) => wrong = wrong.and(Err(e)),

@@ -84,7 +84,7 @@ fn whole(golden: &Golden, bytes: &[u8], options: &ReadOptions) -> Result<(), Str
             .collect::<pilaster::Result<_>>()
             .map_err(text)?;
         for (expected, got) in facts["layout"].as_array().ok_or("no layout")?.iter().zip(layout) {
-            // Of many columns some are left out.
+            // The expectation leaves some out if there are many.
             if !expected.is_object() {
                 continue;
             }

@@ -27,7 +27,7 @@ pub struct Compared {
     pub facts: usize,
 }
 
-/// What was read of a column: its type, and the values of its leaves.
+/// The contents of a column: its type, and the values of its leaves.
 #[derive(Clone, Default)]
 struct Got {
     ty: Option<Type>,

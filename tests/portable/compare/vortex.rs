@@ -38,7 +38,7 @@ fn sibling(name: &str) -> Vec<u8> {
     std::fs::read(path).expect("a golden beside it")
 }
 
-/// One array: its type is that of a column in the file that it was cut out of.
+/// One array: it has the type of a column in the file that it was cut out of.
 fn array(golden: &Golden, bytes: &[u8]) -> Result<(), String> {
     let notes = golden.expected["notes"].as_str().ok_or("no notes")?;
     let (_, rest) = notes.split_once(" of enc_").ok_or("no file in the notes")?;
@@ -81,7 +81,7 @@ fn file(golden: &Golden, file: &File<'_>, small: &File<'_>) -> Result<(), String
         }
         equal("type", &expected["type"], &type_name(&column, "vortex", false).map_err(text)?.into())?;
         equal("nullable", &expected["nullable"], &column.nullable().into())?;
-        // What is decoded in full is read in less memory with its table.
+        // `table` reads files that are decoded in full in less memory.
         let rooms = if known { &[4 << 20][..] } else { &[24 << 10, 4 << 20] };
         for room in rooms {
             let all = values(&column, 0..column.rows(), *room, false);
