@@ -38,10 +38,14 @@ need_apt() {
     skip "needs the Debian packages ${missing[*]}"
   fi
   local apt=(apt-get -q -y -o DPkg::Lock::Timeout=600)
-  if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -mmin -1440 2>/dev/null | head -1)" ]; then
-    "${apt[@]}" update
-  fi
-  DEBIAN_FRONTEND=noninteractive "${apt[@]}" install --no-install-recommends "${missing[@]}"
+  {
+    # Checks of other lanes wait.
+    flock 8
+    if [ -z "$(find /var/lib/apt/lists -name '*_Packages*' -mmin -1440 2>/dev/null | head -1)" ]; then
+      "${apt[@]}" update
+    fi
+    DEBIAN_FRONTEND=noninteractive "${apt[@]}" install --no-install-recommends "${missing[@]}"
+  } 8>/tmp/pilaster-apt.lock
 }
 
 # need_rust_for TARGET...: chooses the compiler for targets beside the host, and says which: the usual one if rustup has the
@@ -104,6 +108,8 @@ emulated() {
   export "${name//-/_}_LINKER=$2" "${name//-/_}_RUNNER=$3"
   export RUST_BACKTRACE=0 PILASTER_SAMPLE="${PILASTER_SAMPLE:-100}" PROPTEST_CASES="${PROPTEST_CASES:-16}"
   export CARGO_PROFILE_DEV_OPT_LEVEL=1
+  # Beside the checks of another lane of `.ci/run`, which lock theirs.
+  cross+=/emulated
   echo "PILASTER_SAMPLE=$PILASTER_SAMPLE PROPTEST_CASES=$PROPTEST_CASES; not on $1: tests/suite, tests/no_heap.rs"
   cross_cargo std,panic_unwind,test test --target "$1" --lib --test portable
 }
