@@ -4,7 +4,6 @@ use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::PathBuf;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueHint, value_parser};
 use clap_complete::Shell;
 use pilaster::any::Format;
@@ -15,7 +14,7 @@ use pilaster::dataseries::{Ordering, Pad};
 use pilaster::jay::Layout;
 
 use crate::filter::{self, Expression, Test};
-use crate::sources::{Source, Sources};
+use crate::sources::{Source, Sources, one_of};
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -341,17 +340,6 @@ impl ToDataSeries {
 }
 
 const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
-
-/// Returns a parser of the names in `all`, which the help lists.
-pub fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
-where
-    T: Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(all.each_ref().map(|(name, _)| *name)).try_map(move |text| {
-        let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
-        found.map(|(_, value)| value.clone()).ok_or("an unknown name")
-    })
-}
 
 fn mode(name: &str) -> Result<Mode, &'static str> {
     Mode::of_name(name).ok_or("not a compression mode")

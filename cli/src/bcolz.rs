@@ -16,9 +16,9 @@ use crate::args::Recover;
 use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
-use crate::info::{self, Table};
 use crate::open::{self, Input, hinted, part_room};
 use crate::special::Special;
+use crate::tables::{self, Table};
 
 impl Special for Dataset {
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -30,7 +30,7 @@ impl Special for Dataset {
         let mut memory = Memory::with_len(part_room(file)?)?;
         let mut outer = memory.scratch();
         let columns = match self.table().next_part(&mut outer)? {
-            Some(part) => info::described(&part, input)?,
+            Some(part) => tables::described(&part, input)?,
             None => Vec::new(),
         };
         Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])
@@ -64,7 +64,7 @@ impl Special for Dataset {
 impl Special for Chunk<'_> {
     /// None if the bytes are no items of the type that the caller named; the header can be described all the same.
     fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-        if file.table(None).is_ok() { info::tables(input, file) } else { Ok(Vec::new()) }
+        if file.table(None).is_ok() { tables::tables(input, file) } else { Ok(Vec::new()) }
     }
 
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {

@@ -16,9 +16,10 @@ use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
-use crate::info::{self, Table};
+use crate::info;
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
+use crate::tables::{self, Table};
 use crate::walk::batches;
 
 impl Special for AnyFile<'_> {
@@ -52,7 +53,7 @@ impl Special for AnyFile<'_> {
                 FieldType::FixedWidth(size) => Type::FixedBytes(size).to_string(),
                 ty => type_name(ty, false).to_owned(),
             };
-            info::Column { name: field.name.to_owned(), ty, nullable: field.nullable }
+            tables::Column { name: field.name.to_owned(), ty, nullable: field.nullable }
         };
         let table = |ty: ExtentType<'_>| {
             let rows = rows.get(ty.name().as_bytes()).copied().unwrap_or(0);

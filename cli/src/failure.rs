@@ -7,7 +7,6 @@ use std::process::ExitCode;
 use pilaster::any::FileError;
 
 use crate::escape::escaped;
-use crate::sources::Location;
 
 /// An error that stops a command.
 #[derive(Debug)]
@@ -31,7 +30,7 @@ impl Failure {
     }
 
     /// Returns the failure with the name of the file that it is about.
-    pub fn of(self, path: &Location) -> Self {
+    pub fn of(self, path: impl fmt::Display) -> Self {
         match self {
             Failure::Format(e) => Failure::Input(format!("{path}: {e}")),
             Failure::Input(message) => Failure::Input(format!("{path}: {message}")),

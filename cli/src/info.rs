@@ -4,32 +4,17 @@ use std::io::Write;
 
 use console::measure_text_width;
 use pilaster::any::File;
-use pilaster::column::{self, Column as _, Memory, Part as _, Table as _};
+use pilaster::column::{self, Column as _, Memory, Part as _};
 use serde_json::{Map, Value, json};
 
 use crate::args::Info;
-use crate::columns::Columns;
 use crate::escape::escaped;
 use crate::failure::Failure;
 use crate::open::{Input, part_room};
 use crate::progress::Progress;
 use crate::special::Special;
-use crate::type_name::type_name;
+use crate::tables::Table;
 use crate::walk::batches;
-
-/// A table, as far as it is known without reading rows.
-pub struct Table {
-    pub name: String,
-    pub rows: u64,
-    pub columns: Vec<Column>,
-}
-
-/// A column, as far as it is known without reading rows.
-pub struct Column {
-    pub name: String,
-    pub ty: String,
-    pub nullable: bool,
-}
 
 pub fn run(
     input: &Input,
@@ -110,38 +95,6 @@ fn document(
         document.insert("facts".to_owned(), facts.collect::<Map<_, _>>().into());
     }
     Ok(document.into())
-}
-
-/// Returns the tables of a file whose columns are known from its first part.
-pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-    let mut memory = Memory::with_len(part_room(file)?)?;
-    let mut tables = Vec::new();
-    for name in file.tables() {
-        let mut table = file.table(Some(name))?;
-        let mut known = Table { name: name.to_owned(), rows: 0, columns: Vec::new() };
-        let mut outer = memory.scratch();
-        while let Some(part) = table.next_part(&mut outer.scope())? {
-            if known.columns.is_empty() {
-                known.columns = described(&part, input)?;
-            }
-            known.rows = known.rows.saturating_add(part.rows());
-            known.rows = known.rows.saturating_add(table.skip(u64::MAX)?);
-        }
-        tables.push(known);
-    }
-    Ok(tables)
-}
-
-/// Returns the columns of a part.
-pub fn described<P: column::Part>(part: &P, input: &Input) -> Result<Vec<Column>, Failure> {
-    let columns = Columns::all(part, input.rules())?;
-    let column = |(k, name): (&usize, String)| {
-        // An unknown encoding of one column says nothing about the others.
-        let known = part.column(*k).and_then(|column| Ok((type_name(&column, "vortex", false)?, column.nullable())));
-        let (ty, nullable) = known.unwrap_or_else(|e| (format!("cannot be read: {e}"), false));
-        Column { name, ty, nullable }
-    };
-    Ok(columns.numbers.iter().zip(columns.names).map(column).collect())
 }
 
 /// The counts of one column over all parts.

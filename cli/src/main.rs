@@ -10,6 +10,7 @@
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
+//! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
@@ -67,6 +68,7 @@ mod rewrite;
 mod sample;
 mod sources;
 mod special;
+mod tables;
 mod target;
 mod time;
 mod type_name;

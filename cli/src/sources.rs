@@ -7,11 +7,11 @@ use std::io::{self, Read, Seek as _, SeekFrom};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueHint};
 use pilaster::any::{self, Format};
 use pilaster::filo::Element;
 
-use crate::args::one_of;
 use crate::budget::Budget;
 use crate::failure::Failure;
 
@@ -171,4 +171,15 @@ impl Sources {
 /// Returns whether a directory is a bcolz dataset.
 pub fn is_dataset(path: &Path) -> bool {
     any::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists())
+}
+
+/// Returns a parser of the names in `all`, which the help lists.
+pub fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+where
+    T: Clone + Send + Sync + 'static,
+{
+    PossibleValuesParser::new(all.each_ref().map(|(name, _)| *name)).try_map(move |text| {
+        let found = all.iter().find(|(name, _)| name.eq_ignore_ascii_case(&text));
+        found.map(|(_, value)| value.clone()).ok_or("an unknown name")
+    })
 }

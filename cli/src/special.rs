@@ -8,9 +8,9 @@ use pilaster::column::Memory;
 use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::info::{self, Table};
 use crate::open::{self, Input};
 use crate::sources::Source;
+use crate::tables::{self, Table};
 
 /// The parts of commands that are specific to one format.
 pub trait Special {
@@ -19,7 +19,7 @@ pub trait Special {
 
     /// Returns the tables with their columns, as far as they are known without reading rows.
     fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-        info::tables(input, file)
+        tables::tables(input, file)
     }
 
     /// Returns the facts that `dump` prints, for `info --json --verbose`.
