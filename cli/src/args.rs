@@ -237,9 +237,12 @@ pub struct Dump {
 pub struct Recover {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write
+    /// The file to write, or - for standard output; the report is then on standard error
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
+    /// Replace TARGET if it is a file that exists
+    #[arg(long)]
+    pub force: bool,
     /// DataSeries: an intact file with the same types, if the description of FILE is lost
     #[arg(long, value_name = "INTACT", value_hint = ValueHint::FilePath)]
     pub types: Option<PathBuf>,
@@ -258,9 +261,13 @@ Examples:
 pub struct Convert {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write, or the new directory of a bcolz dataset; x.blosc is a single Blosc chunk of one column
+    /// The file to write, the new directory of a bcolz dataset, or - for standard output; x.blosc is a single Blosc
+    /// chunk of one column
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
+    /// Replace TARGET if it is a file that exists
+    #[arg(long)]
+    pub force: bool,
     /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz), or the format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]

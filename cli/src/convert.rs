@@ -47,12 +47,24 @@ pub fn target(source: Format, how: &Convert) -> Format {
     how.format_out.or_else(by_name).unwrap_or(source)
 }
 
+fn is_chunk(how: &Convert) -> bool {
+    how.target.extension().is_some_and(|extension| extension == CHUNK)
+}
+
+/// Checks the target.
+pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
+    match to {
+        Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
+        _ => Target::file(&how.target, how.force),
+    }
+}
+
 /// Writes the rows of a table to the target. `keys`: how many leading columns are the key of the source.
 pub fn run(
     input: &Input,
     file: &File<'_>,
     keys: usize,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     to: Format,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -68,10 +80,10 @@ pub fn run(
     let len = loop {
         let scratch = &mut memory.scratch();
         let done = match to {
-            Format::Jay => to_jay(&mut view, how, keys, scratch),
-            Format::DataSeries => to_dataseries(&mut view, how, scratch),
-            Format::Filo => to_filo(&mut view, how, scratch),
-            Format::Bcolz => to_bcolz(&mut view, how, scratch),
+            Format::Jay => to_jay(&mut view, (how, target), keys, scratch),
+            Format::DataSeries => to_dataseries(&mut view, (how, target), scratch),
+            Format::Filo => to_filo(&mut view, target, scratch),
+            Format::Bcolz => to_bcolz(&mut view, (how, target), scratch),
             other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written so far"))),
         };
         match done {
@@ -154,7 +166,7 @@ fn time_hint(ty: Type) -> &'static str {
 
 fn to_jay<T: Table>(
     table: &mut View<'_, T>,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     keys: usize,
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
@@ -172,7 +184,7 @@ fn to_jay<T: Table>(
         ty => time_hint(ty),
     };
     check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, how.any_time, scratch)?;
-    Target::new(&how.target).fill(|sink| {
+    target.fill(|sink| {
         let mut builder = jay::write::Builder::new(sink, &options)?;
         table.restart()?;
         convert(table, &mut builder, scratch)?;
@@ -180,17 +192,21 @@ fn to_jay<T: Table>(
     })
 }
 
-fn to_dataseries<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_dataseries<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
     check(table, Format::DataSeries, |ty| FieldType::of_column(ty).is_some(), time_hint, true, scratch)?;
     match how.dataseries.order.unwrap_or(Order::Little) {
-        Order::Little => to_dataseries_of::<T, LittleEndian>(table, how, scratch),
-        Order::Big => to_dataseries_of::<T, BigEndian>(table, how, scratch),
+        Order::Little => to_dataseries_of::<T, LittleEndian>(table, (how, target), scratch),
+        Order::Big => to_dataseries_of::<T, BigEndian>(table, (how, target), scratch),
     }
 }
 
 fn to_dataseries_of<T: Table, E: Endian>(
     table: &mut View<'_, T>,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
@@ -213,7 +229,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
     let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
-    Target::new(&how.target).fill(|sink| {
+    target.fill(|sink| {
         let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
         let mut builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
         table.restart()?;
@@ -222,7 +238,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     })
 }
 
-fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
     if table.columns.numbers.len() != 1 {
         let why = format!(
             "a Filo vector is one column, and there are {}: choose it with --columns",
@@ -231,7 +247,7 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scrat
         return Err(Failure::Usage(why));
     }
     check(table, Format::Filo, |ty| filo::Element::of_column(ty).is_some(), time_hint, true, scratch)?;
-    Target::new(&how.target).fill(|mut sink| {
+    target.fill(|mut sink| {
         let mut failed = None;
         let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {
             failed = sink.put(chunk).err();
@@ -258,7 +274,11 @@ pub fn params(how: &Convert) -> Params {
     }
 }
 
-fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_bcolz<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
     if table.columns.numbers.is_empty() {
         return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
     }
@@ -288,7 +308,7 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
         WriteError::Sink(failure) => failure.into(),
     };
     table.restart()?;
-    if how.target.extension().is_some_and(|extension| extension == CHUNK) {
+    if is_chunk(how) {
         if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
             let why = "a chunk holds all rows of one column (--columns chooses it), and none are appended".to_owned();
             return Err(Failure::Usage(why));
@@ -299,15 +319,17 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
         let mut builder = Builder::create(disk.clone(), how.target.join("chunk"), &options);
         convert(table, &mut builder, scratch).map_err(failed)?;
         builder.finish().map_err(Failure::from)?;
-        return disk.put(how);
+        return disk.put(how, target);
     }
-    let mut builder = if how.bcolz.append {
-        Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?
-    } else {
-        Builder::create(FileSystem::default(), &how.target, &options)
+    let mut fill = |mut builder: Builder<FileSystem>| {
+        convert(table, &mut builder, scratch).map_err(failed)?;
+        builder.finish().map_err(Failure::from)
     };
-    convert(table, &mut builder, scratch).map_err(failed)?;
-    builder.finish().map_err(Failure::from)?;
+    if how.bcolz.append {
+        fill(Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?)?;
+    } else {
+        target.fill_directory(|dir| fill(Builder::create(FileSystem::default(), dir, &options)))?;
+    }
     let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
     crate::bcolz::stored(&dataset)
 }
@@ -318,10 +340,10 @@ struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
     /// Writes the chunk in that file; of no rows there was none.
-    fn put(&self, how: &Convert) -> Result<u64, Failure> {
+    fn put(&self, how: &Convert, target: &Target<'_>) -> Result<u64, Failure> {
         let kept = self.0.borrow();
         let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
-        Target::new(&how.target).fill(|mut sink| {
+        target.fill(|mut sink| {
             match chunk {
                 Ok(chunk) => sink.put(chunk),
                 Err(_) if kept.is_empty() => {

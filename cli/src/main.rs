@@ -12,7 +12,8 @@
 //! | `special` | what a command has to ask of each format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
-//! | `rewrite`, `target` | DataSeries to DataSeries, and its `recover`; the file to write |
+//! | `rewrite` | DataSeries to DataSeries, and its `recover` |
+//! | `target`, `interrupt`, `stdout` | the file to write; nothing incomplete is left of it; standard output |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
 //! 2 (the call is bad), and prints one line that says what is wrong.
@@ -49,6 +50,7 @@ mod dump;
 mod failure;
 mod filo;
 mod info;
+mod interrupt;
 mod jay;
 mod jay_layout;
 mod json;
@@ -59,6 +61,7 @@ mod rewrite;
 #[cfg(test)]
 mod sample;
 mod special;
+mod stdout;
 mod target;
 mod type_name;
 mod vortex;
@@ -75,6 +78,7 @@ use args::{Cli, Command, Recover, Source};
 use failure::{Failure, end};
 use open::Input;
 use special::Special;
+use target::Target;
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -85,14 +89,16 @@ fn main() -> ExitCode {
     };
     let name = source(&command).map_or_else(|| "-".to_owned(), |source| source.path.to_string());
     // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
-    let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
+    let mut out = BufWriter::with_capacity(1 << 16, stdout::open());
     let done = run(&command, &mut out);
     let flushed = out.flush().map_err(Failure::Output);
     end(done.and(flushed), &name)
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    let mut out = stdout::open();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 /// Returns the file that a command reads, if it reads one.
@@ -148,11 +154,14 @@ fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
 
 /// A file of the format that it has already is packed anew, extent by extent, if the format is DataSeries.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    match (file, convert::target(input.format, how)) {
-        (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, how, out),
+    let to = convert::target(input.format, how);
+    let (target, mut err) = (&convert::open_target(how, to)?, io::stderr());
+    let out = if target.is_stdout() { &mut err } else { out };
+    match (file, to) {
+        (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, (how, target), out),
         (_, to) => {
             special(file).before_convert(input)?;
-            convert::run(input, file, special(file).keys(), how, to, out)
+            convert::run(input, file, special(file).keys(), (how, target), to, out)
         }
     }
 }
@@ -165,7 +174,13 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
     };
     match (input.format, input.dataset()) {
         (_, Some(dataset)) => only().and_then(|()| bcolz::recover(dataset, how, out)),
-        (Format::Jay, _) => only().and_then(|()| jay::recover(input, how, out)),
-        _ => rewrite::recover(input, how, out),
+        (format, _) => {
+            let (target, mut err) = (&Target::file(&how.target, how.force)?, io::stderr());
+            let out = if target.is_stdout() { &mut err } else { out };
+            match format {
+                Format::Jay => only().and_then(|()| jay::recover(input, (how, target), out)),
+                _ => rewrite::recover(input, (how, target), out),
+            }
+        }
     }
 }

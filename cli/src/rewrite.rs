@@ -18,12 +18,17 @@ use crate::progress::Progress;
 use crate::target::Target;
 
 /// `convert`: the same rows, stored in another way.
-pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn convert(
+    input: &Input,
+    file: &AnyFile<'_>,
+    (how, target): (&Convert, &Target<'_>),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let compress = compress(how)?;
     let size = input.bytes().len() as u64;
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
-    let (target, repack) = (Target::new(&how.target), how.dataseries.repack());
+    let repack = how.dataseries.repack();
     let len = target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?;
     drop(progress);
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
@@ -39,7 +44,7 @@ pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
 }
 
 /// `recover`: what is whole, into a clean file.
-pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     let pattern = match &how.types {
         Some(path) => &fs::read(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?,
         None => input.bytes(),
@@ -56,15 +61,15 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
     let file = AnyFile::open_sequential(pattern, &ReadOptions::DEFAULT, &mut memory.scratch())?;
     let types: Vec<ExtentType<'_>> = file.types().iter().collect();
     match how.order.or(Order::of(input.bytes()).ok()).unwrap_or(file.order()) {
-        Order::Little => salvage::<LittleEndian>(input, &types, how, out),
-        Order::Big => salvage::<BigEndian>(input, &types, how, out),
+        Order::Little => salvage::<LittleEndian>(input, &types, (how, target), out),
+        Order::Big => salvage::<BigEndian>(input, &types, (how, target), out),
     }
 }
 
 fn salvage<E: Endian>(
     input: &Input,
     types: &[ExtentType<'_>],
-    how: &Recover,
+    (how, target): (&Recover, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut salvage = Salvage::<E>::new(input.bytes(), types);
@@ -83,7 +88,6 @@ fn salvage<E: Endian>(
     drop(progress);
     let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
     let mut slots = vec![IndexSlot::EMPTY; whole.len()];
-    let target = Target::new(&how.target);
     let len = target.fill(|sink| {
         let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&descriptions)?, &mut slots);
         for extent in &whole {
