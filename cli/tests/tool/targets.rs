@@ -8,7 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-use crate::{bad, good, out, pilaster, place, run, run_on};
+use crate::{bad, failed, good, out, pilaster, place, run, run_on};
 
 const SOURCE: &str = "../tests/golden/dataseries/tiny.ds";
 const OTHER: &str = "../tests/golden/dataseries/tiny_be.ds";
@@ -158,6 +158,24 @@ fn a_dash_is_standard_output() {
     assert_eq!(names(&place), ["a.ds"], "no file is called -");
     let why = bad(2, &["convert", "--to", "bcolz", SOURCE, "-"]);
     assert!(why.contains("a bcolz dataset is a directory, which standard output cannot take"), "{why}");
+}
+
+#[test]
+fn standard_output_that_is_closed_or_full_is_an_error() {
+    let shell = |redirect: &str, args: &[&str]| {
+        let script = format!("exec \"$0\" \"$@\" {redirect}");
+        let command = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_pilaster")]).args(args).output();
+        failed(1, &command.unwrap())
+    };
+    for args in [&["cat", SOURCE][..], &["verify", SOURCE], &["convert", SOURCE, "-"], &["--version"]] {
+        assert_eq!(shell(">&-", args), "pilaster: standard output: it is closed", "{args:?}");
+    }
+    if Path::new("/dev/full").exists() {
+        assert!(shell(">/dev/full", &["cat", SOURCE]).starts_with("pilaster: standard output: No space left"));
+    }
+    // Both are open here, and nothing is read.
+    let null = pilaster().args(["cat", SOURCE]).stdout(Stdio::null()).stdin(Stdio::null()).status().unwrap();
+    assert_eq!(null.code(), Some(0));
 }
 
 #[test]
