@@ -268,7 +268,8 @@ pub struct Convert {
     /// Replace TARGET if it is a file that exists
     #[arg(long)]
     pub force: bool,
-    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz), or the format of FILE]
+    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc), or without one the
+    /// format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
     pub format_out: Option<Format>,
@@ -339,9 +340,9 @@ pub struct ToBcolz {
 #[command(next_help_heading = "To DataSeries")]
 pub struct ToDataSeries {
     /// The modes to try for each extent, of which the smallest result is kept: none, lzo, zlib, bz2, lzf, snappy, lz4,
-    /// lz4hc [default: all]
-    #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = mode)]
-    pub compress: Option<Vec<Mode>>,
+    /// lz4hc, or smallest, which is all of them and slow [default: lz4]
+    #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = attempt)]
+    pub compress: Option<Vec<Try>>,
     /// The level of zlib, bz2 and lz4hc, 1 to 9
     #[arg(long, value_name = "N", default_value = "9", value_parser = value_parser!(u8).range(1..=9))]
     pub level: u8,
@@ -360,6 +361,13 @@ pub struct ToDataSeries {
     /// From DataSeries: the order of the fields in a record [default: as in FILE]
     #[arg(long, value_parser = one_of([("small_to_big", Ordering::SmallToBig), ("big_to_small", Ordering::BigToSmall)]))]
     ordering: Option<Ordering>,
+}
+
+/// A mode to try, or all of them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Try {
+    Mode(Mode),
+    Smallest,
 }
 
 impl ToDataSeries {
@@ -381,8 +389,11 @@ where
     })
 }
 
-fn mode(name: &str) -> Result<Mode, &'static str> {
-    Mode::of_name(name).ok_or("not a compression mode")
+fn attempt(name: &str) -> Result<Try, &'static str> {
+    match name {
+        "smallest" => Ok(Try::Smallest),
+        name => Mode::of_name(name).map(Try::Mode).ok_or("not a compression mode"),
+    }
 }
 
 /// A number of rows, or a range of them.

@@ -35,20 +35,36 @@ const EXTENT_ROWS: u64 = 1 << 14;
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
 
+/// The extensions of targets.
+const EXTENSIONS: [(&str, Format); 6] = [
+    ("ds", Format::DataSeries),
+    ("jay", Format::Jay),
+    ("filo", Format::Filo),
+    ("bcolz", Format::Bcolz),
+    (CHUNK, Format::Bcolz),
+    ("vortex", Format::Vortex),
+];
+
 /// Returns the format to write: the option, else the extension of the target, else the format of the source.
-pub fn target(source: Format, how: &Convert) -> Format {
-    let by_name = || match how.target.extension()?.to_str()? {
-        "jay" => Some(Format::Jay),
-        "filo" => Some(Format::Filo),
-        "ds" => Some(Format::DataSeries),
-        "bcolz" | CHUNK => Some(Format::Bcolz),
-        _ => None,
-    };
-    how.format_out.or_else(by_name).unwrap_or(source)
+///
+/// # Errors
+/// [`Failure::Usage`] for an extension that no format has.
+pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
+    if let Some(format) = how.format_out {
+        return Ok(format);
+    }
+    let Some(extension) = how.target.extension() else { return Ok(source) };
+    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    known.map(|(_, format)| *format).ok_or_else(|| {
+        let written = EXTENSIONS.iter().filter(|(_, format)| *format != Format::Vortex);
+        let names: Vec<String> = written.map(|(known, _)| format!(".{known}")).collect();
+        let why = format!("the extension is none of {}", names.join(", "));
+        Failure::Usage(format!("{}: {why}; --format-out names the format to write", how.target.display()))
+    })
 }
 
 fn is_chunk(how: &Convert) -> bool {
-    how.target.extension().is_some_and(|extension| extension == CHUNK)
+    how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
 }
 
 /// Checks the target.
@@ -210,6 +226,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
+    let order = how.dataseries.order.unwrap_or(Order::Little);
     let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
     let (mut xml, mut extents) = (None, 2u64);
     table.restart()?;
@@ -227,6 +244,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
         memory.grow(e)?;
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
+    crate::rewrite::warn_of_order(how, order, [ty]);
     let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     target.fill(|sink| {

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `manual` | the command line: its grammar and help; completions and manual pages |
 //! | `failure` | why a command stops |
-//! | `open` | the file: its bytes, its format, its element type, its tables |
+//! | `open`, `foreign` | the file: its bytes, its format, its element type, its tables; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk` | rows of all columns side by side |
 //! | `digits`, `csv`, `json` | a value and a row as text |
@@ -49,6 +49,7 @@ mod digits;
 mod dump;
 mod failure;
 mod filo;
+mod foreign;
 mod info;
 mod interrupt;
 mod jay;
@@ -154,7 +155,7 @@ fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
 
 /// A file of the format that it has already is packed anew, extent by extent, if the format is DataSeries.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    let to = convert::target(input.format, how);
+    let to = convert::target(input.format, how)?;
     let (target, mut err) = (&convert::open_target(how, to)?, io::stderr());
     let out = if target.is_stdout() { &mut err } else { out };
     match (file, to) {

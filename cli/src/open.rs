@@ -14,6 +14,7 @@ use pilaster::limits::Limits;
 use crate::args::{Location, Source};
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
+use crate::foreign;
 
 /// A file in memory, or an opened dataset.
 pub struct Input<'s> {
@@ -44,6 +45,10 @@ impl<'s> Input<'s> {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 let content = if any::BCOLZ_MARKERS.iter().any(|marker| at.join(marker).exists()) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant)?))
+                } else if at.is_dir() {
+                    let [table, array] = any::BCOLZ_MARKERS;
+                    let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
+                    return Err(Failure::Input(why));
                 } else {
                     Content::Bytes(read(fs::File::open(at).map_err(|e| Failure::Input(e.to_string()))?)?)
                 };
@@ -235,7 +240,9 @@ fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> 
         (Ok(format), _) => Ok(format),
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
-            Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))
+            let found = foreign::name(bytes).map(|name| format!("the file is {name}; ")).unwrap_or_default();
+            let why = "a Filo vector has none: if this is one, say so with --type ELEMENT";
+            Err(Failure::Input(format!("{found}{e}; {why}")))
         }
     }
 }

@@ -8,11 +8,11 @@ use pilaster::column::Memory;
 use pilaster::dataseries::INDEX_TYPE;
 use pilaster::dataseries::recover::{Recovered, Salvage};
 use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, Writer};
-use pilaster::dataseries::{AnyFile, ExtentType, Order, ReadOptions};
+use pilaster::dataseries::{AnyFile, ExtentType, FieldType, Mode, Order, ReadOptions};
 use pilaster::error::Kind;
 
-use crate::args::{Convert, Recover};
-use crate::failure::Failure;
+use crate::args::{Convert, Recover, Try};
+use crate::failure::{Failure, warn};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::target::Target;
@@ -28,6 +28,7 @@ pub fn convert(
     let size = input.bytes().len() as u64;
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
+    warn_of_order(how, order, file.types().iter());
     let repack = how.dataseries.repack();
     let len = target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?;
     drop(progress);
@@ -36,10 +37,31 @@ pub fn convert(
 
 /// What the options say of compression.
 pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
-    match &how.dataseries.compress {
-        Some(modes) => Smallest::of(modes, how.dataseries.level)
-            .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned())),
-        None => Ok(Smallest::all()),
+    let modes = match how.dataseries.compress.as_deref() {
+        None => vec![Mode::Lz4],
+        Some(tries) if tries.contains(&Try::Smallest) => Mode::ALL.to_vec(),
+        Some(tries) => {
+            tries.iter().filter_map(|one| if let Try::Mode(mode) = one { Some(*mode) } else { None }).collect()
+        }
+    };
+    Smallest::of(&modes, how.dataseries.level)
+        .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned()))
+}
+
+/// Warns of a file that the original program cannot read on a machine like this one: it does not swap the byte order
+/// of files with fixedwidth fields.
+pub fn warn_of_order<'t>(how: &Convert, order: Order, types: impl IntoIterator<Item = ExtentType<'t>>) {
+    let (native, name) = if cfg!(target_endian = "big") { (Order::Big, "big") } else { (Order::Little, "little") };
+    if order == native {
+        return;
+    }
+    let fixed = types.into_iter().find_map(|ty| {
+        let field = ty.fields().find(|field| matches!(field.ty, FieldType::FixedWidth(_)))?;
+        Some(format!("{} of {}", field.name, ty.name()))
+    });
+    if let Some(field) = fixed {
+        let why = "the original program does not read fixedwidth fields of a foreign byte order";
+        warn(&format!("{}: field {field}: {why} (--order {name})", how.target.display()));
     }
 }
 

@@ -4,6 +4,7 @@
 mod common;
 
 mod bcolz;
+mod conversions;
 mod dataseries;
 mod filo;
 mod jay;
