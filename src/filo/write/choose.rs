@@ -18,7 +18,7 @@ use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
 use crate::filo::{Element, Encoding};
 
-/// Writes `rows` in the smallest lossless encoding: one that section 3 allows for the element type and that
+/// Writes `rows` in the smallest lossless encoding that the original program reads: one that section 3 allows for the element type and that
 /// reproduces every row bit by bit, including the payload of a NaN, the sign of a zero, an empty string beside a
 /// missing one and instants 2^64 milliseconds apart.
 ///
@@ -29,9 +29,8 @@ use crate::filo::{Element, Encoding};
 /// different. Where it is too small for the dictionary of a column, none is considered; numbers
 /// need none.
 ///
-/// A reader of the original program, but not this crate's, takes the rows of a
-/// [`DeltaDelta`](Encoding::DeltaDelta) whose slope times row passes 2^31 for others (section 13, item
-/// 1). Writers for the original program should check [`choose`] first.
+/// A [`DeltaDelta`](Encoding::DeltaDelta) whose slope times rows is 2^31 or more is not chosen, because the reader of the
+/// original program returns other values (section 13, item 1). [`encode`] writes it.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -161,7 +160,7 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             best.offer_if(equal, Encoding::Const(flat(range)));
             best.offer(Encoding::Simple(flat(range)));
             best.offer(Encoding::Diff(differences(range.distance())));
-            if let Some(slant) = stats.slant {
+            if let Some(slant) = stats.slant.filter(|slant| slant.is_read_by_original(rows.len())) {
                 let (packing, line) = delta_packing(slant);
                 let encoding = Encoding::DeltaDelta(packing);
                 best.offer(encoding);

@@ -62,6 +62,9 @@ pub enum Hint {
 /// dictionary, instants more than 2^63 - 1 milliseconds apart. This writer does not: it answers with
 /// the row. [`encode_auto`](super::encode_auto) writes such columns, too.
 ///
+/// One choice differs: a [`DeltaDelta`](Encoding::DeltaDelta) whose slope times rows is 2^31 or more, which the original
+/// writes but does not read back (section 13, item 1), becomes a vector of plain numbers.
+///
 /// `scratch` serves strings that may get a dictionary, [`scratch_len`](super::scratch_len) bytes of it.
 ///
 /// ```
@@ -216,7 +219,7 @@ fn delta_delta(values: &[i64], slant: Slant, MinMax { min, max }: MinMax<i64>) -
     let mut before = *sample.next()?;
     let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
     let within = (values.first(), values.last()) == (Some(&min), Some(&max));
-    (rising && within && slant.line.slope < i32::MAX).then_some(())?;
+    (rising && within && slant.is_read_by_original(values.len())).then_some(())?;
     packed(slant.distances.into())
 }
 
