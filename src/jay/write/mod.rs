@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert), or columns of one's own |
 //! | [`storage`] | what a type is stored as |
+//! | [`Sentinels`] | what becomes of integers that mean missing in Jay |
 
 mod cells;
 mod ends;
@@ -33,12 +34,34 @@ pub struct WriteOptions {
     /// Whether timestamps of other units become nanoseconds, dates of finer units too, and zones are
     /// dropped. A time beyond the range is an error.
     pub any_time: bool,
+    /// What becomes of a value that means "missing" in its type: the minimum of the integers.
+    pub sentinels: Sentinels,
+}
+
+/// What becomes of integers, dates and times that equal the missing-value marker of their type.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Sentinels {
+    /// They are an error: [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
+    #[default]
+    Error,
+    /// They are missing.
+    Missing,
+    /// A column of 8, 16 or 32-bit integers with such a value is stored in the next wider type. In other columns, they
+    /// are an error.
+    Widen,
 }
 
 impl WriteOptions {
     /// The current layout with statistics; no key, and only types that lose nothing.
-    pub const DEFAULT: WriteOptions =
-        WriteOptions { layout: Layout::New, keys: 0, stats: true, bytes_as_text: false, any_time: false };
+    pub const DEFAULT: WriteOptions = WriteOptions {
+        layout: Layout::New,
+        keys: 0,
+        stats: true,
+        bytes_as_text: false,
+        any_time: false,
+        sentinels: Sentinels::Error,
+    };
 }
 
 impl Default for WriteOptions {
@@ -74,6 +97,16 @@ pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
         Type::List | Type::FixedList(_) if matches!(options.layout, Layout::New) => SType::Arr32,
         _ => return None,
     })
+}
+
+/// Returns the type that stores columns of `ty` with every value of their own, if that is wider than their own.
+const fn wider(ty: Type, options: &WriteOptions) -> Option<SType> {
+    match (ty, options.sentinels) {
+        (Type::Prim(Prim::I8), Sentinels::Widen) => Some(SType::Int16),
+        (Type::Prim(Prim::I16), Sentinels::Widen) => Some(SType::Int32),
+        (Type::Prim(Prim::I32), Sentinels::Widen) => Some(SType::Int64),
+        _ => None,
+    }
 }
 
 /// Nanoseconds of what a stored time counts.
