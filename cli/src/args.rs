@@ -16,6 +16,7 @@ use pilaster::dataseries::{Mode, Order};
 use pilaster::dataseries::{Ordering, Pad};
 use pilaster::filo::Element;
 use pilaster::jay::Layout;
+use pilaster::jay::write::Sentinels;
 
 const HINTS: &str = "What a file may not tell about itself";
 
@@ -308,6 +309,10 @@ pub struct ToJay {
     /// Write bytes as strings; bytes that are not UTF-8 are an error
     #[arg(long)]
     pub bytes_as_text: bool,
+    /// What becomes of the least integer of a type, which means missing in Jay: an error, a missing value, or for int8,
+    /// int16 and int32 a column of the next wider type [default: error]
+    #[arg(long, value_parser = one_of(SENTINELS))]
+    pub sentinels: Option<Sentinels>,
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -375,6 +380,9 @@ impl ToDataSeries {
         Repack { plain: self.plain, compact: self.compact, pad: self.pad, ordering: self.ordering }
     }
 }
+
+const SENTINELS: [(&str, Sentinels); 3] =
+    [("widen", Sentinels::Widen), ("missing", Sentinels::Missing), ("error", Sentinels::Error)];
 
 const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
 

@@ -11,12 +11,12 @@ use pilaster::bcolz;
 use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Column, Memory, Part, Table, Type, convert};
+use pilaster::column::{Batch, Build, Column, Feed, Memory, Part, Prim, Table, Type, convert};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
 use pilaster::jay::Layout;
-use pilaster::jay::write::{WriteOptions, storage};
+use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
 use pilaster::{filo, jay};
 
@@ -192,6 +192,7 @@ fn to_jay<T: Table>(
         stats: !how.jay.no_stats,
         bytes_as_text: how.jay.bytes_as_text,
         any_time: how.any_time,
+        sentinels: how.jay.sentinels.unwrap_or_default(),
     };
     let hint = |ty| match ty {
         Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes those that are text)",
@@ -200,12 +201,100 @@ fn to_jay<T: Table>(
         ty => time_hint(ty),
     };
     check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, how.any_time, scratch)?;
-    target.fill(|sink| {
-        let mut builder = jay::write::Builder::new(sink, &options)?;
+    let mut refused = None;
+    let done = target.fill(|sink| {
+        let mut builder = Noting::new(jay::write::Builder::new(sink, &options)?);
         table.restart()?;
-        convert(table, &mut builder, scratch)?;
-        builder.finish()
-    })
+        builder.convert(table, scratch, &mut refused)?;
+        builder.build.finish()
+    });
+    let hint = |e: &pilaster::Error, ty| match (e.what(), ty) {
+        (What::JAY_SENTINEL, Type::Prim(Prim::I8 | Prim::I16 | Prim::I32)) if options.sentinels != Sentinels::Widen => {
+            " (--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)"
+        }
+        (What::JAY_SENTINEL, _) => " (--sentinels missing makes it missing)",
+        _ => "",
+    };
+    done.map_err(|failure| located(failure, refused, hint))
+}
+
+/// A builder that notes the column of its first error.
+struct Noting<B> {
+    build: B,
+    refused: Option<Refused>,
+}
+
+/// The column that a builder refused.
+struct Refused {
+    name: String,
+    ty: Type,
+}
+
+impl<B: Build> Noting<B> {
+    fn new(build: B) -> Self {
+        Noting { build, refused: None }
+    }
+
+    /// Converts `table`. On an error, `refused` is the column, if a column is to blame.
+    fn convert<T: Table>(
+        &mut self,
+        table: &mut T,
+        scratch: &mut Scratch<'_>,
+        refused: &mut Option<Refused>,
+    ) -> Result<(), B::Error> {
+        let done = convert(table, self, scratch);
+        *refused = self.refused.take();
+        done
+    }
+}
+
+impl<B: Build> Build for Noting<B> {
+    type Error = B::Error;
+
+    fn feed(&self) -> Feed {
+        self.build.feed()
+    }
+
+    fn passes<C: Column>(&self, col: &C) -> u32 {
+        self.build.passes(col)
+    }
+
+    fn open(&mut self, rows: u64) -> Result<(), B::Error> {
+        self.build.open(rows)
+    }
+
+    fn batch<C: Column>(
+        &mut self,
+        k: usize,
+        name: &str,
+        at: u64,
+        col: &C,
+        batch: &Batch<'_, C>,
+    ) -> Result<(), B::Error> {
+        let done = self.build.batch(k, name, at, col, batch);
+        if done.is_err() {
+            self.refused = Some(Refused { name: name.to_owned(), ty: col.ty() });
+        }
+        done
+    }
+
+    fn close(&mut self) -> Result<(), B::Error> {
+        self.build.close()
+    }
+}
+
+/// Returns the failure of a value that the target cannot hold, with the column and what helps.
+fn located(
+    failure: Failure,
+    refused: Option<Refused>,
+    hint: impl Fn(&pilaster::Error, Type) -> &'static str,
+) -> Failure {
+    match (failure, refused) {
+        (Failure::Format(e), Some(Refused { name, ty })) if e.kind() == Kind::Lossy => {
+            Failure::Input(format!("column {name} ({ty}): {e}{}", hint(&e, ty)))
+        }
+        (failure, _) => failure,
+    }
 }
 
 fn to_dataseries<T: Table>(
@@ -247,13 +336,16 @@ fn to_dataseries_of<T: Table, E: Endian>(
     crate::rewrite::warn_of_order(how, order, [ty]);
     let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
-    target.fill(|sink| {
+    let mut refused = None;
+    let done = target.fill(|sink| {
         let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
-        let mut builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+        let builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+        let mut builder = Noting::new(builder);
         table.restart()?;
-        convert(table, &mut builder, scratch)?;
-        builder.finish()
-    })
+        builder.convert(table, scratch, &mut refused)?;
+        builder.build.finish()
+    });
+    done.map_err(|failure| located(failure, refused, |_, _| ""))
 }
 
 fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
@@ -318,13 +410,16 @@ fn to_bcolz<T: Table>(
         expectedlen: Some(rows),
         missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
     };
-    let failed = |e: WriteError<bcolz::Failure>| match e {
-        WriteError::Format(e) if e.what() == What::BCOLZ_MISSING && !how.bcolz.fill_missing => {
-            Failure::Input(format!("{e} (--fill-missing writes NaN, 0, false, and empty texts for missing values)"))
-        }
-        WriteError::Format(e) => e.into(),
+    let failed = |e: WriteError<bcolz::Failure>, refused: Option<Refused>| match e {
+        WriteError::Format(e) => located(e.into(), refused, |e, _| match e.what() {
+            What::BCOLZ_MISSING if !how.bcolz.fill_missing => {
+                " (--fill-missing writes NaN, 0, false, and empty texts for missing values)"
+            }
+            _ => "",
+        }),
         WriteError::Sink(failure) => failure.into(),
     };
+    let mut refused = None;
     table.restart()?;
     if is_chunk(how) {
         if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
@@ -334,14 +429,15 @@ fn to_bcolz<T: Table>(
         let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
         let disk = Kept::default();
         // A place where no dataset can be, as a file is replaced.
-        let mut builder = Builder::create(disk.clone(), how.target.join("chunk"), &options);
-        convert(table, &mut builder, scratch).map_err(failed)?;
-        builder.finish().map_err(Failure::from)?;
+        let mut builder = Noting::new(Builder::create(disk.clone(), how.target.join("chunk"), &options));
+        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.build.finish().map_err(Failure::from)?;
         return disk.put(how, target);
     }
-    let mut fill = |mut builder: Builder<FileSystem>| {
-        convert(table, &mut builder, scratch).map_err(failed)?;
-        builder.finish().map_err(Failure::from)
+    let mut fill = |builder: Builder<FileSystem>| {
+        let mut builder = Noting::new(builder);
+        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.build.finish().map_err(Failure::from)
     };
     if how.bcolz.append {
         fill(Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?)?;

@@ -109,3 +109,59 @@ fn fixedwidth_fields_of_a_foreign_byte_order_bring_a_warning() {
         assert!(lines.iter().all(|line| line.contains(why) && line.ends_with(&format!("(--order {native})"))));
     }
 }
+
+/// The least integers mean missing in Jay: the error names column, type, row and option, and each option does as it says.
+#[test]
+fn sentinels_of_jay_are_errors_missing_or_widened() {
+    let place = place("sentinels");
+    let (target, back) = (place.join("out.jay"), place.join("back.ds"));
+    let (target, back) = (target.to_str().unwrap(), back.to_str().unwrap());
+    let to_jay = |how: &[&str], source: &str| run(&[&["convert", "--force"], how, &[source, target]].concat());
+    let types = format!("{GOLDEN}dataseries/all_types_zlib.ds");
+    let values = |file: &str, column: &str| good(&["cat", "--no-header", "--columns", column, file]);
+
+    // An int32 of DataSeries.
+    let refused = to_jay(&["--columns", "i0"], &types);
+    let line = crate::failed(1, &refused);
+    let least = "jay column, in which the least integer means missing, cannot hold the value of row ";
+    let remedy = "(--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)";
+    assert!(line.contains(&format!("column i0 (int32): {least}")) && line.ends_with(remedy), "{line}");
+    assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "error"], &types).stderr, refused.stderr);
+    assert!(values(&types, "i0").contains("-2147483648"));
+    assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "widen"], &types).status.code(), Some(0));
+    assert_eq!(values(target, "i0"), values(&types, "i0"));
+    assert!(good(&["info", target]).contains("int64"));
+    assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "missing"], &types).status.code(), Some(0));
+    assert_eq!(values(target, "i0"), values(&types, "i0").replace("-2147483648", ""));
+    assert!(good(&["info", target]).contains("int32"));
+
+    // Of 64 bits there is no wider type.
+    let longs = format!("{GOLDEN}filo/simple_long_extremes.filo");
+    for how in [&[][..], &["--sentinels", "widen"]] {
+        let line = crate::failed(1, &to_jay(&[&["--type", "long"], how].concat(), &longs));
+        assert!(
+            line.contains("column v (int64): ") && line.ends_with("(--sentinels missing makes it missing)"),
+            "{line}"
+        );
+    }
+    assert_eq!(to_jay(&["--type", "long", "--sentinels", "missing"], &longs).status.code(), Some(0));
+    good(&["convert", "--force", target, back]);
+
+    let line = bad(2, &["convert", "--sentinels", "keep", &types, target]);
+    assert!(line.contains("'--sentinels <SENTINELS>'") && line.contains("widen, missing, error"), "{line}");
+}
+
+/// Microsecond and nanosecond timestamps, which a DeltaDelta of Filo holds, but the original's reader returns other values.
+#[test]
+fn to_filo_no_delta_delta_is_written_that_the_original_misreads() {
+    let place = place("microseconds");
+    let target = place.join("out.filo");
+    let target = target.to_str().unwrap();
+    for name in ["filo_steps_of_microseconds", "filo_steps_of_nanoseconds"] {
+        let source = format!("../tests/regressions/{name}.filo");
+        good(&["convert", "--force", "--type", "long", "--format-out", "filo", &source, target]);
+        let info = good(&["info", "--type", "long", target]);
+        assert!(info.contains("encoding  ") && !info.to_lowercase().contains("delta"), "{info}");
+        assert_eq!(good(&["cat", "--type", "long", target]), good(&["cat", "--type", "long", &source]));
+    }
+}
