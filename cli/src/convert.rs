@@ -63,6 +63,10 @@ pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
     })
 }
 
+fn no_columns(to: Format) -> Failure {
+    Failure::Input(format!("the table has no columns, and {to} holds no such table"))
+}
+
 fn is_chunk(how: &Convert) -> bool {
     how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
 }
@@ -70,6 +74,7 @@ fn is_chunk(how: &Convert) -> bool {
 /// Checks the target.
 pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
     match to {
+        Format::Vortex => Err(Failure::Usage(format!("{to} cannot be written so far"))),
         Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
         _ => Target::file(&how.target, how.force),
     }
@@ -132,6 +137,12 @@ fn choose(
     Ok(columns)
 }
 
+/// The remedy for a column that no option converts.
+const LEAVE_OUT: &str = " (--columns leaves it out)";
+
+/// Maximum length of the name of a column in bytes: in DataSeries by the format, in bcolz because it is a directory.
+const MAX_NAME: usize = 255;
+
 /// Returns the error of a builder: about the rows, or of the file that is written.
 fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
     match e {
@@ -154,7 +165,12 @@ fn check<T: Table>(
     let mut scope = scratch.scope();
     let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
     for k in 0..part.width() {
-        let column = part.column(k)?;
+        let (column, name) = (part.column(k)?, part.name(k)?);
+        if matches!(to, Format::DataSeries | Format::Bcolz) && name.len() > MAX_NAME {
+            let (start, len) = (name.chars().take(20).collect::<String>(), name.len());
+            let why = format!("its name has {len} bytes, and {to} allows {MAX_NAME}{LEAVE_OUT}");
+            return Err(Failure::Input(format!("column {start}: {why}")));
+        }
         let mut ty = column.ty();
         let mut inner = column;
         // An array is held if its elements are.
@@ -164,11 +180,11 @@ fn check<T: Table>(
         }
         let zone = column.zone()?.filter(|_| !any_time);
         let why = match zone {
-            _ if !holds(ty) => format!("{ty}{}", hint(ty)),
+            _ if !holds(ty) => format!("{ty}{}", Some(hint(ty)).filter(|hint| !hint.is_empty()).unwrap_or(LEAVE_OUT)),
             Some(zone) => format!("zone ({zone}; --any-time leaves it out)"),
             None => continue,
         };
-        return Err(Failure::Input(format!("column {}: {to} holds no {why}", part.name(k)?)));
+        return Err(Failure::Input(format!("column {}: {to} holds no {why}", name)));
     }
     Ok(())
 }
@@ -209,11 +225,13 @@ fn to_jay<T: Table>(
         builder.build.finish()
     });
     let hint = |e: &pilaster::Error, ty| match (e.what(), ty) {
-        (What::JAY_SENTINEL, Type::Prim(Prim::I8 | Prim::I16 | Prim::I32)) if options.sentinels != Sentinels::Widen => {
+        (What::JAY_SENTINEL, Type::Prim(Prim::I8 | Prim::I16 | Prim::I32) | Type::List | Type::FixedList(_))
+            if options.sentinels != Sentinels::Widen =>
+        {
             " (--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)"
         }
         (What::JAY_SENTINEL, _) => " (--sentinels missing makes it missing)",
-        _ => "",
+        _ => LEAVE_OUT,
     };
     done.map_err(|failure| located(failure, refused, hint))
 }
@@ -283,14 +301,14 @@ impl<B: Build> Build for Noting<B> {
     }
 }
 
-/// Returns the failure of a value that the target cannot hold, with the column and what helps.
+/// Returns the failure of a value, or of bytes as text, that the target cannot hold, with the column and what helps.
 fn located(
     failure: Failure,
     refused: Option<Refused>,
     hint: impl Fn(&pilaster::Error, Type) -> &'static str,
 ) -> Failure {
     match (failure, refused) {
-        (Failure::Format(e), Some(Refused { name, ty })) if e.kind() == Kind::Lossy => {
+        (Failure::Format(e), Some(Refused { name, ty })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
             Failure::Input(format!("column {name} ({ty}): {e}{}", hint(&e, ty)))
         }
         (failure, _) => failure,
@@ -315,6 +333,9 @@ fn to_dataseries_of<T: Table, E: Endian>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
+    if table.columns.numbers.is_empty() {
+        return Err(no_columns(Format::DataSeries));
+    }
     let order = how.dataseries.order.unwrap_or(Order::Little);
     let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
     let (mut xml, mut extents) = (None, 2u64);
@@ -326,7 +347,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
         extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
     }
     let Some(xml) = xml else {
-        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+        return Err(no_columns(Format::DataSeries));
     };
     let mut memory = Memory::default();
     while let Err(e) = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch()) {
@@ -345,7 +366,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
         builder.convert(table, scratch, &mut refused)?;
         builder.build.finish()
     });
-    done.map_err(|failure| located(failure, refused, |_, _| ""))
+    done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT))
 }
 
 fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
@@ -390,7 +411,7 @@ fn to_bcolz<T: Table>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     if table.columns.numbers.is_empty() {
-        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+        return Err(no_columns(Format::Bcolz));
     }
     let hint = |ty| match ty {
         Type::Struct(_) => " (--records writes a structured dtype, which the original itself cannot open again)",
@@ -415,7 +436,8 @@ fn to_bcolz<T: Table>(
             What::BCOLZ_MISSING if !how.bcolz.fill_missing => {
                 " (--fill-missing writes NaN, 0, false, and empty texts for missing values)"
             }
-            _ => "",
+            What::BCOLZ_DTYPE => " (numpy drops NUL at the end of a text; --columns leaves it out)",
+            _ => LEAVE_OUT,
         }),
         WriteError::Sink(failure) => failure.into(),
     };

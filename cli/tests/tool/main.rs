@@ -8,6 +8,7 @@ mod conversions;
 mod dataseries;
 mod filo;
 mod jay;
+mod matrix;
 mod targets;
 mod vortex;
 mod vortex_convert;
