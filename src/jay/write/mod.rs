@@ -39,6 +39,27 @@ pub struct WriteOptions {
 }
 
 /// What becomes of integers, dates and times that equal the missing-value marker of their type.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column as _, Once, Part as _, Value, convert};
+/// use pilaster::filo::{Element, Vector};
+/// use pilaster::jay::write::{Builder, Sentinels, WriteOptions};
+/// use pilaster::jay::{File, ReadOptions, SType};
+///
+/// // The least int, of a Filo vector.
+/// let chunk = [6, 6, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80];
+/// let options = WriteOptions { sentinels: Sentinels::Widen, ..WriteOptions::DEFAULT };
+/// let mut builder = Builder::new(Vec::new(), &options).unwrap();
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// let bytes = builder.finish().unwrap();
+///
+/// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+/// assert_eq!(file.meta().field(0)?.stype(), SType::Int64);
+/// assert_eq!(file.column(0)?.get(0)?, Value::Int(-0x8000_0000));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Sentinels {
