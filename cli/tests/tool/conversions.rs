@@ -135,7 +135,7 @@ fn sentinels_of_jay_are_errors_missing_or_widened() {
     assert_eq!(values(target, "i0"), values(&types, "i0").replace("-2147483648", ""));
     assert!(good(&["info", target]).contains("int32"));
 
-    // Of 64 bits there is no wider type.
+    // No type is wider than 64 bits.
     let longs = format!("{GOLDEN}filo/simple_long_extremes.filo");
     for how in [&[][..], &["--sentinels", "widen"]] {
         let line = crate::failed(1, &to_jay(&[&["--type", "long"], how].concat(), &longs));
