@@ -1,7 +1,5 @@
-//! The command line: one description that is its parser, its help, its completions and its manual.
+//! The description of the command line, from which parser, help, completions and manual pages are generated.
 
-use std::ffi::OsString;
-use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::path::PathBuf;
@@ -14,11 +12,11 @@ use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order};
 use pilaster::dataseries::{Ordering, Pad};
-use pilaster::filo::Element;
 use pilaster::jay::Layout;
 use pilaster::jay::write::Sentinels;
 
-const HINTS: &str = "What a file may not tell about itself";
+use crate::filter::{self, Expression, Test};
+use crate::sources::{Source, Sources};
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -49,26 +47,27 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Prints what a file is: format, encoding, sizes, columns
+    /// Describes files: format, size, tables, columns and their types
     ///
-    /// For each column, prints its type, its rows, and how many of them are missing.
-    Info(Source),
+    /// With --verbose also how they are stored, and how many values are missing.
+    Info(Info),
     /// Prints the first rows
     #[command(after_long_help = TEXT_FORMS)]
     Head(Text),
-    /// Prints all rows, as CSV or JSON lines
+    /// Prints all rows, as a table, CSV or JSON lines
     #[command(after_long_help = TEXT_FORMS)]
     Cat(Text),
     /// Prints every value exactly, as one JSON document
     ///
     /// Integers are decimal strings, floats the hexadecimal digits of their bits, bytes hexadecimal, missing values
-    /// null. A column of up to 2000 rows is printed in full, a longer one as its head and tail. The sha256 covers all
-    /// values, joined by line feeds. Prints nothing of a file that `pilaster verify` refuses.
+    /// null. A column of up to 2000 rows is printed in full, a longer one as its first and last 20 rows. The SHA-256
+    /// digest covers all values, joined by line feeds. Prints nothing if `pilaster verify` fails on the file.
     Dump(Dump),
-    /// Checks every row, string and code of a file
+    /// Checks every row, string and code of files
     ///
-    /// Prints how much was checked, or fails with the first error and its offset.
-    Verify(Source),
+    /// Prints for each file what was checked, or the first error and its offset. `pilaster recover` saves the intact part
+    /// of a damaged file.
+    Verify(Sources),
     /// Writes the intact parts of a damaged file to a new file
     ///
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
@@ -77,8 +76,8 @@ pub enum Command {
     Recover(Recover),
     /// Writes the rows of a table to another file, in any format that can be written
     ///
-    /// From DataSeries to DataSeries the file is copied extent by extent, with other compression and packing. A type
-    /// that the target format does not have is an error that names the column and the type.
+    /// From DataSeries to DataSeries, the file is copied extent by extent, with other compression and packing. If the
+    /// target format does not have the type of a column, the error names the column and the type.
     Convert(Box<Convert>),
     /// Prints the completions for a shell
     #[command(after_help = "Example:\n  pilaster completions bash > /etc/bash_completion.d/pilaster")]
@@ -89,75 +88,50 @@ pub enum Command {
 }
 
 const TEXT_FORMS: &str = "\
-CSV: a field is quoted if it holds a comma, a quote or a line break, or if it
-looks like a missing value: an empty field is missing, \"\" is an empty string.
+Table: aligned, with the types below the names; the first 1000 rows decide the
+widths. On a terminal, long values are cut.
+CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
+is equal to the text of a missing value. An empty field is missing, \"\" is an
+empty string.
 A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
 strings.
-Both: dates and times are the stored integers, bytes are hexadecimal (those of
-DataSeries and bcolz only if they are not UTF-8). --rows counts all rows, also
-those that --from and --until leave out.
+Conditions: NAME = != < <= > >= VALUE, NAME in (VALUE, VALUE), NAME is missing,
+joined by and, or, not and parentheses. Names with spaces are in double quotes,
+texts in single quotes. A time is compared with a date, a date and time, or its
+stored integer. A condition on a missing value is unknown; rows are kept if the
+condition is true.
+All: dates and times are ISO 8601; a timestamp with a zone is the local time
+with its offset. Bytes are hexadecimal (those of DataSeries and bcolz only if
+they are not UTF-8). --rows counts all rows, also those that conditions leave
+out.
 
 Examples:
   pilaster head -n 3 prices.jay
   pilaster cat --rows 100..200 --columns time,price trades.ds
+  pilaster cat --where 'price > 99.5 and size is not missing' trades.ds
   pilaster cat --from 1700000000 --until 1700003600 --json-lines trades.ds";
 
-/// The file to read, and hints about it.
-#[derive(Args, Clone, Debug, Default)]
-pub struct Source {
-    /// The file, the directory of a bcolz dataset, or - for standard input
-    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
-    pub path: Location,
-    /// The format. By default the content decides, or the extension .filo
-    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
-    pub format: Option<Format>,
-    /// The element type of a Filo vector
-    #[arg(long = "type", value_name = "ELEMENT", help_heading = HINTS, ignore_case = true)]
-    #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
-    pub element: Option<Element>,
-    /// The type of the items of a single Blosc chunk, as numpy spells it: int32, '>f8', '|S5' [default: byte items,
-    /// printed in hexadecimal]
-    #[arg(long, help_heading = HINTS, allow_hyphen_values = true)]
-    pub dtype: Option<String>,
-    /// Read a DataSeries file from the front, without its trailer and index
-    #[arg(long = "no-index", help_heading = HINTS)]
-    pub sequential: bool,
-    /// Read what can be read of a damaged or unusual Jay file or bcolz dataset, and print the rest as warnings
-    #[arg(long, help_heading = HINTS)]
-    pub tolerant: bool,
+/// What is printed about files.
+#[derive(Args, Debug)]
+pub struct Info {
+    #[command(flatten)]
+    pub sources: Sources,
+    /// Also print how the file is stored, and count the missing values, which reads all rows
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Print one JSON document per line and file
+    #[arg(long)]
+    pub json: bool,
 }
 
-/// Where the bytes come from.
-#[derive(Clone, Debug, Default)]
-pub enum Location {
-    #[default]
-    Stdin,
-    Path(PathBuf),
-}
-
-impl From<OsString> for Location {
-    fn from(path: OsString) -> Self {
-        if path == "-" { Location::Stdin } else { Location::Path(path.into()) }
-    }
-}
-
-impl fmt::Display for Location {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Location::Stdin => f.write_str("-"),
-            Location::Path(path) => path.display().fmt(f),
-        }
-    }
-}
-
-/// How rows become text.
+/// Options for the text form of rows.
 #[derive(Args, Debug)]
 pub struct Text {
     #[command(flatten)]
-    pub source: Source,
-    /// The maximum number of rows, or a range: 100..200, 100.., ..200 [default: 10 for head, all for cat]
+    pub sources: Sources,
+    /// The number of rows, or a range: 100..200, 100.., ..200, before conditions [default: 10 for head, all for cat]
     #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
     pub rows: Option<Range<u64>>,
     /// The columns, in this order [default: all]
@@ -166,73 +140,78 @@ pub struct Text {
     /// The table, if the file has several
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
+    /// Only rows that meet a condition: 'time >= 2026-01-01 and (level > 3 or note is missing)'
+    #[arg(long = "where", value_name = "CONDITION", value_parser = filter::parse, allow_hyphen_values = true)]
+    pub condition: Option<Expression<Test>>,
+    /// Skip rows by statistics in the file that nothing checks. Faster, but in a file with wrong statistics rows are lost
+    #[arg(long)]
+    pub trust_statistics: bool,
     #[command(flatten)]
     pub time: Time,
-    /// The form of the text
-    #[arg(long, value_name = "FORM", default_value = "csv")]
-    #[arg(value_parser = one_of([("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
-    pub format_out: Form,
+    /// The form of the text [default: table on a terminal, else csv]
+    #[arg(long, value_name = "FORM")]
+    #[arg(value_parser = one_of([("table", Form::Table), ("csv", Form::Csv), ("jsonl", Form::JsonLines)]))]
+    pub format_out: Option<Form>,
     /// Short for --format-out jsonl
     #[arg(long)]
     json_lines: bool,
-    /// CSV: leave out the line with the names of the columns
+    /// Print dates and times as the stored integers
+    #[arg(long)]
+    pub stored_times: bool,
+    /// Table and CSV: omit the names of the columns
     #[arg(long)]
     pub no_header: bool,
-    /// CSV: the text of a missing value
+    /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
     #[arg(long, value_name = "TEXT", default_value = "", hide_default_value = true, allow_hyphen_values = true)]
     pub missing: String,
 }
 
 impl Text {
-    pub fn form(&self) -> Form {
-        if self.json_lines { Form::JsonLines } else { self.format_out }
+    /// Returns the form to print, on a terminal or not.
+    pub fn form(&self, terminal: bool) -> Form {
+        let default = if terminal { Form::Table } else { Form::Csv };
+        if self.json_lines { Form::JsonLines } else { self.format_out.unwrap_or(default) }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
+    Table,
     Csv,
     JsonLines,
 }
 
-/// A range of stored times.
-#[derive(Args, Clone, Debug, Default, PartialEq)]
+/// A range of times.
+#[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Time {
-    /// The column of the times [default: the first of 64 bits]
+    /// The column of the times [default: the first with timestamps, else the first with numbers of 64 bits]
     #[arg(long = "time", value_name = "COLUMN", allow_hyphen_values = true)]
     pub column: Option<String>,
-    /// Only rows whose stored time is T or later
+    /// Only rows whose time is T or later: a date, a date and time, or a stored integer
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub from: Option<Instant>,
-    /// Only rows whose stored time is before T
+    pub from: Option<String>,
+    /// Only rows whose time is before T
     #[arg(long, value_name = "T", value_parser = time, allow_hyphen_values = true)]
-    pub until: Option<Instant>,
+    pub until: Option<String>,
 }
 
 impl Time {
-    /// Returns whether it excludes rows.
+    /// Returns whether a bound is given.
     pub fn is_given(&self) -> bool {
         self.from.is_some() || self.until.is_some()
     }
-}
-
-/// A stored time. Integers stay integers: nanoseconds have more digits than a double.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Instant {
-    Whole(i128),
-    Real(f64),
 }
 
 #[derive(Args, Debug)]
 pub struct Dump {
     #[command(flatten)]
     pub source: Source,
-    /// The only form, and the default
+    /// Print JSON (the default, and the only form)
     #[arg(long)]
     json: bool,
 }
 
-/// How a damaged file becomes a clean one.
+/// Options of `recover`.
 #[derive(Args, Debug, Default)]
 #[command(after_help = "Example:\n  pilaster recover --types intact.ds damaged.ds new.ds")]
 pub struct Recover {
@@ -252,7 +231,7 @@ pub struct Recover {
     pub order: Option<Order>,
 }
 
-/// How a file is stored anew.
+/// Options of `convert`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = "\
 Examples:
@@ -277,7 +256,7 @@ pub struct Convert {
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
-    /// The table to read, if FILE has several; else the name of the table to write
+    /// The table to read if FILE has several, else the name of the table to write
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
     /// Write dates and times as the stored integers
@@ -297,19 +276,19 @@ pub struct Convert {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To Jay")]
 pub struct ToJay {
-    /// How columns are described; early releases of datatable read only the old layout [default: new]
+    /// The layout of the column descriptions; early releases of datatable read only the old one [default: new]
     #[arg(long, value_parser = one_of([("new", Layout::New), ("old", Layout::Old)]))]
     pub layout: Option<Layout>,
-    /// The number of leading columns that are the key; rows must ascend by it
+    /// The number of leading columns that are the key; rows must be in ascending order of the key
     #[arg(long, value_name = "N")]
     pub keys: Option<usize>,
-    /// Leave out the minimum and maximum of each column
+    /// Omit the minimum and maximum of each column
     #[arg(long)]
     pub no_stats: bool,
     /// Write bytes as strings; bytes that are not UTF-8 are an error
     #[arg(long)]
     pub bytes_as_text: bool,
-    /// What becomes of the least integer of a type, which means missing in Jay: an error, a missing value, or for int8,
+    /// Treatment of the minimum of an integer type, which means missing in Jay: an error, a missing value, or for int8,
     /// int16 and int32 a column of the next wider type [default: error]
     #[arg(long, value_parser = one_of(SENTINELS))]
     pub sentinels: Option<Sentinels>,
@@ -327,13 +306,13 @@ pub struct ToBcolz {
     /// The shuffle filter before compression [default: bytes]
     #[arg(long, value_parser = one_of([("none", Shuffle::None), ("bytes", Shuffle::Byte), ("bits", Shuffle::Bit)]))]
     pub shuffle: Option<Shuffle>,
-    /// Rows per chunk [default: as the original chooses]
+    /// Rows per chunk [default: the choice of the original program]
     #[arg(long, value_name = "N")]
     pub chunklen: Option<NonZeroU64>,
     /// Write missing values as NaN, 0, false or an empty text
     #[arg(long)]
     pub fill_missing: bool,
-    /// Write structs as records, which the original itself cannot open again
+    /// Write structs as records, which the original program itself cannot open again
     #[arg(long)]
     pub records: bool,
     /// Append the rows to an existing TARGET
@@ -344,8 +323,8 @@ pub struct ToBcolz {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To DataSeries")]
 pub struct ToDataSeries {
-    /// The modes to try for each extent, of which the smallest result is kept: none, lzo, zlib, bz2, lzf, snappy, lz4,
-    /// lz4hc, or smallest, which is all of them and slow [default: lz4]
+    /// The modes to try; the smallest result is kept for each extent: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc, or
+    /// smallest for all of them, which is slow [default: lz4]
     #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = attempt)]
     pub compress: Option<Vec<Try>>,
     /// The level of zlib, bz2 and lz4hc, 1 to 9
@@ -354,10 +333,10 @@ pub struct ToDataSeries {
     /// The byte order to write [default: the byte order of FILE if FILE is DataSeries, else little]
     #[arg(long, value_parser = one_of(ORDERS))]
     pub order: Option<Order>,
-    /// From DataSeries: store plain values, neither relative, scaled nor unique
+    /// From DataSeries: store plain values, without the options relative, scale and unique
     #[arg(long)]
     plain: bool,
-    /// From DataSeries: leave out null cells, or do not [default: as in FILE]
+    /// From DataSeries: omit null cells [default: as in FILE]
     #[arg(long, value_parser = one_of([("yes", true), ("no", false)]))]
     compact: Option<bool>,
     /// From DataSeries: the rule of padding [default: as in FILE]
@@ -368,7 +347,7 @@ pub struct ToDataSeries {
     ordering: Option<Ordering>,
 }
 
-/// A mode to try, or all of them.
+/// A compression mode to try, or all modes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Try {
     Mode(Mode),
@@ -387,7 +366,7 @@ const SENTINELS: [(&str, Sentinels); 3] =
 const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
 
 /// Returns a parser of the names in `all`, which the help lists.
-fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
+pub fn one_of<T, const N: usize>(all: [(&'static str, T); N]) -> impl TypedValueParser<Value = T>
 where
     T: Clone + Send + Sync + 'static,
 {
@@ -404,7 +383,7 @@ fn attempt(name: &str) -> Result<Try, &'static str> {
     }
 }
 
-/// A number of rows, or a range of them.
+/// Parses a number of rows, or a range of rows.
 fn rows(text: &str) -> Result<Range<u64>, String> {
     let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
     let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
@@ -413,12 +392,15 @@ fn rows(text: &str) -> Result<Range<u64>, String> {
     Ok(from..to)
 }
 
-fn time(text: &str) -> Result<Instant, &'static str> {
-    let whole = text.parse().map(Instant::Whole);
-    whole.or_else(|_| text.parse().map(Instant::Real)).map_err(|_| "a stored time is a number")
+fn time(text: &str) -> Result<String, &'static str> {
+    if filter::is_time(text) {
+        Ok(text.to_owned())
+    } else {
+        Err("a time is a date, a date and time, or a stored integer")
+    }
 }
 
-/// Joins the first paragraph of an error of the parser, which says what is wrong, to one line.
+/// Joins the first paragraph of an error of the parser, its description, to one line.
 pub fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();
@@ -428,8 +410,10 @@ pub fn one_line(error: &clap::Error) -> String {
 #[cfg(test)]
 mod tests {
     use clap::CommandFactory as _;
+    use pilaster::filo::Element;
 
     use super::*;
+    use crate::sources::Location;
 
     fn call(line: &str) -> Result<Command, String> {
         let parsed = Cli::try_parse_from(["pilaster"].into_iter().chain(line.split_whitespace()));
@@ -451,8 +435,8 @@ mod tests {
     #[test]
     fn options_before_and_after_the_file() {
         let t = text("cat --type INT x --format-out=jsonl -n3");
-        assert_eq!((t.form(), t.rows, t.source.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
-        assert_eq!(t.source.path.to_string(), "x");
+        assert_eq!((t.form(true), t.rows, t.sources.hints.element), (Form::JsonLines, Some(0..3), Some(Element::Int)));
+        assert_eq!(t.sources.paths[0].to_string(), "x");
     }
 
     #[test]
@@ -462,19 +446,16 @@ mod tests {
         }
         let all = text("cat --columns a,b --table T --time t --from -3 --until 1e9 --json-lines x");
         assert_eq!(
-            (all.form(), all.columns, all.table),
+            (all.form(false), all.columns, all.table),
             (Form::JsonLines, Some(vec!["a".into(), "b".into()]), Some("T".into()))
         );
-        assert_eq!(
-            all.time,
-            Time { column: Some("t".into()), from: Some(Instant::Whole(-3)), until: Some(Instant::Real(1e9)) }
-        );
+        assert_eq!(all.time, Time { column: Some("t".into()), from: Some("-3".into()), until: Some("1e9".into()) });
     }
 
     #[test]
     fn standard_input_is_a_dash_or_an_odd_file() {
         let path = |line| match call(line) {
-            Ok(Command::Info(source)) => source.path,
+            Ok(Command::Info(how)) => how.sources.paths[0].clone(),
             other => panic!("{other:?}"),
         };
         assert!(matches!(path("info --format filo -"), Location::Stdin));
@@ -499,10 +480,9 @@ mod tests {
             ("", ["requires a subcommand", "info, head, cat"]),
             ("frobnicate x", ["unrecognized subcommand", "'frobnicate'"]),
             ("cat", ["not provided", "<FILE>"]),
-            ("cat a b", ["unexpected argument", "'b'"]),
             ("info -n 3 x", ["unexpected argument", "'-n'"]),
-            ("cat --format-out xml x", ["'xml'", "csv, jsonl"]),
-            ("cat --until noon x", ["'noon' for '--until <T>'", "a stored time is a number"]),
+            ("cat --format-out xml x", ["'xml'", "table, csv, jsonl"]),
+            ("cat --until noon x", ["'noon' for '--until <T>'", "a time is a date"]),
             ("cat --rows 1..x f", ["'1..x'", "neither a number nor a range"]),
             ("cat --rows many x", ["'many'", "--rows <N>"]),
             ("dump --type number x", ["'number' for '--type", "boolean, int, long"]),

@@ -8,7 +8,7 @@ use pilaster::any::File;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, write};
 use pilaster::bytes::Scratch;
-use pilaster::column::Type;
+use pilaster::column::{Memory, Table as _, Type};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -16,6 +16,7 @@ use crate::args::Recover;
 use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
+use crate::info::{self, Table};
 use crate::open::{self, Input, hinted, part_room};
 use crate::special::Special;
 use crate::target::Target;
@@ -23,6 +24,21 @@ use crate::target::Target;
 impl Special for Dataset {
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         arrays(self, out)
+    }
+
+    /// Out of the metadata; no chunk is read.
+    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
+        let mut memory = Memory::with_len(part_room(file)?)?;
+        let mut outer = memory.scratch();
+        let columns = match self.table().next_part(&mut outer)? {
+            Some(part) => info::described(&part, input)?,
+            None => Vec::new(),
+        };
+        Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])
+    }
+
+    fn facts(&self, _: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(known(self))
     }
 
     fn dump(&self, _: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
@@ -47,6 +63,11 @@ impl Special for Dataset {
 }
 
 impl Special for Chunk<'_> {
+    /// None if the bytes are no items of the type that the caller named; the header can be described all the same.
+    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
+        if file.table(None).is_ok() { info::tables(input, file) } else { Ok(Vec::new()) }
+    }
+
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         let codec = self.compressor().map_or("unknown", |compressor| compressor.name());
         let how = if self.is_copy() { ", a plain copy" } else { "" };
@@ -76,7 +97,7 @@ impl Special for Chunk<'_> {
     }
 }
 
-/// `recover`: the rows that every column has, into a clean dataset.
+/// `recover`: writes the rows that every column has to a new dataset.
 pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let target = Target::directory(&how.target, false)?;
     let rows = target.fill_directory(|dir| Ok(write::recover(dataset, dir)?))?;
@@ -110,18 +131,29 @@ fn arrays(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
         write!(out, "{:name$}  {:dtype$}  {shape:<12}  ", array.name(), array.dtype_text())?;
         write!(out, "{:>8}  {:>6}  {how:<18}  {bytes:>12}  ", array.chunklen(), array.chunks())?;
         match array.dtype() {
-            // Only its chunks know how long each object is.
+            // The length of each object is stored in the chunks only.
             Dtype::Object => writeln!(out, "{:>12}  {:>5}", "-", "-")?,
             _ => writeln!(out, "{unpacked:>12}  {:>5.3}", bytes as f64 / (unpacked as f64).max(1.0))?,
         }
         if array.surplus() > 0 {
-            writeln!(out, "{:name$}  {} rows more than the table has do not count", "", array.surplus())?;
+            writeln!(out, "{:name$}  {} additional rows, which are ignored", "", array.surplus())?;
         }
     }
     Ok(())
 }
 
-/// Bytes of the chunks of a dataset.
+/// Returns the kind of the dataset and its attributes.
+fn known(dataset: &Dataset) -> Vec<(&'static str, Value)> {
+    let mut known = vec![("kind", Value::from(kind(dataset)))];
+    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
+        && !attrs.is_empty()
+    {
+        known.push(("attrs", attrs.into()));
+    }
+    known
+}
+
+/// Returns the size in bytes of all chunks of a dataset.
 pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
     dataset
         .arrays()
@@ -135,7 +167,7 @@ fn stored_in(array: &Array, tolerant: bool) -> Result<u64, Failure> {
         let path = array.chunk_path(number);
         match fs::metadata(&path) {
             Ok(file) => bytes = bytes.saturating_add(file.len()),
-            // It is missing, and that was said.
+            // The chunk is missing. Opening the dataset has reported that.
             Err(_) if tolerant => {}
             Err(e) => return Err(Failure::Input(format!("{}: {e}", path.display()))),
         }
@@ -153,12 +185,7 @@ const fn shuffle(shuffle: Shuffle) -> &'static str {
 
 fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, " \"nrows\": {},", dataset.rows())?;
-    let mut known = vec![("kind", Value::from(kind(dataset)))];
-    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
-        && !attrs.is_empty()
-    {
-        known.push(("attrs", attrs.into()));
-    }
+    let mut known = known(dataset);
     known.push(("files", files(dataset)?.into()));
     facts(&known, out)?;
     write!(out, ",\n \"columns\": [")?;
@@ -169,7 +196,7 @@ fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(write!(out, "\n ]")?)
 }
 
-/// Every file of a dataset: metadata as their text, chunks by their headers, also those that do not count.
+/// Returns every file of a dataset, also unused ones: the text of metadata, the headers of chunks.
 fn files(dataset: &Dataset) -> Result<Map<String, Value>, Failure> {
     let mut all = Map::new();
     let mut add = |path: &Path| {
@@ -261,7 +288,7 @@ fn column(
     Ok(write!(out, "}}")?)
 }
 
-/// The name that the expectations have for a type.
+/// Returns the name of a type in the expectations.
 fn type_name(ty: Type) -> String {
     match ty {
         Type::Timestamp(unit) => format!("datetime64[{}]", unit.name()),

@@ -1,4 +1,4 @@
-//! `convert` between formats: the rows of one table through the one loop of the library.
+//! `convert` between formats: passes the rows of one table to `convert` of the library.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -26,10 +26,10 @@ use crate::failure::Failure;
 use crate::open::{self, Input, part_room};
 use crate::target::Target;
 
-/// Memory for the batches of all columns, unless one row takes more.
+/// Bytes of memory for the batches of all columns, unless one row takes more.
 const BATCH_ROOM: u64 = 1 << 22;
 
-/// Rows of an extent of a DataSeries file.
+/// Number of rows of an extent of a DataSeries file.
 const EXTENT_ROWS: u64 = 1 << 14;
 
 /// The extension of a target that is one Blosc chunk.
@@ -63,8 +63,14 @@ pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
     })
 }
 
-fn no_columns(to: Format) -> Failure {
-    Failure::Input(format!("the table has no columns, and {to} holds no such table"))
+/// Returns the error of a table without columns, which `to` cannot store, or without parts.
+fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scratch<'_>) -> Result<Failure, Failure> {
+    table.restart()?;
+    let is_known = table.next_part(&mut scratch.scope())?.is_some();
+    Ok(Failure::Input(match is_known {
+        true => format!("the table has no columns, and {to} cannot store such a table"),
+        false => "the types of the columns are unknown, because there are no rows".to_owned(),
+    }))
 }
 
 fn is_chunk(how: &Convert) -> bool {
@@ -74,13 +80,13 @@ fn is_chunk(how: &Convert) -> bool {
 /// Checks the target.
 pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
     match to {
-        Format::Vortex => Err(Failure::Usage(format!("{to} cannot be written so far"))),
+        Format::Vortex => Err(Failure::Usage(format!("{to} cannot be written yet"))),
         Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
         _ => Target::file(&how.target, how.force),
     }
 }
 
-/// Writes the rows of a table to the target. `keys`: how many leading columns are the key of the source.
+/// Writes the rows of a table to the target. `keys`: the number of leading columns that are the key of the source.
 pub fn run(
     input: &Input,
     file: &File<'_>,
@@ -91,12 +97,12 @@ pub fn run(
 ) -> Result<(), Failure> {
     let wanted = how.table.as_deref().filter(|_| open::has_names(file));
     let (mut table, room) = (open::table(file, wanted)?, part_room(file)?);
-    // A row may take more than any guess.
+    // An estimate: one row may take more. The loop below then grows the memory.
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
     let mut columns = choose(&mut table, input, how, to, &mut memory)?;
     columns.stored_times = how.stored_times;
     let mut view = View { table, columns: &columns };
-    // The key goes where all of its columns go.
+    // The target has a key only if all columns are converted.
     let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
     let len = loop {
         let scratch = &mut memory.scratch();
@@ -105,7 +111,7 @@ pub fn run(
             Format::DataSeries => to_dataseries(&mut view, (how, target), scratch),
             Format::Filo => to_filo(&mut view, target, scratch),
             Format::Bcolz => to_bcolz(&mut view, (how, target), scratch),
-            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written so far"))),
+            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
         };
         match done {
             Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => memory.grow(e)?,
@@ -130,7 +136,7 @@ fn choose(
     table.restart()?;
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(Columns::default()) };
     let mut columns = Columns::all(&part, input.rules())?.pick(how.columns.as_deref())?;
-    // An array of bcolz alone has no name, and no other format does without; Filo calls it so, too.
+    // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
     if part.width() == 1 && to != Format::Bcolz {
         columns.name_the_unnamed("v");
     }
@@ -140,10 +146,10 @@ fn choose(
 /// The remedy for a column that no option converts.
 const LEAVE_OUT: &str = " (--columns leaves it out)";
 
-/// Maximum length of the name of a column in bytes: in DataSeries by the format, in bcolz because it is a directory.
+/// Maximum length of the name of a column in bytes: in DataSeries by the format, in bcolz because the name is that of a directory.
 const MAX_NAME: usize = 255;
 
-/// Returns the error of a builder: about the rows, or of the file that is written.
+/// Converts the error of a builder; an error of the written file names the file.
 fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
     match e {
         WriteError::Format(e) => e.into(),
@@ -173,7 +179,7 @@ fn check<T: Table>(
         }
         let mut ty = column.ty();
         let mut inner = column;
-        // An array is held if its elements are.
+        // The target stores an array if it stores the elements.
         while holds(ty) && ty.children() == 1 {
             inner = inner.child(0)?;
             ty = inner.ty();
@@ -181,10 +187,10 @@ fn check<T: Table>(
         let zone = column.zone()?.filter(|_| !any_time);
         let why = match zone {
             _ if !holds(ty) => format!("{ty}{}", Some(hint(ty)).filter(|hint| !hint.is_empty()).unwrap_or(LEAVE_OUT)),
-            Some(zone) => format!("zone ({zone}; --any-time leaves it out)"),
+            Some(zone) => format!("the time zone {zone} (--any-time drops it)"),
             None => continue,
         };
-        return Err(Failure::Input(format!("column {}: {to} holds no {why}", name)));
+        return Err(Failure::Input(format!("column {name}: {to} cannot store {why}")));
     }
     Ok(())
 }
@@ -211,8 +217,8 @@ fn to_jay<T: Table>(
         sentinels: how.jay.sentinels.unwrap_or_default(),
     };
     let hint = |ty| match ty {
-        Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes those that are text)",
-        Type::Timestamp(_) => " (--any-time makes nanoseconds of it, --stored-times integers)",
+        Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes bytes that are UTF-8 as strings)",
+        Type::Timestamp(_) => " (--any-time converts to nanoseconds, --stored-times to integers)",
         Type::List | Type::FixedList(_) => " in the old layout",
         ty => time_hint(ty),
     };
@@ -236,7 +242,7 @@ fn to_jay<T: Table>(
     done.map_err(|failure| located(failure, refused, hint))
 }
 
-/// A builder that notes the column of its first error.
+/// A builder that stores the column of its first error.
 struct Noting<B> {
     build: B,
     refused: Option<Refused>,
@@ -253,7 +259,7 @@ impl<B: Build> Noting<B> {
         Noting { build, refused: None }
     }
 
-    /// Converts `table`. On an error, `refused` is the column, if a column is to blame.
+    /// Converts `table`. On an error of a column, `refused` is that column.
     fn convert<T: Table>(
         &mut self,
         table: &mut T,
@@ -301,7 +307,7 @@ impl<B: Build> Build for Noting<B> {
     }
 }
 
-/// Returns the failure of a value, or of bytes as text, that the target cannot hold, with the column and what helps.
+/// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.
 fn located(
     failure: Failure,
     refused: Option<Refused>,
@@ -334,7 +340,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
     if table.columns.numbers.is_empty() {
-        return Err(no_columns(Format::DataSeries));
+        return Err(no_columns(table, Format::DataSeries, scratch)?);
     }
     let order = how.dataseries.order.unwrap_or(Order::Little);
     let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
@@ -347,7 +353,7 @@ fn to_dataseries_of<T: Table, E: Endian>(
         extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
     }
     let Some(xml) = xml else {
-        return Err(no_columns(Format::DataSeries));
+        return Err(no_columns(table, Format::DataSeries, scratch)?);
     };
     let mut memory = Memory::default();
     while let Err(e) = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch()) {
@@ -355,7 +361,8 @@ fn to_dataseries_of<T: Table, E: Endian>(
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
     crate::rewrite::warn_of_order(how, order, [ty]);
-    let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
+    let slots = usize::try_from(extents)
+        .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     let mut refused = None;
     let done = target.fill(|sink| {
@@ -393,7 +400,7 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut
     })
 }
 
-/// Names of compressors, and their shuffles.
+/// Returns the parameters of the chunks; options that are absent have their defaults.
 pub fn params(how: &Convert) -> Params {
     let default = bcolz::write::WriteOptions::DEFAULT.params;
     let level = how.bcolz.clevel.unwrap_or(default.level);
@@ -411,10 +418,12 @@ fn to_bcolz<T: Table>(
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     if table.columns.numbers.is_empty() {
-        return Err(no_columns(Format::Bcolz));
+        return Err(no_columns(table, Format::Bcolz, scratch)?);
     }
     let hint = |ty| match ty {
-        Type::Struct(_) => " (--records writes a structured dtype, which the original itself cannot open again)",
+        Type::Struct(_) => {
+            " (--records writes a structured dtype, which the original program itself cannot open again)"
+        }
         Type::Time(_) => time_hint(ty),
         _ => "",
     };
@@ -434,7 +443,7 @@ fn to_bcolz<T: Table>(
     let failed = |e: WriteError<bcolz::Failure>, refused: Option<Refused>| match e {
         WriteError::Format(e) => located(e.into(), refused, |e, _| match e.what() {
             What::BCOLZ_MISSING if !how.bcolz.fill_missing => {
-                " (--fill-missing writes NaN, 0, false, and empty texts for missing values)"
+                " (--fill-missing writes NaN, 0, false or an empty text for a missing value)"
             }
             What::BCOLZ_DTYPE => " (numpy drops NUL at the end of a text; --columns leaves it out)",
             _ => LEAVE_OUT,
@@ -445,12 +454,14 @@ fn to_bcolz<T: Table>(
     table.restart()?;
     if is_chunk(how) {
         if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
-            let why = "a chunk holds all rows of one column (--columns chooses it), and none are appended".to_owned();
+            let why =
+                "a chunk contains all rows of one column: choose it with --columns, without --append and --chunklen"
+                    .to_owned();
             return Err(Failure::Usage(why));
         }
         let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
         let disk = Kept::default();
-        // A place where no dataset can be, as a file is replaced.
+        // A path below the target, which is a file: no dataset can exist there.
         let mut builder = Noting::new(Builder::create(disk.clone(), how.target.join("chunk"), &options));
         builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
         builder.build.finish().map_err(Failure::from)?;
@@ -475,7 +486,7 @@ fn to_bcolz<T: Table>(
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
-    /// Writes the chunk in that file; of no rows there was none.
+    /// Writes the chunk of that file to the target. Without rows there is no such file.
     fn put(&self, how: &Convert, target: &Target<'_>) -> Result<u64, Failure> {
         let kept = self.0.borrow();
         let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());

@@ -1,8 +1,8 @@
 //! Rows as CSV.
 //!
 //! One rule tells missing values from empty strings: a field is quoted if it holds a comma, a quote
-//! or a line break, or if it reads like a missing value. The text of a missing value is never quoted.
-//! (The `csv` crate cannot tell the two apart, and quotes a lone empty field whatever it means.)
+//! or a line break, or if it is equal to the text of a missing value. The text of a missing value is never quoted.
+//! (The `csv` crate cannot distinguish the two: it quotes an empty field that is alone in its row.)
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
@@ -14,32 +14,34 @@ use pilaster::column::{Batch, Column, Type, Value};
 use crate::digits;
 use crate::failure::Failure;
 use crate::json::{self, Style};
-use crate::walk::Rows;
+use crate::time;
+use crate::walk::{Head, Rows};
 
 pub struct Csv<W> {
     out: W,
     header: bool,
-    /// What stands for a missing value.
+    /// The text of a missing value.
     missing: String,
-    /// Whether bytes that are text are shown as such.
+    /// True if bytes that are UTF-8 are shown as text.
     texts: bool,
     line: String,
     field: String,
 }
 
 impl<W: Write> Csv<W> {
-    pub fn new(out: W, header: bool, missing: &str, texts: bool) -> Self {
+    pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts, line: String::new(), field: String::new() }
+        Csv { out, header, missing, texts: false, line: String::new(), field: String::new() }
     }
 }
 
 impl<W: Write> Rows for Csv<W> {
-    fn names(&mut self, names: &[String]) -> std::result::Result<(), Failure> {
-        if !self.header {
+    fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
+        self.texts = head.texts;
+        if !std::mem::take(&mut self.header) {
             return Ok(());
         }
-        for (k, name) in names.iter().enumerate() {
+        for (k, name) in head.names.iter().enumerate() {
             self.line.push_str(if k > 0 { "," } else { "" });
             quote(&mut self.line, name, &self.missing);
         }
@@ -65,8 +67,8 @@ impl<W: Write> Rows for Csv<W> {
     }
 }
 
-/// Appends a value without quotes; false if it is missing.
-fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
+/// Appends a value without quotes. Returns false if it is missing.
+pub fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
     match batch.value(i)? {
         Value::Null => return Ok(false),
         text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
@@ -74,6 +76,7 @@ fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize
             Ok(text) if texts && column.ty() == Type::Bytes => out.push_str(text),
             _ => out.push_str(&digits::hex(bytes)),
         },
+        Value::Int(value) if time::text(out, value, column.ty(), column.zone()?) => {}
         Value::Int(value) => integer(out, value, column.ty()),
         Value::Int256(words) => integer(out, digits::wide(words), column.ty()),
         Value::F16(bits) => out.push_str(&digits::float(half_to_f32(bits))),
@@ -92,7 +95,7 @@ fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
     }
 }
 
-/// Appends a field, in quotes if it needs them.
+/// Appends a field, quoted if necessary.
 fn quote(out: &mut String, field: &str, missing: &str) {
     if field == missing || field.is_empty() || field.contains([',', '"', '\n', '\r']) {
         out.push('"');
@@ -107,15 +110,14 @@ fn quote(out: &mut String, field: &str, missing: &str) {
 mod tests {
     use super::*;
     use crate::args::Time;
-    use crate::columns::Rules;
     use crate::sample;
     use crate::walk::{Choice, rows};
 
     fn text(names: &[&str], header: bool, missing: &str) -> String {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
-        let choice = Choice { rows: &all, columns: None, time: &any, rules: Rules::default() };
-        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
+        let choice = Choice::of(&all, &any);
+        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing)).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,20 +1,23 @@
-//! What `dump` and `info` say of a DataSeries file alone: its tables, types, extents.
+//! The output of `dump` and `info` that is specific to DataSeries: tables, types, extents.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column, Memory, Part, Table, Type, Value as Cell};
+use pilaster::column::{Column, Memory, Part, Table as Rows, Type, Value as Cell};
 use pilaster::dataseries::Relative;
 use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
+use crate::budget;
 use crate::dataseries_facts::{facts, modes};
+use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
-use crate::info;
-use crate::open::{Input, part_room};
+use crate::info::{self, Table};
+use crate::open::{self, Input, part_room};
 use crate::special::Special;
 use crate::walk::batches;
 
@@ -22,53 +25,77 @@ impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         extents(self, input.bytes().len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for ty in self.types().iter() {
-            info_type(self, &ty, out)?;
-            info::columns(&mut self.table(ty.name())?, room, out)?;
+        for (ty, mut table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+            info_type(&ty, &table, out)?;
+            info::columns(&mut table, room, out)?;
         }
         Ok(())
     }
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        tables(self, part_room(file)?, out)?;
+        let room = part_room(file)?;
+        tables(&Tables::of(self, input.bytes(), &input.limits())?, room, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.bytes().len())?, out)
     }
 
+    /// Out of the types and the headers of the extents.
+    fn tables(&self, _: &Input, _: &File<'_>) -> Result<Vec<Table>, Failure> {
+        let mut rows: HashMap<Vec<u8>, u64> = HashMap::new();
+        self.headers(|header, name| {
+            let rows = rows.entry(name.to_vec()).or_default();
+            *rows = rows.saturating_add(header.rows.into());
+            Ok::<_, Failure>(())
+        })?;
+        let column = |field: Field<'_>| {
+            let ty = match field.ty {
+                FieldType::FixedWidth(size) => Type::FixedBytes(size).to_string(),
+                ty => type_name(ty, false).to_owned(),
+            };
+            info::Column { name: field.name.to_owned(), ty, nullable: field.nullable }
+        };
+        let table = |ty: ExtentType<'_>| {
+            let rows = rows.get(ty.name().as_bytes()).copied().unwrap_or(0);
+            Table { name: ty.name().to_owned(), rows, columns: ty.fields().map(column).collect() }
+        };
+        Ok(self.types().iter().map(table).collect())
+    }
+
+    fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(facts(self, input.bytes().len())?)
+    }
+
+    fn verify(&self, input: &Input, _: &File<'_>) -> Result<(), Failure> {
+        open::verify(&File::DataSeries(self.with_limits(input.limits())))
+    }
+
+    fn explain(&self, e: pilaster::Error) -> Failure {
+        budget::explain(e)
+    }
+
+    fn before_convert(&self, input: &Input) -> Result<(), Failure> {
+        part_room(&File::DataSeries(*self))?;
+        Tables::of(self, input.bytes(), &input.limits())?;
+        Ok(())
+    }
+
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
-        let (mut rows, mut extents) = (0u64, 0u64);
-        for ty in self.types().iter() {
-            let (n, count) = self::rows(self, ty.name())?;
-            (rows, extents) = (rows.saturating_add(n), extents.saturating_add(count));
+        let (mut rows, mut extents) = (0u64, 0usize);
+        for (_, table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+            (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
         let (order, size) = (self.order().name(), input.bytes().len());
         Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
     }
 }
 
-/// Rows and extents of a type, out of the headers alone.
-fn rows(file: &AnyFile<'_>, name: &str) -> Result<(u64, u64), Failure> {
-    let (mut rows, mut extents) = (0u64, 0u64);
-    file.headers(|header, of| {
-        if of == name.as_bytes() {
-            rows = rows.saturating_add(header.rows.into());
-            extents = extents.saturating_add(1);
-        }
-        Ok::<_, Failure>(())
-    })?;
-    Ok((rows, extents))
-}
-
 /// `dump`: the rows of all types.
-fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut counts = Vec::new();
-    for ty in file.types().iter() {
-        counts.push(rows(file, ty.name())?.0);
-    }
-    writeln!(out, " \"nrows\": {},", counts.iter().fold(0u64, |sum, rows| sum.saturating_add(*rows)))?;
+fn tables(all: &Tables<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = all.iter().fold(0u64, |sum, (_, table)| sum.saturating_add(table.rows()));
+    writeln!(out, " \"nrows\": {rows},")?;
     write!(out, " \"tables\": [")?;
-    for (t, (ty, rows)) in file.types().iter().zip(&counts).enumerate() {
-        let mut table = file.table(ty.name())?;
+    for (t, (ty, mut table)) in all.iter().enumerate() {
+        let rows = table.rows();
         let mut heads = Vec::new();
         for (k, field) in ty.fields().enumerate() {
             let texts = field.ty == FieldType::Variable32 && is_text(&mut table, k, room)?;
@@ -76,7 +103,7 @@ fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Fail
                 name: field.name.to_owned(),
                 ty: type_name(field.ty, texts).to_owned(),
                 nullable: field.nullable,
-                rows: *rows,
+                rows,
                 facts: vec![("ds_type", field.ty.name().into())],
                 texts,
             });
@@ -89,8 +116,8 @@ fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Fail
     Ok(write!(out, "\n ]")?)
 }
 
-/// Whether all strings of a column are text.
-fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
+/// Returns whether all strings of a column are UTF-8.
+fn is_text<T: Rows>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
     let mut text = true;
@@ -111,7 +138,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
     Ok(text)
 }
 
-/// The name that the expectations have for a type.
+/// Returns the name of a type in the expectations.
 const fn type_name(ty: FieldType, texts: bool) -> &'static str {
     match ty {
         FieldType::Bool => "bool",
@@ -124,9 +151,9 @@ const fn type_name(ty: FieldType, texts: bool) -> &'static str {
     }
 }
 
-/// `info`: the file as a whole, and how its extents are stored.
+/// `info`: prints the byte order and the end of the file, then sums over extents.
 fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    /// What is summed up of extents that are stored alike.
+    /// Sums over the extents of one type with the same modes.
     struct Sum {
         ty: String,
         modes: [Option<Mode>; 2],
@@ -136,11 +163,12 @@ fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), F
         unpacked: u64,
     }
     let mut sums: Vec<Sum> = Vec::new();
+    let mut places = HashMap::new();
     let end = file.headers(|header, name| {
-        let (ty, modes) = (String::from_utf8_lossy(name), modes(file, header, name));
-        let place = sums.iter().position(|sum| sum.ty == ty && sum.modes == modes);
-        let at = place.unwrap_or_else(|| {
-            sums.push(Sum { ty: ty.into_owned(), modes, extents: 0, rows: 0, stored: 0, unpacked: 0 });
+        let modes = modes(file, header, name);
+        let at = *places.entry((name, modes)).or_insert_with(|| {
+            let ty = String::from_utf8_lossy(name).into_owned();
+            sums.push(Sum { ty, modes, extents: 0, rows: 0, stored: 0, unpacked: 0 });
             sums.len().saturating_sub(1)
         });
         let Some(sum) = sums.get_mut(at) else { return Ok(()) };
@@ -177,9 +205,9 @@ fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), F
     Ok(())
 }
 
-/// `info`: a type, its options and those of its fields.
-fn info_type(file: &AnyFile<'_>, ty: &ExtentType<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let (rows, extents) = rows(file, ty.name())?;
+/// `info`: prints a type, its options, its fields and their options.
+fn info_type(ty: &ExtentType<'_>, table: &OneTable<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let (rows, extents) = (table.rows(), table.extents());
     let (major, minor) = ty.version();
     writeln!(out, "\ntable     {}", ty.name())?;
     if !ty.namespace().is_empty() {

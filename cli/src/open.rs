@@ -11,20 +11,21 @@ use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
-use crate::args::{Location, Source};
+use crate::args::Recover;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::foreign;
+use crate::sources::{Location, Source, is_dataset};
 
 /// A file in memory, or an opened dataset.
 pub struct Input<'s> {
     source: &'s Source,
-    /// The path as the caller gave it, or `-`.
+    /// The path as given on the command line, or `-`.
     pub path: String,
-    /// Its last part, or `-`.
+    /// The last part of the path, or `-`.
     pub name: String,
     content: Content,
-    /// Whether what can be read is asked for.
+    /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
 }
@@ -35,15 +36,15 @@ enum Content {
 }
 
 impl<'s> Input<'s> {
-    /// Reads the file and finds out its format. `recover`: the input is damaged.
-    pub fn load(source: &'s Source, recover: bool) -> Result<Self, Failure> {
+    /// Reads the file and detects its format. `recover`: the input is damaged.
+    pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
-        let tolerant = source.tolerant || recover;
+        let tolerant = source.tolerant || recover.is_some();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), Content::Bytes(read(io::stdin().lock())?)),
             Location::Path(at) => {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                let content = if any::BCOLZ_MARKERS.iter().any(|marker| at.join(marker).exists()) {
+                let content = if is_dataset(at) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant)?))
                 } else if at.is_dir() {
                     let [table, array] = any::BCOLZ_MARKERS;
@@ -56,18 +57,23 @@ impl<'s> Input<'s> {
             }
         };
         let format = match &content {
-            Content::Bytes(bytes) => format(source, bytes, &name)?,
+            Content::Bytes(bytes) => format(source, recover, bytes, &name)?,
             Content::Dataset(_) => Format::Bcolz,
         };
         Ok(Input { source, path, name, content, tolerant, format })
     }
 
-    /// The bytes of the file; none of a dataset.
+    /// Returns the bytes of the file; none for a dataset.
     pub fn bytes(&self) -> &[u8] {
         match &self.content {
             Content::Bytes(bytes) => bytes,
             Content::Dataset(_) => &[],
         }
+    }
+
+    /// How much the file may cost.
+    pub fn limits(&self) -> Limits {
+        self.source.budget.limits(self.bytes().len() as u64)
     }
 
     pub fn dataset(&self) -> Option<&Dataset> {
@@ -77,25 +83,30 @@ impl<'s> Input<'s> {
         }
     }
 
-    /// Which columns can be read, and what they are called.
+    /// Returns the rules for unreadable columns and for names.
     pub fn rules(&self) -> Rules<'_> {
         Rules { path: &self.path, tolerant: self.tolerant, unique: self.format == Format::Jay }
     }
 
-    /// Returns whether byte strings are printed as text if they are UTF-8: the format has no type for text, or for no
-    /// text of any length.
+    /// Returns whether byte strings are printed as text if they are UTF-8. True for formats without a type for text, or
+    /// without one for text of any length.
     pub fn texts(&self) -> bool {
         matches!(self.format, Format::Bcolz | Format::DataSeries)
     }
 
-    /// Checks the hints, and opens the file in `memory`, which grows to what that takes.
+    /// Checks the hints, and opens the file in `memory`, which grows as required.
     pub fn open<'i>(&'i self, memory: &'i mut Memory) -> Result<File<'i>, Failure> {
         self.check()?;
         if let Some(dataset) = self.dataset() {
             return Ok(File::from(dataset));
         }
-        let Source { element, sequential, .. } = *self.source;
-        let hints = Hints { element, sequential, dtype: self.source.dtype.as_deref(), tolerant: self.tolerant };
+        let source = self.source;
+        let hints = Hints {
+            element: source.element,
+            sequential: source.sequential,
+            dtype: self.source.dtype.as_deref(),
+            tolerant: self.tolerant,
+        };
         while let Err(e) = File::open(self.bytes(), self.format, &hints, &mut memory.scratch())
             && e.kind() == Kind::NoRoom
         {
@@ -111,16 +122,16 @@ impl<'s> Input<'s> {
             | What::JAY_BUFFER
                 if !self.tolerant =>
             {
-                Failure::Input(format!("{e} (--tolerant reads what can be read)"))
+                Failure::Input(format!("{e} (--tolerant reads the readable part)"))
             }
             What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
-                Failure::Input(format!("{e} (--no-index reads it from the front)"))
+                Failure::Input(format!("{e} (--no-index reads the file from the start; recover saves what is intact)"))
             }
             _ => e.into(),
         })
     }
 
-    /// Hints that the format has no use for, or is without, are bad calls.
+    /// Returns a usage error for a hint that the format does not have, or for a missing hint that it requires.
     fn check(&self) -> Result<(), Failure> {
         let Input { source, path, format, .. } = self;
         let usage = |why: String| Err(Failure::Usage(why));
@@ -129,13 +140,14 @@ impl<'s> Input<'s> {
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
             (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
+            (limited(source, *format), LIMITED, format),
         ] {
             if given && self.dataset().is_none() {
                 return usage(format!("{option}; {path} is {of}"));
             }
         }
         if *format == Format::Filo && source.element.is_none() {
-            let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
+            let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
             return usage(format!("{path}: {why} ({})", fitting(self.bytes())));
         }
         if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
@@ -145,13 +157,23 @@ impl<'s> Input<'s> {
     }
 }
 
-/// Opens a dataset. With tolerance, prints what cannot be read on standard error.
+const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are for DataSeries files";
+
+/// Returns whether limits are given that nothing would look at.
+fn limited(source: &Source, format: Format) -> bool {
+    source.budget.is_given() && format != Format::DataSeries
+}
+
+/// Opens a dataset. If `tolerant`, prints problems on standard error.
 fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
     }
+    if source.budget.is_given() {
+        return Err(Failure::Usage(format!("{LIMITED}; {} is bcolz", source.path)));
+    }
     if source.dtype.is_some() {
-        return Err(Failure::Usage(format!("--dtype is for single chunks; {} says what it holds", source.path)));
+        return Err(Failure::Usage(format!("--dtype is for single chunks; {} stores its types", source.path)));
     }
     if !tolerant {
         return Dataset::open(dir).map_err(hinted);
@@ -165,9 +187,9 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failu
     Ok(dataset)
 }
 
-/// Returns the failure of a dataset with the option that reads what is left.
+/// Returns the failure of a dataset with a note about `--tolerant`.
 pub fn hinted(failure: pilaster::bcolz::Failure) -> Failure {
-    Failure::Input(format!("{failure} (--tolerant reads what can be read)"))
+    Failure::Input(format!("{failure} (--tolerant reads the readable part)"))
 }
 
 /// Returns the table to read: the one called `wanted`, or the only one.
@@ -185,7 +207,7 @@ pub fn table<'f>(file: &'f File<'_>, wanted: Option<&str>) -> Result<Table<'f>, 
         wanted => file.table(wanted).map_err(|e| match file {
             File::Bcolz(chunk, dtype) => {
                 let dtype = dtype.map_or_else(|| format!("|V{}", chunk.typesize()), |dtype| dtype.to_string());
-                let hint = "--dtype says what they are, uint8 always fits";
+                let hint = "--dtype gives the item type; uint8 always fits";
                 Failure::Input(format!("{e}: no whole items of {dtype} ({hint})"))
             }
             _ => e.into(),
@@ -206,9 +228,9 @@ pub fn which(failure: Failure, table: &Table<'_>) -> Failure {
     }
 }
 
-/// Checks everything that `file` holds, in memory that grows if a part takes more than the first ones.
+/// Checks all of `file`. The memory grows if a part takes more than the estimate.
 pub fn verify(file: &File<'_>) -> Result<(), Failure> {
-    // Two parts are checked side by side.
+    // Enough to check two parts interleaved.
     let mut memory = Memory::with_len(part_room(file)?.saturating_mul(2))?;
     loop {
         match file.verify(&mut memory.scratch()) {
@@ -218,10 +240,10 @@ pub fn verify(file: &File<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Returns how much memory one unpacked part of `file` takes. The upper bound of a file can be far above what its parts
-/// take, so it counts up to the limit of one part.
+/// Returns the size in bytes of one unpacked part of `file`. The upper bound for a file can be far above the size of
+/// its parts, so it is capped at the limit for one part.
 pub fn part_room(file: &File<'_>) -> Result<u64, Failure> {
-    // The memory may begin at any address.
+    // 64 bytes for alignment: the memory may begin at any address.
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
 }
 
@@ -231,28 +253,36 @@ fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Returns the format that the caller gives, that the content shows, or that the element type implies.
-fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> {
+/// Returns the format: from the option, else from the content, else implied by the element type.
+fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
     }
+    let found = || foreign::name(bytes).map(|name| format!("the file is {name}; ")).unwrap_or_default();
     match (any::detect(bytes, Some(name)), source.element) {
+        // Only DataSeries has types and an order, and damage may have hit the magic number.
+        (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
+            Ok(Format::DataSeries)
+        }
         (Ok(format), _) => Ok(format),
+        (Err(e), None) if recover.is_some() => {
+            let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
+            Err(Failure::Input(format!("{}{e}: unknown format ({why})", found())))
+        }
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
-            let found = foreign::name(bytes).map(|name| format!("the file is {name}; ")).unwrap_or_default();
-            let why = "a Filo vector has none: if this is one, say so with --type ELEMENT";
-            Err(Failure::Input(format!("{found}{e}; {why}")))
+            let why = "to read a Filo vector, which has no signature, pass --type ELEMENT";
+            Err(Failure::Input(format!("{}{e}; {why}", found())))
         }
     }
 }
 
-/// Returns which element types these bytes could be opened as, so that the next call works.
+/// Returns the element types as which these bytes can be opened, for the error text.
 fn fitting(bytes: &[u8]) -> String {
     let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
     let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
     match names.as_slice() {
-        [] => "these bytes open as none".to_owned(),
-        names => format!("these bytes open as {}", names.join(", ")),
+        [] => "no element type fits".to_owned(),
+        names => format!("types that fit: {}", names.join(", ")),
     }
 }

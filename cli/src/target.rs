@@ -3,17 +3,17 @@
 use std::collections::hash_map::RandomState;
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
 use pilaster::bytes::{IoSink, WriteError};
 use tempfile::{Builder, TempDir, TempPath};
 
 use crate::failure::Failure;
-use crate::{interrupt, stdout};
+use crate::interrupt;
 
-/// The target of a command, which gets its name when it is complete. Until then it has an unpredictable name beside it,
-/// and an error, SIGINT or SIGTERM removes it.
+/// The target of a command. It gets its name when it is complete. Until then it has an unpredictable name in the same
+/// directory, and an error, SIGINT or SIGTERM removes it.
 pub struct Target<'p> {
     path: &'p Path,
     place: Place,
@@ -39,7 +39,7 @@ pub struct Output {
 
 enum To {
     File(fs::File),
-    Stdout(Box<dyn Write>),
+    Stdout(StdoutLock<'static>),
 }
 
 impl Write for Output {
@@ -127,14 +127,14 @@ impl<'p> Target<'p> {
         }
     }
 
-    /// Writes the file by `write`, and returns its size in bytes.
+    /// Writes the file by calling `write`, and returns its length in bytes.
     pub fn fill<F>(&self, write: F) -> Result<u64, Failure>
     where
         F: FnOnce(TargetSink) -> Result<TargetSink, WriteError<io::Error>>,
     {
         let (at, old) = match &self.place {
             Place::File { at, old } => (at, old),
-            Place::Stdout => return Ok(self.write(To::Stdout(stdout::open()), write)?.len),
+            Place::Stdout => return Ok(self.write(To::Stdout(io::stdout().lock()), write)?.len),
             Place::Directory => return Err(self.failed(io::ErrorKind::IsADirectory.into())),
         };
         let (file, temporary) = interrupt::begin(|| create(beside(at), old.is_none())).map_err(|e| self.failed(e))?;

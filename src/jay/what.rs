@@ -1,4 +1,4 @@
-//! Names of the fields that an error can be about. Jay files.
+//! Names of the fields that errors of Jay files refer to.
 
 use crate::error::fields;
 
@@ -21,5 +21,5 @@ fields! { 0x200;
     JAY_NULLS = "jay null count",
     JAY_STATS = "jay statistics",
     JAY_KEY = "jay key",
-    JAY_SENTINEL = "jay column, in which the least integer means missing,",
+    JAY_SENTINEL = "jay column, in which the minimum of the type means missing,",
 }

@@ -9,7 +9,7 @@ fn path(name: &str) -> String {
     format!("../tests/golden/dataseries/{name}.ds")
 }
 
-/// Removes the digest of each column whose values are all there, once it was found right.
+/// Checks and removes the digest of each column whose values are all present.
 fn without_digests(tables: &mut Value, expected: &Value, name: &str) {
     let columns = |tables: &Value| -> Vec<Value> {
         tables.as_array().unwrap().iter().flat_map(|t| t["columns"].as_array().unwrap().clone()).collect()
@@ -69,7 +69,7 @@ fn damaged_files_get_the_verdict_of_the_original() {
 
 #[test]
 fn info_tells_types_fields_and_extents() {
-    let info = good(&["info", &path("relative_nulls_compact")]);
+    let info = good(&["info", "-v", &path("relative_nulls_compact")]);
     for part in [
         "order     little-endian\n",
         "end       index and trailer at ",
@@ -79,12 +79,12 @@ fn info_tells_types_fields_and_extents() {
     ] {
         assert!(info.contains(part), "{part:?} in {info}");
     }
-    let info = good(&["info", "--no-index", &path("damaged/truncated_no_trailer")]);
+    let info = good(&["info", "-v", "--no-index", &path("damaged/truncated_no_trailer")]);
     assert!(info.contains("end       file ends at ") && info.contains("without a trailer"), "{info}");
-    let info = good(&["info", &path("all_types_auto_be")]);
+    let info = good(&["info", "-v", &path("all_types_auto_be")]);
     assert!(info.contains("order     big-endian\n") && info.contains("Test::AllTypes"), "{info}");
     for golden in common::of("dataseries").iter().filter(|golden| golden.expected["facts"].is_object()) {
-        let info = good(&["info", golden.path.to_str().unwrap()]);
+        let info = good(&["info", "-v", golden.path.to_str().unwrap()]);
         for table in golden.expected["tables"].as_array().unwrap() {
             let line = format!("table     {}\n", table["type_name"].as_str().unwrap());
             assert!(info.contains(&line), "{}: {line} in {info}", golden.name);
@@ -98,7 +98,7 @@ fn rows_and_columns_are_chosen() {
     let all = good(&["cat", &log]);
     let lines: Vec<&str> = all.lines().collect();
     assert_eq!((lines.len(), lines[0]), (271, "t,id,dev,val,msg"));
-    // Extents have 90 rows or so: this range crosses from one to the next.
+    // Extents have about 90 rows, so this range contains the end of one.
     let some = good(&["cat", "--rows", "80..110", "--no-header", &log]);
     assert_eq!(some.lines().collect::<Vec<_>>(), lines[81..111]);
     assert_eq!(good(&["cat", "--rows", "269..", "--no-header", &log]).trim_end(), lines[270]);
@@ -110,7 +110,7 @@ fn rows_and_columns_are_chosen() {
     let swapped: Vec<String> = lines[..3].iter().map(|line| format!("{},{}", cut(line)[2], cut(line)[0])).collect();
     assert_eq!(two.lines().collect::<Vec<_>>(), swapped);
 
-    // Rows 100 to 120 by their times, the last one left out; also where the times are not shown.
+    // Rows 100 to 119 by their times; also if the column of the times is not printed.
     let time = |row: usize| cut(lines[row + 1])[0].clone();
     let (from, to) = (time(100), time(120));
     let some = good(&["cat", "--from", &from, "--until", &to, "--no-header", &log]);
@@ -155,7 +155,7 @@ fn calls_that_do_not_fit_the_format() {
     assert!(bad(2, &["info", "--no-index", "--type", "int", vector]).contains("--no-index is for DataSeries"));
     assert!(bad(2, &["cat", "--table", "T", "--type", "int", vector]).contains("--table is for"));
     let line = bad(1, &["verify", &path("damaged/trailing_garbage")]);
-    assert!(line.ends_with("(--no-index reads it from the front)"), "{line}");
+    assert!(line.ends_with("(--no-index reads the file from the start; recover saves what is intact)"), "{line}");
 }
 
 #[test]

@@ -54,9 +54,11 @@ fn general(message: &str) -> (String, String) {
     if let Some(at) = text.find("no whole items") {
         text = text[at..].to_owned();
     }
-    for (before, after) in [("choose one with --table: ", "choose one with --table"), ("zone (", "zone (")] {
+    for (before, after) in
+        [("choose one with --table: ", "choose one with --table"), ("the time zone ", "the time zone")]
+    {
         if let Some((head, tail)) = text.split_once(before) {
-            let tail = tail.split_once("; ").map_or("", |(_, tail)| tail);
+            let tail = tail.find(" (--").map_or("", |at| &tail[at..]);
             text = format!("{head}{after}{tail}");
         }
     }
@@ -129,7 +131,7 @@ fn remedied(golden: &Golden, to: &str, dir: &Path) {
             if left.is_empty() {
                 return;
             }
-        } else if line.contains("no columns") || line.contains("no tables") || line.contains("so far") {
+        } else if line.contains("no columns") || line.contains("no tables") || line.contains("written yet") {
             return;
         } else {
             panic!("{} to {to} {more:?}: nothing helps against: {line}", golden.name);

@@ -161,21 +161,15 @@ fn a_dash_is_standard_output() {
 }
 
 #[test]
-fn standard_output_that_is_closed_or_full_is_an_error() {
-    let shell = |redirect: &str, args: &[&str]| {
-        let script = format!("exec \"$0\" \"$@\" {redirect}");
-        let command = Command::new("sh").args(["-c", &script, env!("CARGO_BIN_EXE_pilaster")]).args(args).output();
-        failed(1, &command.unwrap())
-    };
+fn standard_output_that_is_full_is_an_error() {
+    if !Path::new("/dev/full").exists() {
+        return;
+    }
     for args in [&["cat", SOURCE][..], &["verify", SOURCE], &["convert", SOURCE, "-"], &["--version"]] {
-        assert_eq!(shell(">&-", args), "pilaster: standard output: it is closed", "{args:?}");
+        let full = fs::File::create("/dev/full").unwrap();
+        let output = pilaster().args(args).stdout(full).output().unwrap();
+        assert!(failed(1, &output).starts_with("pilaster: standard output: No space left"), "{args:?}");
     }
-    if Path::new("/dev/full").exists() {
-        assert!(shell(">/dev/full", &["cat", SOURCE]).starts_with("pilaster: standard output: No space left"));
-    }
-    // Both are open here, and nothing is read.
-    let null = pilaster().args(["cat", SOURCE]).stdout(Stdio::null()).stdin(Stdio::null()).status().unwrap();
-    assert_eq!(null.code(), Some(0));
 }
 
 #[test]

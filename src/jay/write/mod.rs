@@ -1,10 +1,10 @@
-//! Writes Jay: buffers go to a sink as they arrive, the metadata follows. Needs a heap.
+//! Writes Jay: buffers go to a sink as they arrive, followed by the metadata. Needs a heap.
 //!
 //! | item | what it is for |
 //! |---|---|
 //! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert), or columns of one's own |
 //! | [`storage`] | what a type is stored as |
-//! | [`Sentinels`] | what becomes of integers that mean missing in Jay |
+//! | [`Sentinels`] | the treatment of integers that mean missing in Jay |
 
 mod cells;
 mod ends;
@@ -18,27 +18,27 @@ use super::read::Layout;
 use crate::column::{Prim, Type, Unit};
 use crate::jay::raw::SType;
 
-/// How a file is written.
+/// Options for writing a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct WriteOptions {
-    /// The description of columns. The old one is for releases of the original that know no other; it has
-    /// no arrays.
+    /// The layout of the column descriptions. The old layout is for early releases of the original, which support no
+    /// other. It has no arrays.
     pub layout: Layout,
-    /// How many of the first columns are the key. Rows must ascend by them.
+    /// Number of leading columns that are the key. Rows must ascend by the key.
     pub keys: usize,
     /// Whether minimum and maximum are stored.
     pub stats: bool,
     /// Whether bytes are stored as strings. Bytes that are not valid UTF-8 are then an error.
     pub bytes_as_text: bool,
-    /// Whether timestamps of other units become nanoseconds, dates of finer units too, and zones are
-    /// dropped. A time beyond the range is an error.
+    /// Whether timestamps of other units are converted to nanoseconds, and dates of other units than days too, and time
+    /// zones are dropped. A time outside the range of nanoseconds in 64 bits is an error.
     pub any_time: bool,
-    /// What becomes of a value that means "missing" in its type: the minimum of the integers.
+    /// The treatment of a value that means "missing" in its type: the minimum of the integers.
     pub sentinels: Sentinels,
 }
 
-/// What becomes of integers, dates and times that equal the missing-value marker of their type.
+/// The treatment of integers, dates and times that equal the missing-value marker of their type, its minimum.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -47,7 +47,7 @@ pub struct WriteOptions {
 /// use pilaster::jay::write::{Builder, Sentinels, WriteOptions};
 /// use pilaster::jay::{File, ReadOptions, SType};
 ///
-/// // The least int, of a Filo vector.
+/// // A Filo vector with the minimum of int.
 /// let chunk = [6, 6, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80];
 /// let options = WriteOptions { sentinels: Sentinels::Widen, ..WriteOptions::DEFAULT };
 /// let mut builder = Builder::new(Vec::new(), &options).unwrap();
@@ -63,10 +63,10 @@ pub struct WriteOptions {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Sentinels {
-    /// They are an error: [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
+    /// An error: [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
     #[default]
     Error,
-    /// They are missing.
+    /// The value is missing.
     Missing,
     /// A column of 8, 16 or 32-bit integers with such a value is stored in the next wider type. In other columns, they
     /// are an error.
@@ -74,7 +74,7 @@ pub enum Sentinels {
 }
 
 impl WriteOptions {
-    /// The current layout with statistics; no key, and only types that lose nothing.
+    /// The new layout with statistics, without a key, and only lossless conversions.
     pub const DEFAULT: WriteOptions = WriteOptions {
         layout: Layout::New,
         keys: 0,
@@ -91,9 +91,21 @@ impl Default for WriteOptions {
     }
 }
 
-/// What columns of `ty` are stored as; `None` if the format, or the options, have nothing for it. Unsigned
-/// numbers take the next wider signed type (`uint64` int64, as far as its values fit), half floats float32.
-/// Strings and arrays take wider offsets where they need them.
+/// Returns the storage type of columns of `ty`, or `None` if the format or `options` have none for it. Unsigned numbers
+/// are stored in the next wider signed type, `uint64` in int64 if its values fit, half floats in float32. For strings
+/// and arrays this is the type with 32-bit offsets; a column that needs them gets 64-bit offsets.
+///
+/// ```
+/// use pilaster::column::{Prim, Type, Unit};
+/// use pilaster::jay::SType;
+/// use pilaster::jay::write::{WriteOptions, storage};
+///
+/// let options = WriteOptions::DEFAULT;
+/// assert_eq!(storage(Type::Prim(Prim::U8), &options), Some(SType::Int16));
+/// assert_eq!(storage(Type::Timestamp(Unit::Milli), &options), None);
+/// let options = WriteOptions { any_time: true, ..options };
+/// assert_eq!(storage(Type::Timestamp(Unit::Milli), &options), Some(SType::Time64));
+/// ```
 #[must_use]
 pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
     Some(match ty {
@@ -120,7 +132,7 @@ pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
     })
 }
 
-/// Returns the type that stores columns of `ty` with every value of their own, if that is wider than their own.
+/// Returns the next wider type, which stores the minimum of `ty` as a value, if `options` allow it.
 const fn wider(ty: Type, options: &WriteOptions) -> Option<SType> {
     match (ty, options.sentinels) {
         (Type::Prim(Prim::I8), Sentinels::Widen) => Some(SType::Int16),
@@ -130,7 +142,7 @@ const fn wider(ty: Type, options: &WriteOptions) -> Option<SType> {
     }
 }
 
-/// Nanoseconds of what a stored time counts.
+/// Returns the number of nanoseconds in one unit of a time type.
 const fn nanos(ty: Type) -> i64 {
     match ty {
         Type::Timestamp(Unit::Second) | Type::Date(Unit::Second) => 1_000_000_000,

@@ -1,0 +1,168 @@
+//! What `head` and `cat` show to people: tables, times, conditions, escapes.
+
+use std::fs;
+
+use serde_json::{Value, json};
+
+use super::{bad, common, good, out, place, run};
+
+fn golden(name: &str) -> String {
+    format!("{}/../tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))
+}
+
+#[test]
+fn a_table_has_names_types_and_aligned_values() {
+    let file = golden("jay/alltypes_n5.jay");
+    let table = good(&["head", "-n2", "--format-out", "table", "--columns", "int32,str32,date32", &file]);
+    let wanted = [
+        "     int32  str32         date32",
+        "     int32  string        date32[day]",
+        "----------  ------------  -----------",
+        "      null  e\u{301}             1970-01-01",
+        "2147483647  tab\\there964  null",
+    ];
+    assert_eq!(table.lines().collect::<Vec<_>>(), wanted);
+    let bare =
+        good(&["cat", "-n1", "--format-out", "table", "--no-header", "--missing", "-", "--columns", "int32", &file]);
+    assert_eq!(bare, "-\n");
+}
+
+#[test]
+fn times_are_iso_8601_with_their_zone_or_the_stored_integers() {
+    let file = golden("vortex/def_temporal_a.vortex");
+    let columns = "ntz_ms,n_ts_us,date32,t64us";
+    let iso = good(&["head", "-n1", "--columns", columns, &file]);
+    assert_eq!(
+        iso,
+        format!("{columns}\n2023-11-15T14:21:02.000+01:00,2020-01-01T05:06:35.762326,1998-03-11,14:57:17.787268\n")
+    );
+    let stored = good(&["head", "-n1", "--stored-times", "--columns", columns, &file]);
+    assert_eq!(stored, format!("{columns}\n1700054462000,1577855195762326,10296,53837787268\n"));
+    let lines = good(&["head", "-n1", "--json-lines", "--columns", "date32", &file]);
+    assert_eq!(lines, "{\"date32\":\"1998-03-11\"}\n");
+}
+
+#[test]
+fn conditions_choose_rows_also_by_columns_that_are_not_shown() {
+    let file = golden("vortex/def_temporal_a.vortex");
+    let count =
+        |args: &[&str]| good(&[&["cat", "--no-header", "--columns", "date32", &file], args].concat()).lines().count();
+    let all = count(&[]);
+    let after = count(&["--where", "ntz_ms >= 2023-11-15T00:00"]);
+    let before = count(&["--where", "ntz_ms < 2023-11-15T00:00"]);
+    let missing = count(&["--where", "ntz_ms is missing"]);
+    assert!(after > 0 && missing > 0, "{after} {before} {missing}");
+    assert_eq!(after + before + missing, all);
+    assert_eq!(count(&["--where", "not (ntz_ms < 2023-11-15T00:00)"]), after, "what is unknown stays unknown");
+    assert_eq!(count(&["--time", "ntz_ms", "--from", "2023-11-15T00:00"]), after);
+    assert_eq!(count(&["--where", "ntz_ms >= 2023-11-15", "--rows", "..3"]).max(3), 3, "--rows counts all rows");
+    let line = bad(2, &["cat", "--where", "ntz_ms > noon", &file]);
+    assert!(line.contains("column ntz_ms: 'noon' is neither a date nor a number of timestamp[ms]"), "{line}");
+    let line = bad(2, &["cat", "--where", "ntz_ms >", &file]);
+    assert!(line.contains("expected a value at the end"), "{line}");
+    let line = bad(2, &["cat", "--where", "nothing > 1", &file]);
+    assert!(line.contains("there is no column \"nothing\"; there are"), "{line}");
+}
+
+/// A condition that statistics prune keeps the same rows as one that they do not.
+#[test]
+fn statistics_change_no_answer() {
+    for (file, condition) in [
+        ("vortex/lay_chunked_zones_a.vortex", "{} > 100 and {} <= 2000"),
+        ("vortex/lay_chunked_zones_a.vortex", "{} = 12345"),
+        ("jay/stats_n7.jay", "{} is not missing"),
+    ] {
+        let file = golden(file);
+        let header = good(&["head", "-n0", "--format-out", "csv", &file]);
+        let name = header.trim().split(',').next().unwrap().to_owned();
+        let condition = condition.replace("{}", &format!("\"{name}\""));
+        let kept = good(&["cat", "--where", &condition, &file]);
+        assert_eq!(good(&["cat", "--trust-statistics", "--where", &condition, &file]), kept, "{file}");
+    }
+}
+
+#[test]
+fn control_characters_of_names_reach_neither_terminals_nor_messages() {
+    let name = "a\u{1b}[2J\u{9b}.jay";
+    let path = place("control").join(name);
+    fs::write(&path, b"JAY1 no file").unwrap();
+    let line = bad(1, &["info", path.to_str().unwrap()]);
+    assert!(line.contains("a\\u{1b}[2J\\u{9b}.jay") && !line.contains(|c: char| c.is_control()), "{line:?}");
+    fs::copy(golden("jay/alltypes_n5.jay"), &path).unwrap();
+    let info = good(&["info", path.to_str().unwrap()]);
+    assert!(info.contains("a\\u{1b}[2J") && !info.contains(['\u{1b}', '\u{9b}']), "{info:?}");
+}
+
+#[test]
+fn info_is_short_and_details_are_asked_for() {
+    let file = golden("jay/keyed_2.jay");
+    let short = good(&["info", &file]);
+    assert!(short.starts_with(&format!("file      {file}\nformat    jay\nsize      ")), "{short}");
+    assert!(!short.contains("metadata") && good(&["info", "-v", &file]).contains("metadata"), "{short}");
+    let series = good(&["info", &golden("dataseries/doublebase.ds")]);
+    assert!(
+        series.contains("\ntable     DB\nrows      15\n\ncolumn  type\nt       float64\nu       float64?\n"),
+        "{series}"
+    );
+}
+
+#[test]
+fn info_as_json() {
+    let info = |args: &[&str]| -> Value { serde_json::from_str(&good(&[&["info", "--json"], args].concat())).unwrap() };
+    let file = golden("dataseries/doublebase.ds");
+    let short = info(&[&file]);
+    assert_eq!(
+        (&short["format"], &short["tables"][0]["name"], &short["tables"][0]["rows"]),
+        (&"dataseries".into(), &"DB".into(), &15.into())
+    );
+    assert_eq!(short["tables"][0]["columns"][1], json!({ "name": "u", "type": "float64", "nullable": true }));
+    assert_eq!(short["size"], fs::metadata(&file).unwrap().len());
+    assert!(short.get("facts").is_none());
+    let all = info(&["-v", &file]);
+    assert!(all["facts"].is_object() && all["tables"][0]["columns"][1]["missing"].is_u64(), "{all}");
+}
+
+#[test]
+fn several_files_and_directories_are_told_one_by_one() {
+    let dir = place("several");
+    fs::create_dir(dir.join("b")).unwrap();
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("a.ds")).unwrap();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("b/c.ds")).unwrap();
+    fs::copy(golden("dataseries/damaged/adler_flip.ds"), dir.join("b/bad.ds")).unwrap();
+    fs::write(dir.join("b/notes.txt"), "no such format").unwrap();
+    common::copy(golden("bcolz/bound_1").as_ref(), &dir.join("d"));
+    let top = dir.to_str().unwrap();
+
+    let output = run(&["verify", top]);
+    let lines: Vec<_> = out(&output).lines().map(str::to_owned).collect();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        lines[0].starts_with(&path("a.ds"))
+            && lines[1].starts_with(&path("b/c.ds"))
+            && lines[2].starts_with(&path("d"))
+    );
+    assert_eq!(lines[3], format!("4 files: 3 ok, 1 bad; 1 of unknown format, as {}", path("b/notes.txt")));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.starts_with(&format!("pilaster: {}: dataseries extent", path("b/bad.ds")))
+            && errors.lines().count() == 1
+    );
+
+    assert!(good(&["info", &path("a.ds"), &path("d")]).ends_with("2 files: 2 ok, 0 bad\n"));
+    let one = good(&["cat", &path("a.ds")]);
+    let rows = one.lines().skip(1).collect::<Vec<_>>();
+    let both = good(&["cat", &path("a.ds"), &path("b/c.ds")]);
+    assert_eq!(both.lines().skip(1).collect::<Vec<_>>(), [&rows[..], &rows].concat(), "the names stand once");
+    let across = good(&["cat", "--no-header", "--rows", "14..16", &path("a.ds"), &path("b/c.ds")]);
+    assert_eq!(across.lines().collect::<Vec<_>>(), [rows[14], rows[0]]);
+    let line = failed_after_rows(&["cat", "--no-header", &path("a.ds"), &path("d")]);
+    assert!(line.contains("the columns are  int32, and in") && line.contains("--columns chooses"), "{line}");
+}
+
+/// The line on standard error of a call that fails after rows were printed.
+fn failed_after_rows(args: &[&str]) -> String {
+    let output = run(args);
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
+}
