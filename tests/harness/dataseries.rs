@@ -12,7 +12,7 @@ use super::walk::{Memory, ROOMS, batches, windows};
 /// Room for everything that is unpacked of a small file. Larger ones are refused, which is a result, too.
 pub const ROOM: usize = 160 << 10;
 
-/// All checks, or none but those of structure.
+/// All checks, or only the checks of structure.
 pub const fn options(verify: bool) -> ReadOptions {
     ReadOptions { verify, ..ReadOptions::DEFAULT }
 }
@@ -72,7 +72,7 @@ pub fn walk(part: &Part<'_>, sound: bool) -> u64 {
                         digest = mixed(digest, &cell);
                     }
                 });
-                // Only a cell that nobody has checked can name no string.
+                // Only an unverified cell can have an invalid offset.
                 assert!(read.is_ok() || (!sound && column.ty() == Type::Bytes), "{read:?} in {field:?}");
                 digest ^= u64::from(read.is_err());
             }

@@ -43,7 +43,7 @@ fn read_as<E: Endian>(bytes: &[u8]) -> usize {
             tables(&file, memory, verified.is_ok());
         }
     }
-    // Whoever follows the index sees the extents that lie behind each other.
+    // The index lists the extents that reading from the front finds.
     assert!(!sound[0] || sound[1], "good by the index, and not from the front");
     opened
 }

@@ -80,7 +80,7 @@ fn rows(vector: &Vector<'_>, windows: [Range<u64>; 3], sound: bool) {
 }
 
 /// Batches hold what `get` gives. A batch may fail for a row beside the one asked for, so only what
-/// could be read is compared; a sound vector can be read throughout.
+/// could be read is compared; every row of a valid vector can be read.
 fn agree(vector: &Vector<'_>, column: &Column<'_>, k: usize, windows: [Range<u64>; 3], sound: bool) {
     let each = |row, here: Result<column::Value<'_>>| {
         let Ok(here) = here.map(Cell::from) else { return assert!(!sound) };

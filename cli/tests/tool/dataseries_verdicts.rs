@@ -112,10 +112,10 @@ fn the_time_of_info_is_linear_in_the_number_of_types() {
     fs::write(&path, many_types(4000)).unwrap();
     let path = path.to_str().unwrap();
     let start = Instant::now();
-    let info = good(&["info", path]);
+    let info = good(&["info", "-v", path]);
     assert_eq!(info.matches("rows      3 in 3 extents, 8 bytes each").count(), 4000);
     assert!(info.ends_with("b       bool           3           0\n"), "{}", &info[info.len() - 100..]);
-    assert_eq!(good(&["info", "--no-index", path]).matches("\ntable     t").count(), 4000);
+    assert_eq!(good(&["info", "-v", "--no-index", path]).matches("\ntable     t").count(), 4000);
     assert!(good(&["verify", path]).contains("12000 rows in 12000 extents"));
     assert_eq!(good(&["dump", path]).matches("{\"type_name\": \"t").count(), 4000);
     // A walk over the file for each type takes minutes here.
@@ -127,7 +127,7 @@ fn the_cost_of_a_file_is_bounded() {
     let target = &target("cost.ds");
     let bomb = "../tests/regressions/unpacks_to_13_gb.ds";
     let sound = "../tests/golden/dataseries/many_extents.ds";
-    let calls: [&[&str]; 4] = [&["info"], &["dump"], &["verify"], &["convert", "--force"]];
+    let calls: [&[&str]; 4] = [&["info", "-v"], &["dump"], &["verify"], &["convert", "--force"]];
     for call in calls {
         let to: &[&str] = if call[0] == "convert" { &[target] } else { &[] };
         for (option, limit) in [("--max-rows", "max_file_rows"), ("--max-decoded", "max_file_decoded")] {
