@@ -12,6 +12,7 @@ use pilaster::dataseries::write::Repack;
 use pilaster::dataseries::{Mode, Order};
 use pilaster::dataseries::{Ordering, Pad};
 use pilaster::jay::Layout;
+use pilaster::jay::write::Sentinels;
 
 use crate::filter::{self, Expression, Test};
 use crate::sources::{Source, Sources, one_of};
@@ -215,9 +216,12 @@ pub struct Dump {
 pub struct Recover {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write
+    /// The file to write, or - for standard output; the report is then on standard error
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
+    /// Replace TARGET if it is a file that exists
+    #[arg(long)]
+    pub force: bool,
     /// DataSeries: an intact file with the same types, if the description of FILE is lost
     #[arg(long, value_name = "INTACT", value_hint = ValueHint::FilePath)]
     pub types: Option<PathBuf>,
@@ -236,10 +240,15 @@ Examples:
 pub struct Convert {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write, or the new directory of a bcolz dataset; x.blosc is a single Blosc chunk of one column
+    /// The file to write, the new directory of a bcolz dataset, or - for standard output; x.blosc is a single Blosc
+    /// chunk of one column
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
-    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz), or the format of FILE]
+    /// Replace TARGET if it is a file that exists
+    #[arg(long)]
+    pub force: bool,
+    /// The format to write [default: by the extension of TARGET (.filo .ds .jay .bcolz .blosc), or without one the
+    /// format of FILE]
     #[arg(long, alias = "to", value_name = "FORMAT", ignore_case = true)]
     #[arg(value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
     pub format_out: Option<Format>,
@@ -278,6 +287,10 @@ pub struct ToJay {
     /// Write bytes as strings; bytes that are not UTF-8 are an error
     #[arg(long)]
     pub bytes_as_text: bool,
+    /// Treatment of the minimum of an integer type, which means missing in Jay: an error, a missing value, or for int8,
+    /// int16 and int32 a column of the next wider type [default: error]
+    #[arg(long, value_parser = one_of(SENTINELS))]
+    pub sentinels: Option<Sentinels>,
 }
 
 #[derive(Args, Clone, Debug, Default)]
@@ -309,10 +322,10 @@ pub struct ToBcolz {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To DataSeries")]
 pub struct ToDataSeries {
-    /// The modes to try; the smallest result is kept for each extent: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc
-    /// [default: all]
-    #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = mode)]
-    pub compress: Option<Vec<Mode>>,
+    /// The modes to try; the smallest result is kept for each extent: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc, or
+    /// smallest for all of them, which is slow [default: lz4]
+    #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = attempt)]
+    pub compress: Option<Vec<Try>>,
     /// The level of zlib, bz2 and lz4hc, 1 to 9
     #[arg(long, value_name = "N", default_value = "9", value_parser = value_parser!(u8).range(1..=9))]
     pub level: u8,
@@ -333,16 +346,29 @@ pub struct ToDataSeries {
     ordering: Option<Ordering>,
 }
 
+/// A compression mode to try, or all modes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Try {
+    Mode(Mode),
+    Smallest,
+}
+
 impl ToDataSeries {
     pub fn repack(&self) -> Repack {
         Repack { plain: self.plain, compact: self.compact, pad: self.pad, ordering: self.ordering }
     }
 }
 
+const SENTINELS: [(&str, Sentinels); 3] =
+    [("widen", Sentinels::Widen), ("missing", Sentinels::Missing), ("error", Sentinels::Error)];
+
 const ORDERS: [(&str, Order); 2] = [("little", Order::Little), ("big", Order::Big)];
 
-fn mode(name: &str) -> Result<Mode, &'static str> {
-    Mode::of_name(name).ok_or("not a compression mode")
+fn attempt(name: &str) -> Result<Try, &'static str> {
+    match name {
+        "smallest" => Ok(Try::Smallest),
+        name => Mode::of_name(name).map(Try::Mode).ok_or("not a compression mode"),
+    }
 }
 
 /// Parses a number of rows, or a range of rows.

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::open::{self, Input, hinted, part_room};
 use crate::special::Special;
 use crate::tables::{self, Table};
+use crate::target::Target;
 
 impl Special for Dataset {
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -98,7 +99,8 @@ impl Special for Chunk<'_> {
 
 /// `recover`: writes the rows that every column has to a new dataset.
 pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
-    let rows = write::recover(dataset, &how.target)?;
+    let target = Target::directory(&how.target, false)?;
+    let rows = target.fill_directory(|dir| Ok(write::recover(dataset, dir)?))?;
     let columns = dataset.arrays().len();
     Ok(writeln!(out, "{}: {rows} of {} rows in {columns} columns", how.target.display(), dataset.rows())?)
 }

@@ -11,12 +11,12 @@ use pilaster::bcolz;
 use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Column, Memory, Part, Table, Type, convert};
+use pilaster::column::{Batch, Build, Column, Feed, Memory, Part, Prim, Table, Type, convert};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
 use pilaster::jay::Layout;
-use pilaster::jay::write::{WriteOptions, storage};
+use pilaster::jay::write::{Sentinels, WriteOptions, storage};
 use pilaster::limits::Limits;
 use pilaster::{filo, jay};
 
@@ -35,16 +35,55 @@ const EXTENT_ROWS: u64 = 1 << 14;
 /// The extension of a target that is one Blosc chunk.
 const CHUNK: &str = "blosc";
 
+/// The extensions of targets.
+const EXTENSIONS: [(&str, Format); 6] = [
+    ("ds", Format::DataSeries),
+    ("jay", Format::Jay),
+    ("filo", Format::Filo),
+    ("bcolz", Format::Bcolz),
+    (CHUNK, Format::Bcolz),
+    ("vortex", Format::Vortex),
+];
+
 /// Returns the format to write: the option, else the extension of the target, else the format of the source.
-pub fn target(source: Format, how: &Convert) -> Format {
-    let by_name = || match how.target.extension()?.to_str()? {
-        "jay" => Some(Format::Jay),
-        "filo" => Some(Format::Filo),
-        "ds" => Some(Format::DataSeries),
-        "bcolz" | CHUNK => Some(Format::Bcolz),
-        _ => None,
-    };
-    how.format_out.or_else(by_name).unwrap_or(source)
+///
+/// # Errors
+/// [`Failure::Usage`] for an extension that no format has.
+pub fn target(source: Format, how: &Convert) -> Result<Format, Failure> {
+    if let Some(format) = how.format_out {
+        return Ok(format);
+    }
+    let Some(extension) = how.target.extension() else { return Ok(source) };
+    let known = EXTENSIONS.iter().find(|(known, _)| extension.eq_ignore_ascii_case(known));
+    known.map(|(_, format)| *format).ok_or_else(|| {
+        let written = EXTENSIONS.iter().filter(|(_, format)| *format != Format::Vortex);
+        let names: Vec<String> = written.map(|(known, _)| format!(".{known}")).collect();
+        let why = format!("the extension is none of {}", names.join(", "));
+        Failure::Usage(format!("{}: {why}; --format-out names the format to write", how.target.display()))
+    })
+}
+
+/// Returns the error of a table without columns, which `to` cannot store, or without parts.
+fn no_columns<T: Table>(table: &mut View<'_, T>, to: Format, scratch: &mut Scratch<'_>) -> Result<Failure, Failure> {
+    table.restart()?;
+    let is_known = table.next_part(&mut scratch.scope())?.is_some();
+    Ok(Failure::Input(match is_known {
+        true => format!("the table has no columns, and {to} cannot store such a table"),
+        false => "the types of the columns are unknown, because there are no rows".to_owned(),
+    }))
+}
+
+fn is_chunk(how: &Convert) -> bool {
+    how.target.extension().is_some_and(|extension| extension.eq_ignore_ascii_case(CHUNK))
+}
+
+/// Checks the target.
+pub fn open_target(how: &Convert, to: Format) -> Result<Target<'_>, Failure> {
+    match to {
+        Format::Vortex => Err(Failure::Usage(format!("{to} cannot be written yet"))),
+        Format::Bcolz if !is_chunk(how) => Target::directory(&how.target, how.bcolz.append),
+        _ => Target::file(&how.target, how.force),
+    }
 }
 
 /// Writes the rows of a table to the target. `keys`: the number of leading columns that are the key of the source.
@@ -52,7 +91,7 @@ pub fn run(
     input: &Input,
     file: &File<'_>,
     keys: usize,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     to: Format,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
@@ -68,10 +107,10 @@ pub fn run(
     let len = loop {
         let scratch = &mut memory.scratch();
         let done = match to {
-            Format::Jay => to_jay(&mut view, how, keys, scratch),
-            Format::DataSeries => to_dataseries(&mut view, how, scratch),
-            Format::Filo => to_filo(&mut view, how, scratch),
-            Format::Bcolz => to_bcolz(&mut view, how, scratch),
+            Format::Jay => to_jay(&mut view, (how, target), keys, scratch),
+            Format::DataSeries => to_dataseries(&mut view, (how, target), scratch),
+            Format::Filo => to_filo(&mut view, target, scratch),
+            Format::Bcolz => to_bcolz(&mut view, (how, target), scratch),
             other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
         };
         match done {
@@ -104,6 +143,12 @@ fn choose(
     Ok(columns)
 }
 
+/// The remedy for a column that no option converts.
+const LEAVE_OUT: &str = " (--columns leaves it out)";
+
+/// Maximum length of the name of a column in bytes: in DataSeries by the format, in bcolz because the name is that of a directory.
+const MAX_NAME: usize = 255;
+
 /// Converts the error of a builder; an error of the written file names the file.
 fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
     match e {
@@ -126,7 +171,12 @@ fn check<T: Table>(
     let mut scope = scratch.scope();
     let Some(part) = table.next_part(&mut scope)? else { return Ok(()) };
     for k in 0..part.width() {
-        let column = part.column(k)?;
+        let (column, name) = (part.column(k)?, part.name(k)?);
+        if matches!(to, Format::DataSeries | Format::Bcolz) && name.len() > MAX_NAME {
+            let (start, len) = (name.chars().take(20).collect::<String>(), name.len());
+            let why = format!("its name has {len} bytes, and {to} allows {MAX_NAME}{LEAVE_OUT}");
+            return Err(Failure::Input(format!("column {start}: {why}")));
+        }
         let mut ty = column.ty();
         let mut inner = column;
         // The target stores an array if it stores the elements.
@@ -136,11 +186,11 @@ fn check<T: Table>(
         }
         let zone = column.zone()?.filter(|_| !any_time);
         let why = match zone {
-            _ if !holds(ty) => format!("{ty}{}", hint(ty)),
+            _ if !holds(ty) => format!("{ty}{}", Some(hint(ty)).filter(|hint| !hint.is_empty()).unwrap_or(LEAVE_OUT)),
             Some(zone) => format!("the time zone {zone} (--any-time drops it)"),
             None => continue,
         };
-        return Err(Failure::Input(format!("column {}: {to} cannot store {why}", part.name(k)?)));
+        return Err(Failure::Input(format!("column {name}: {to} cannot store {why}")));
     }
     Ok(())
 }
@@ -154,7 +204,7 @@ fn time_hint(ty: Type) -> &'static str {
 
 fn to_jay<T: Table>(
     table: &mut View<'_, T>,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     keys: usize,
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
@@ -164,6 +214,7 @@ fn to_jay<T: Table>(
         stats: !how.jay.no_stats,
         bytes_as_text: how.jay.bytes_as_text,
         any_time: how.any_time,
+        sentinels: how.jay.sentinels.unwrap_or_default(),
     };
     let hint = |ty| match ty {
         Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes bytes that are UTF-8 as strings)",
@@ -172,28 +223,126 @@ fn to_jay<T: Table>(
         ty => time_hint(ty),
     };
     check(table, Format::Jay, |ty| storage(ty, &options).is_some(), hint, how.any_time, scratch)?;
-    Target::new(&how.target).fill(|sink| {
-        let mut builder = jay::write::Builder::new(sink, &options)?;
+    let mut refused = None;
+    let done = target.fill(|sink| {
+        let mut builder = Noting::new(jay::write::Builder::new(sink, &options)?);
         table.restart()?;
-        convert(table, &mut builder, scratch)?;
-        builder.finish()
-    })
+        builder.convert(table, scratch, &mut refused)?;
+        builder.build.finish()
+    });
+    let hint = |e: &pilaster::Error, ty| match (e.what(), ty) {
+        (What::JAY_SENTINEL, Type::Prim(Prim::I8 | Prim::I16 | Prim::I32) | Type::List | Type::FixedList(_))
+            if options.sentinels != Sentinels::Widen =>
+        {
+            " (--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)"
+        }
+        (What::JAY_SENTINEL, _) => " (--sentinels missing makes it missing)",
+        _ => LEAVE_OUT,
+    };
+    done.map_err(|failure| located(failure, refused, hint))
 }
 
-fn to_dataseries<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+/// A builder that stores the column of its first error.
+struct Noting<B> {
+    build: B,
+    refused: Option<Refused>,
+}
+
+/// The column that a builder refused.
+struct Refused {
+    name: String,
+    ty: Type,
+}
+
+impl<B: Build> Noting<B> {
+    fn new(build: B) -> Self {
+        Noting { build, refused: None }
+    }
+
+    /// Converts `table`. On an error of a column, `refused` is that column.
+    fn convert<T: Table>(
+        &mut self,
+        table: &mut T,
+        scratch: &mut Scratch<'_>,
+        refused: &mut Option<Refused>,
+    ) -> Result<(), B::Error> {
+        let done = convert(table, self, scratch);
+        *refused = self.refused.take();
+        done
+    }
+}
+
+impl<B: Build> Build for Noting<B> {
+    type Error = B::Error;
+
+    fn feed(&self) -> Feed {
+        self.build.feed()
+    }
+
+    fn passes<C: Column>(&self, col: &C) -> u32 {
+        self.build.passes(col)
+    }
+
+    fn open(&mut self, rows: u64) -> Result<(), B::Error> {
+        self.build.open(rows)
+    }
+
+    fn batch<C: Column>(
+        &mut self,
+        k: usize,
+        name: &str,
+        at: u64,
+        col: &C,
+        batch: &Batch<'_, C>,
+    ) -> Result<(), B::Error> {
+        let done = self.build.batch(k, name, at, col, batch);
+        if done.is_err() {
+            self.refused = Some(Refused { name: name.to_owned(), ty: col.ty() });
+        }
+        done
+    }
+
+    fn close(&mut self) -> Result<(), B::Error> {
+        self.build.close()
+    }
+}
+
+/// Converts the error of a value, or of bytes as text, that the target cannot store; adds the column and a remedy.
+fn located(
+    failure: Failure,
+    refused: Option<Refused>,
+    hint: impl Fn(&pilaster::Error, Type) -> &'static str,
+) -> Failure {
+    match (failure, refused) {
+        (Failure::Format(e), Some(Refused { name, ty })) if matches!(e.kind(), Kind::Lossy | Kind::Utf8) => {
+            Failure::Input(format!("column {name} ({ty}): {e}{}", hint(&e, ty)))
+        }
+        (failure, _) => failure,
+    }
+}
+
+fn to_dataseries<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
     check(table, Format::DataSeries, |ty| FieldType::of_column(ty).is_some(), time_hint, true, scratch)?;
     match how.dataseries.order.unwrap_or(Order::Little) {
-        Order::Little => to_dataseries_of::<T, LittleEndian>(table, how, scratch),
-        Order::Big => to_dataseries_of::<T, BigEndian>(table, how, scratch),
+        Order::Little => to_dataseries_of::<T, LittleEndian>(table, (how, target), scratch),
+        Order::Big => to_dataseries_of::<T, BigEndian>(table, (how, target), scratch),
     }
 }
 
 fn to_dataseries_of<T: Table, E: Endian>(
     table: &mut View<'_, T>,
-    how: &Convert,
+    (how, target): (&Convert, &Target<'_>),
     scratch: &mut Scratch<'_>,
 ) -> Result<u64, Failure> {
     let compress = crate::rewrite::compress(how)?;
+    if table.columns.numbers.is_empty() {
+        return Err(no_columns(table, Format::DataSeries, scratch)?);
+    }
+    let order = how.dataseries.order.unwrap_or(Order::Little);
     let name = how.table.as_deref().filter(|name| !name.is_empty()).unwrap_or("Table");
     let (mut xml, mut extents) = (None, 2u64);
     table.restart()?;
@@ -204,26 +353,30 @@ fn to_dataseries_of<T: Table, E: Endian>(
         extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
     }
     let Some(xml) = xml else {
-        return Err(Failure::Input("the types of the columns are unknown, because there are no rows".to_owned()));
+        return Err(no_columns(table, Format::DataSeries, scratch)?);
     };
     let mut memory = Memory::default();
     while let Err(e) = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch()) {
         memory.grow(e)?;
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
+    crate::rewrite::warn_of_order(how, order, [ty]);
     let slots = usize::try_from(extents)
         .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
-    Target::new(&how.target).fill(|sink| {
+    let mut refused = None;
+    let done = target.fill(|sink| {
         let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
-        let mut builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+        let builder = dataseries::write::Builder::new(writer, ExtentBuffer::growing(ty)?, EXTENT_ROWS);
+        let mut builder = Noting::new(builder);
         table.restart()?;
-        convert(table, &mut builder, scratch)?;
-        builder.finish()
-    })
+        builder.convert(table, scratch, &mut refused)?;
+        builder.build.finish()
+    });
+    done.map_err(|failure| located(failure, refused, |_, _| LEAVE_OUT))
 }
 
-fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_filo<T: Table>(table: &mut View<'_, T>, target: &Target<'_>, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
     if table.columns.numbers.len() != 1 {
         let why = format!(
             "a Filo vector is one column, and there are {}: choose it with --columns",
@@ -232,7 +385,7 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scrat
         return Err(Failure::Usage(why));
     }
     check(table, Format::Filo, |ty| filo::Element::of_column(ty).is_some(), time_hint, true, scratch)?;
-    Target::new(&how.target).fill(|mut sink| {
+    target.fill(|mut sink| {
         let mut failed = None;
         let mut builder = filo::Builder::new(|_, _: &str, _, chunk: &[u8]| {
             failed = sink.put(chunk).err();
@@ -259,9 +412,13 @@ pub fn params(how: &Convert) -> Params {
     }
 }
 
-fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
+fn to_bcolz<T: Table>(
+    table: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    scratch: &mut Scratch<'_>,
+) -> Result<u64, Failure> {
     if table.columns.numbers.is_empty() {
-        return Err(Failure::Input("the types of the columns are unknown, because there are no rows".to_owned()));
+        return Err(no_columns(table, Format::Bcolz, scratch)?);
     }
     let hint = |ty| match ty {
         Type::Struct(_) => {
@@ -283,15 +440,19 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
         expectedlen: Some(rows),
         missing: if how.bcolz.fill_missing { Missing::Fill } else { Missing::Refuse },
     };
-    let failed = |e: WriteError<bcolz::Failure>| match e {
-        WriteError::Format(e) if e.what() == What::BCOLZ_MISSING && !how.bcolz.fill_missing => {
-            Failure::Input(format!("{e} (--fill-missing writes NaN, 0, false or an empty text for a missing value)"))
-        }
-        WriteError::Format(e) => e.into(),
+    let failed = |e: WriteError<bcolz::Failure>, refused: Option<Refused>| match e {
+        WriteError::Format(e) => located(e.into(), refused, |e, _| match e.what() {
+            What::BCOLZ_MISSING if !how.bcolz.fill_missing => {
+                " (--fill-missing writes NaN, 0, false or an empty text for a missing value)"
+            }
+            What::BCOLZ_DTYPE => " (numpy drops NUL at the end of a text; --columns leaves it out)",
+            _ => LEAVE_OUT,
+        }),
         WriteError::Sink(failure) => failure.into(),
     };
+    let mut refused = None;
     table.restart()?;
-    if how.target.extension().is_some_and(|extension| extension == CHUNK) {
+    if is_chunk(how) {
         if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
             let why =
                 "a chunk contains all rows of one column: choose it with --columns, without --append and --chunklen"
@@ -301,18 +462,21 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
         let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
         let disk = Kept::default();
         // A path below the target, which is a file: no dataset can exist there.
-        let mut builder = Builder::create(disk.clone(), how.target.join("chunk"), &options);
-        convert(table, &mut builder, scratch).map_err(failed)?;
-        builder.finish().map_err(Failure::from)?;
-        return disk.put(how);
+        let mut builder = Noting::new(Builder::create(disk.clone(), how.target.join("chunk"), &options));
+        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.build.finish().map_err(Failure::from)?;
+        return disk.put(how, target);
     }
-    let mut builder = if how.bcolz.append {
-        Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?
-    } else {
-        Builder::create(FileSystem::default(), &how.target, &options)
+    let mut fill = |builder: Builder<FileSystem>| {
+        let mut builder = Noting::new(builder);
+        builder.convert(table, scratch, &mut refused).map_err(|e| failed(e, refused.take()))?;
+        builder.build.finish().map_err(Failure::from)
     };
-    convert(table, &mut builder, scratch).map_err(failed)?;
-    builder.finish().map_err(Failure::from)?;
+    if how.bcolz.append {
+        fill(Builder::append(FileSystem::default(), &how.target, &options).map_err(Failure::from)?)?;
+    } else {
+        target.fill_directory(|dir| fill(Builder::create(FileSystem::default(), dir, &options)))?;
+    }
     let dataset = bcolz::Dataset::open(&how.target).map_err(Failure::from)?;
     crate::bcolz::stored(&dataset)
 }
@@ -323,10 +487,10 @@ struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
     /// Writes the chunk of that file to the target. Without rows there is no such file.
-    fn put(&self, how: &Convert) -> Result<u64, Failure> {
+    fn put(&self, how: &Convert, target: &Target<'_>) -> Result<u64, Failure> {
         let kept = self.0.borrow();
         let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());
-        Target::new(&how.target).fill(|mut sink| {
+        target.fill(|mut sink| {
             match chunk {
                 Ok(chunk) => sink.put(chunk),
                 Err(_) if kept.is_empty() => {

@@ -17,6 +17,7 @@ use crate::failure::{Failure, warn};
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
+use crate::target::Target;
 
 impl Special for File<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
@@ -94,13 +95,13 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
 }
 
 /// `recover`: writes the readable columns to a new file, in which strings that are not UTF-8 are missing.
-pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
     let frame = File::open(input.bytes(), &options, &mut Scratch::new(&mut []))?;
     let file = AnyFile::Jay(frame);
     Special::verify(&frame, input, &file)?;
     let how = Convert { target: how.target.clone(), ..Convert::default() };
-    convert::run(input, &file, 0, &how, Format::Jay, out)
+    convert::run(input, &file, 0, (&how, target), Format::Jay, out)
 }
 
 /// Returns minimum and maximum as text.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args`, `sources`, `manual` | the command line: its grammar and help; completions and manual pages |
 //! | `budget`, `failure` | how much a file may cost; errors and exit status |
-//! | `open` | the file: its bytes, its format, its element type, its tables |
+//! | `open`, `foreign` | the file: its bytes, its format, its element type, its tables; names of other formats |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
@@ -15,7 +15,8 @@
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
 //! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
-//! | `rewrite`, `target` | DataSeries to DataSeries, and `recover` for it; the file to write |
+//! | `rewrite` | DataSeries to DataSeries, and `recover` for it |
+//! | `target`, `interrupt` | the file to write; the removal of an incomplete one |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
 //! 2 (the call is bad), and prints one line that says what is wrong.
@@ -55,8 +56,10 @@ mod escape;
 mod failure;
 mod filo;
 mod filter;
+mod foreign;
 mod grid;
 mod info;
+mod interrupt;
 mod jay;
 mod jay_layout;
 mod json;
@@ -87,6 +90,7 @@ use failure::{Failure, end};
 use open::Input;
 use sources::Sources;
 use special::{Special, special, with_file};
+use target::Target;
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
@@ -105,7 +109,9 @@ fn main() -> ExitCode {
 }
 
 fn print(text: &str) -> Result<(), Failure> {
-    Ok(io::stdout().write_all(text.as_bytes())?)
+    let mut out = io::stdout().lock();
+    out.write_all(text.as_bytes())?;
+    Ok(out.flush()?)
 }
 
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
@@ -170,11 +176,14 @@ fn each(
 
 /// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
-    match (file, convert::target(input.format, how)) {
-        (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, how, out),
+    let to = convert::target(input.format, how)?;
+    let (target, mut err) = (&convert::open_target(how, to)?, Shown::new(io::stderr()));
+    let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
+    match (file, to) {
+        (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, (how, target), out),
         (_, to) => {
             special(file).before_convert(input)?;
-            convert::run(input, file, special(file).keys(), how, to, out)
+            convert::run(input, file, special(file).keys(), (how, target), to, out)
         }
     }
 }
@@ -187,7 +196,13 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
     };
     match (input.format, input.dataset()) {
         (_, Some(dataset)) => only().and_then(|()| bcolz::recover(dataset, how, out)),
-        (Format::Jay, _) => only().and_then(|()| jay::recover(input, how, out)),
-        _ => rewrite::recover(input, how, out),
+        (format, _) => {
+            let (target, mut err) = (&Target::file(&how.target, how.force)?, Shown::new(io::stderr()));
+            let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
+            match format {
+                Format::Jay => only().and_then(|()| jay::recover(input, (how, target), out)),
+                _ => rewrite::recover(input, (how, target), out),
+            }
+        }
     }
 }

@@ -14,6 +14,7 @@ use pilaster::limits::Limits;
 use crate::args::Recover;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
+use crate::foreign;
 use crate::sources::{Location, Source, is_dataset};
 
 /// A file in memory, or an opened dataset.
@@ -45,6 +46,10 @@ impl<'s> Input<'s> {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 let content = if is_dataset(at) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant)?))
+                } else if at.is_dir() {
+                    let [table, array] = any::BCOLZ_MARKERS;
+                    let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
+                    return Err(Failure::Input(why));
                 } else {
                     Content::Bytes(read(fs::File::open(at).map_err(|e| Failure::Input(e.to_string()))?)?)
                 };
@@ -253,6 +258,7 @@ fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) 
     if let Some(format) = source.format {
         return Ok(format);
     }
+    let found = || foreign::name(bytes).map(|name| format!("the file is {name}; ")).unwrap_or_default();
     match (any::detect(bytes, Some(name)), source.element) {
         // Only DataSeries has types and an order, and damage may have hit the magic number.
         (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
@@ -261,11 +267,12 @@ fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) 
         (Ok(format), _) => Ok(format),
         (Err(e), None) if recover.is_some() => {
             let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
-            Err(Failure::Input(format!("{e}: unknown format ({why})")))
+            Err(Failure::Input(format!("{}{e}: unknown format ({why})", found())))
         }
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
-            Err(Failure::Input(format!("{e}; to read a Filo vector, which has no signature, pass --type ELEMENT")))
+            let why = "to read a Filo vector, which has no signature, pass --type ELEMENT";
+            Err(Failure::Input(format!("{}{e}; {why}", found())))
         }
     }
 }

@@ -8,25 +8,31 @@ use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::Memory;
 use pilaster::dataseries::recover::{self, Recovered, Salvage};
 use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, Writer};
-use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, INDEX_TYPE, Order, ReadOptions, Types};
+use pilaster::dataseries::{AnyFile, ExtentType, FieldType, HEADER_LEN, INDEX_TYPE, Mode, Order, ReadOptions, Types};
 use pilaster::error::Kind;
 
-use crate::args::{Convert, Recover};
+use crate::args::{Convert, Recover, Try};
 use crate::budget;
-use crate::failure::Failure;
+use crate::failure::{Failure, warn};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special as _;
 use crate::target::Target;
 
 /// `convert`: copies the rows extent by extent with other options.
-pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn convert(
+    input: &Input,
+    file: &AnyFile<'_>,
+    (how, target): (&Convert, &Target<'_>),
+    out: &mut dyn Write,
+) -> Result<(), Failure> {
     let compress = compress(how)?;
     file.before_convert(input)?;
     let size = input.bytes().len() as u64;
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
-    let (target, repack) = (Target::new(&how.target), how.dataseries.repack());
+    warn_of_order(how, order, file.types().iter());
+    let repack = how.dataseries.repack();
     let len = target.fill(|sink| write::rewrite(file, order, repack, sink, compress, |at| progress.at(at)))?;
     drop(progress);
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
@@ -34,15 +40,36 @@ pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn W
 
 /// Returns the compression that the options select.
 pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
-    match &how.dataseries.compress {
-        Some(modes) => Smallest::of(modes, how.dataseries.level)
-            .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned())),
-        None => Ok(Smallest::all()),
+    let modes = match how.dataseries.compress.as_deref() {
+        None => vec![Mode::Lz4],
+        Some(tries) if tries.contains(&Try::Smallest) => Mode::ALL.to_vec(),
+        Some(tries) => {
+            tries.iter().filter_map(|one| if let Try::Mode(mode) = one { Some(*mode) } else { None }).collect()
+        }
+    };
+    Smallest::of(&modes, how.dataseries.level)
+        .map_err(|_| Failure::Usage("--compress names a mode that this build does not have".to_owned()))
+}
+
+/// Warns of a file that the original program cannot read on a machine like this one: it does not swap the byte order
+/// of files with fixedwidth fields.
+pub fn warn_of_order<'t>(how: &Convert, order: Order, types: impl IntoIterator<Item = ExtentType<'t>>) {
+    let (native, name) = if cfg!(target_endian = "big") { (Order::Big, "big") } else { (Order::Little, "little") };
+    if order == native {
+        return;
+    }
+    let fixed = types.into_iter().find_map(|ty| {
+        let field = ty.fields().find(|field| matches!(field.ty, FieldType::FixedWidth(_)))?;
+        Some(format!("{} of {}", field.name, ty.name()))
+    });
+    if let Some(field) = fixed {
+        let why = "the original program does not read fixedwidth fields of a foreign byte order";
+        warn(&format!("{}: field {field}: {why} (--order {name})", how.target.display()));
     }
 }
 
 /// `recover`: writes the intact extents to a new file.
-pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
+pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     if input.format != Format::DataSeries {
         let why = format!("recover is for DataSeries, Jay and bcolz; this is {}", input.format);
         return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
@@ -73,8 +100,8 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
     let (of_types, types) = types(pattern, order, &mut memory.scratch())?;
     let types: Vec<ExtentType<'_>> = types.iter().collect();
     match how.order.or(found).unwrap_or(of_types) {
-        Order::Little => salvage::<LittleEndian>(input, &types, how, out),
-        Order::Big => salvage::<BigEndian>(input, &types, how, out),
+        Order::Little => salvage::<LittleEndian>(input, &types, (how, target), out),
+        Order::Big => salvage::<BigEndian>(input, &types, (how, target), out),
     }
 }
 
@@ -91,7 +118,7 @@ fn types<'b>(bytes: &'b [u8], order: Option<Order>, scratch: &mut Scratch<'b>) -
 fn salvage<E: Endian>(
     input: &Input,
     types: &[ExtentType<'_>],
-    how: &Recover,
+    (how, target): (&Recover, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
     let mut salvage = Salvage::<E>::new(input.bytes(), types);
@@ -111,7 +138,6 @@ fn salvage<E: Endian>(
     drop(progress);
     let descriptions: Vec<Description<'_>> = types.iter().map(Description::from).collect();
     let mut slots = vec![IndexSlot::EMPTY; whole.len()];
-    let target = Target::new(&how.target);
     let len = target.fill(|sink| {
         let mut writer = Writer::<E, _>::new(sink, Descriptions::new(&descriptions)?, &mut slots);
         for extent in &whole {

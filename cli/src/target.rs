@@ -1,49 +1,255 @@
-//! The file to write.
+//! The file or directory to write.
 
+use std::collections::hash_map::RandomState;
 use std::fs;
-use std::io::{self, BufWriter, Write};
+use std::hash::{BuildHasher as _, Hasher as _};
+use std::io::{self, BufWriter, StdoutLock, Write};
 use std::path::{Path, PathBuf};
 
-use pilaster::bytes::IoSink;
-use pilaster::bytes::WriteError;
+use pilaster::bytes::{IoSink, WriteError};
+use tempfile::{Builder, TempDir, TempPath};
 
 use crate::failure::Failure;
+use crate::interrupt;
 
-/// A file that gets its name when it is complete.
+/// The target of a command. It gets its name when it is complete. Until then it has an unpredictable name in the same
+/// directory, and an error, SIGINT or SIGTERM removes it.
 pub struct Target<'p> {
     path: &'p Path,
-    partial: PathBuf,
+    place: Place,
+}
+
+enum Place {
+    /// `-`.
+    Stdout,
+    /// A file: where it is after links were followed, and the file that it replaces.
+    File { at: PathBuf, old: Option<fs::Metadata> },
+    /// A directory that does not exist yet.
+    Directory,
+}
+
+/// The sink of [`Target::fill`].
+pub type TargetSink = IoSink<BufWriter<Output>>;
+
+/// A file or standard output.
+pub struct Output {
+    to: To,
+    len: u64,
+}
+
+enum To {
+    File(fs::File),
+    Stdout(StdoutLock<'static>),
+}
+
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let len = match &mut self.to {
+            To::File(file) => file.write(bytes),
+            To::Stdout(out) => out.write(bytes),
+        }?;
+        self.len = self.len.saturating_add(len as u64);
+        Ok(len)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        match &mut self.to {
+            To::File(file) => file.flush(),
+            To::Stdout(out) => out.flush(),
+        }
+    }
 }
 
 impl<'p> Target<'p> {
-    pub fn new(path: &'p Path) -> Self {
-        let mut partial = path.as_os_str().to_owned();
-        partial.push(".partial");
-        Target { path, partial: partial.into() }
+    /// Checks that a file can be written to `path`; `-` is standard output. A file that exists is replaced with `force`
+    /// only. A link stays, and the file that it names is replaced.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] for a file that exists, without `force`, and for anything else that exists: a directory, a
+    /// device, a pipe, or a link to one or to nothing.
+    pub fn file(path: &'p Path, force: bool) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            return Ok(Target { path, place: Place::Stdout });
+        }
+        let refuse = |why: &str| Err(Failure::Usage(format!("{} {why}", path.display())));
+        let is_link = match fs::symlink_metadata(path) {
+            Ok(found) => found.is_symlink(),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(Target { path, place: Place::File { at: path.into(), old: None } });
+            }
+            Err(e) => return Err(Failure::of_file(path, e)),
+        };
+        let at = match is_link {
+            true => match fs::canonicalize(path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                    return refuse("is a link to a file that does not exist");
+                }
+                at => at.map_err(|e| Failure::of_file(path, e))?,
+            },
+            false => path.into(),
+        };
+        let old = fs::metadata(&at).map_err(|e| Failure::of_file(path, e))?;
+        if !old.is_file() {
+            let kind = if old.is_dir() { "a directory" } else { "no plain file" };
+            return refuse(&format!("is {kind}, which is not replaced (- is standard output)"));
+        }
+        if !force {
+            return refuse("exists; --force replaces it");
+        }
+        Ok(Target { path, place: Place::File { at, old: Some(old) } })
     }
 
-    fn failed(&self, e: &io::Error) -> Failure {
-        Failure::of_file(self.path, e)
+    /// Checks that nothing has the name of the directory to write, unless the caller appends to it.
+    ///
+    /// # Errors
+    /// [`Failure::Usage`] if anything has, or for `-`.
+    pub fn directory(path: &'p Path, append: bool) -> Result<Self, Failure> {
+        if path.as_os_str() == "-" {
+            let why = "a bcolz dataset is a directory, which standard output cannot take";
+            return Err(Failure::Usage(why.to_owned()));
+        }
+        match fs::symlink_metadata(path) {
+            Ok(_) if append => Ok(Target { path, place: Place::Directory }),
+            Ok(_) => Err(Failure::Usage(format!("{} exists; a dataset is written to a new directory", path.display()))),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(Target { path, place: Place::Directory }),
+            Err(e) => Err(Failure::of_file(path, e)),
+        }
+    }
+
+    pub fn is_stdout(&self) -> bool {
+        matches!(self.place, Place::Stdout)
+    }
+
+    fn failed(&self, e: io::Error) -> Failure {
+        match self.place {
+            Place::Stdout => Failure::Output(e),
+            _ => Failure::of_file(self.path, e),
+        }
     }
 
     /// Writes the file by calling `write`, and returns its length in bytes.
     pub fn fill<F>(&self, write: F) -> Result<u64, Failure>
     where
-        F: FnOnce(IoSink<BufWriter<fs::File>>) -> Result<IoSink<BufWriter<fs::File>>, WriteError<io::Error>>,
+        F: FnOnce(TargetSink) -> Result<TargetSink, WriteError<io::Error>>,
     {
-        let file = fs::File::create(&self.partial).map_err(|e| self.failed(&e))?;
-        let done = write(IoSink(BufWriter::with_capacity(1 << 16, file)));
-        let done = match done {
-            Ok(IoSink(mut buffer)) => buffer.flush().map_err(|e| self.failed(&e)),
-            Err(WriteError::Format(e)) => Err(e.into()),
-            Err(WriteError::Sink(e)) => Err(self.failed(&e)),
+        let (at, old) = match &self.place {
+            Place::File { at, old } => (at, old),
+            Place::Stdout => return Ok(self.write(To::Stdout(io::stdout().lock()), write)?.len),
+            Place::Directory => return Err(self.failed(io::ErrorKind::IsADirectory.into())),
         };
-        let done = done.and_then(|()| fs::rename(&self.partial, self.path).map_err(|e| self.failed(&e)));
-        if let Err(e) = done {
-            // An incomplete file is useless. The first error matters more than one of the removal.
-            let _ = fs::remove_file(&self.partial);
-            return Err(e);
+        let (file, temporary) = interrupt::begin(|| create(beside(at), old.is_none())).map_err(|e| self.failed(e))?;
+        let written = self.write(To::File(file), write);
+        interrupt::end(|| {
+            // On an error, `temporary` is removed as it is dropped.
+            let Output { to, len } = written?;
+            let put = || {
+                if let To::File(file) = to {
+                    if let Some(old) = old {
+                        keep(&file, old)?;
+                    }
+                    file.sync_all()?;
+                }
+                match old {
+                    Some(_) => temporary.persist(at)?,
+                    None => temporary.persist_noclobber(at)?,
+                }
+                sync(beside(at))
+            };
+            put().map_err(|e| self.failed(e))?;
+            Ok(len)
+        })
+    }
+
+    fn write<F>(&self, to: To, write: F) -> Result<Output, Failure>
+    where
+        F: FnOnce(TargetSink) -> Result<TargetSink, WriteError<io::Error>>,
+    {
+        match write(IoSink(BufWriter::with_capacity(1 << 16, Output { to, len: 0 }))) {
+            Ok(IoSink(mut buffer)) => {
+                buffer.flush().map_err(|e| self.failed(e))?;
+                buffer.into_inner().map_err(|e| self.failed(e.into_error()))
+            }
+            Err(WriteError::Format(e)) => Err(e.into()),
+            Err(WriteError::Sink(e)) => Err(self.failed(e)),
         }
-        Ok(fs::metadata(self.path).map_err(|e| self.failed(&e))?.len())
+    }
+
+    /// Writes the directory by `write`, to a path at which nothing exists.
+    pub fn fill_directory<T>(&self, write: impl FnOnce(&Path) -> Result<T, Failure>) -> Result<T, Failure> {
+        let temporary = interrupt::begin(|| {
+            let dir = named(&prefix()).tempdir_in(beside(self.path))?;
+            let path = dir.path().to_owned();
+            Ok((dir, path))
+        });
+        let temporary: TempDir = temporary.map_err(|e| self.failed(e))?;
+        // The temporary directory is for its owner alone, the one in it for all that the process grants.
+        let within = temporary.path().join("dataset");
+        let written = write(&within);
+        interrupt::end(|| {
+            let written = written?;
+            let put = || {
+                // A rename would replace an empty directory.
+                if fs::symlink_metadata(self.path).is_ok() {
+                    return Err(io::ErrorKind::AlreadyExists.into());
+                }
+                fs::rename(&within, self.path)?;
+                temporary.close()?;
+                sync(beside(self.path))
+            };
+            put().map_err(|e| self.failed(e))?;
+            Ok(written)
+        })
+    }
+}
+
+/// Creates a file that does not exist yet. `public`: with all permissions that the process grants to new files;
+/// otherwise for its owner alone.
+fn create(dir: &Path, public: bool) -> io::Result<((fs::File, TempPath), PathBuf)> {
+    let prefix = prefix();
+    let mut builder = named(&prefix);
+    #[cfg(unix)]
+    if public {
+        use std::os::unix::fs::PermissionsExt as _;
+        builder.permissions(fs::Permissions::from_mode(0o666));
+    }
+    let _ = public;
+    let (file, path) = builder.tempfile_in(dir)?.into_parts();
+    let registered = path.to_path_buf();
+    Ok(((file, path), registered))
+}
+
+/// 64 random bits of the operating system, beside those that `tempfile` adds.
+fn prefix() -> String {
+    format!(".pilaster-{:016x}-", RandomState::new().build_hasher().finish())
+}
+
+fn named(prefix: &str) -> Builder<'_, 'static> {
+    let mut builder = Builder::new();
+    builder.prefix(prefix).suffix(".partial");
+    builder
+}
+
+/// Returns the directory of `path`.
+fn beside(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// Gives `file` the permissions of the file that it replaces, and its owner if the system allows that.
+fn keep(file: &fs::File, old: &fs::Metadata) -> io::Result<()> {
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::{MetadataExt as _, fchown};
+        // Only root may give files away. Before the permissions, because it clears some of them.
+        let _ = fchown(file, Some(old.uid()), Some(old.gid()));
+    }
+    file.set_permissions(old.permissions())
+}
+
+/// Waits until the names in `dir` are on the medium.
+fn sync(dir: &Path) -> io::Result<()> {
+    // Only Unix opens directories as files, and only those that may be read.
+    match cfg!(unix).then(|| fs::File::open(dir)) {
+        Some(Ok(dir)) => dir.sync_all(),
+        _ => Ok(()),
     }
 }

@@ -66,10 +66,10 @@ for fmt, b, e in items:
         with_ += ['--chunklen', str(rnd.choice([1, 7, 64, 1000]))]
     if fmt == 'filo':
         with_ += ['--type', ex['facts']['element_type'].lower()]
-    r = subprocess.run([args.pilaster, 'convert', *with_, b, o], capture_output=True, text=True)
+    r = subprocess.run([args.pilaster, 'convert', '--force', *with_, b, o], capture_output=True, text=True)
     if r.returncode:
         r2 = subprocess.run(
-            [args.pilaster, 'convert', *with_, '--any-time', '--fill-missing', b, o], capture_output=True, text=True
+            [args.pilaster, 'convert', '--force', *with_, '--any-time', '--fill-missing', b, o], capture_output=True, text=True
         )
         if r2.returncode:
             res[fmt, 'refused'] += 1
@@ -126,6 +126,7 @@ for fmt, b, e in items:
                 [
                     args.pilaster,
                     'convert',
+                    '--force',
                     '--append',
                     '--any-time',
                     '--fill-missing',

@@ -40,7 +40,7 @@ for kind, files in found.items():
             os.remove(copy)
         if kind == 'filo':
             extra = ['--type', json.load(open(f[:-5] + '.expected.json'))['facts']['element_type'].lower()]
-        status, _, err = peer.run(a.pilaster, 'convert', *extra, f, copy)
+        status, _, err = peer.run(a.pilaster, 'convert', '--force', *extra, f, copy)
         if status:
             count[kind + ' refused'] += 1
             why[kind + ' ' + err.decode(errors='replace').split(':')[-1][:90].strip()] += 1

@@ -66,7 +66,7 @@ for f in a.files:
         if os.path.exists(out):
             os.remove(out)
         status, _, err = peer.run(
-            a.pilaster, 'recover', *(['--types', f, '--order', order] if types else []), hurt, out
+            a.pilaster, 'recover', '--force', *(['--types', f, '--order', order] if types else []), hurt, out
         )
         wrong = None
         if status:

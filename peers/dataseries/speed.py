@@ -105,7 +105,7 @@ if 'cli' in what:
 
         pair(
             f'convert, dsrepack to {mode} (user)',
-            lambda: peer.cpu(a.pilaster, 'convert', '--compress', mode, f, S('w.ds'))[0],
+            lambda: peer.cpu(a.pilaster, 'convert', '--force', '--compress', mode, f, S('w.ds'))[0],
             theirs,
             few,
         )

@@ -37,7 +37,7 @@ def one(i):
     s0, o0, e0 = text(f)
     for n, (mode, order) in enumerate(((m, o) for m in MODES for o in ('little', 'big')), 1):
         copy = os.path.join(a.scratch, f'{i}_{mode}_{order}.ds')
-        s, _, e = peer.run(a.pilaster, 'convert', '--compress', mode, '--order', order, f, copy, timeout=60)
+        s, _, e = peer.run(a.pilaster, 'convert', '--force', '--compress', mode, '--order', order, f, copy, timeout=60)
         count['convert'] += 1
         if s:
             bad.append((os.path.basename(f), mode, order, 'convert fails', e[-200:]))

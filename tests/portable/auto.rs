@@ -25,10 +25,19 @@ fn distance(rows: &Owned) -> u64 {
     there().max().zip(there().min()).map_or(0, |(max, min)| max.wrapping_sub(min) as u64)
 }
 
+/// Whether the original program reads a DeltaDelta of these rows: it multiplies slope and row in 32 bits.
+fn original_reads_line(rows: &Owned) -> bool {
+    let Values::Long(v) = &rows.values else { return true };
+    let steps = i128::try_from(v.len()).unwrap() - 1;
+    let slope = (i128::from(v[v.len() - 1]) - i128::from(v[0])).checked_div(steps).unwrap_or(0);
+    slope.unsigned_abs() * (v.len() as u128) < 1 << 31
+}
+
 /// The chunk of `encode_auto`, after all the claims about it were checked.
 fn smallest(rows: &Owned) -> Vec<u8> {
     let element = rows.element();
     let wraps = distance(rows) > i64::MAX as u64;
+    let rows_are_read = rows.valid.is_empty() || original_reads_line(rows);
     let (chunk, chosen) = rows.with(|rows| {
         let mut memory = vec![0xa5; scratch_len(rows.len())];
         let mut scratch = Scratch::new(&mut memory);
@@ -40,6 +49,10 @@ fn smallest(rows: &Owned) -> Vec<u8> {
         assert_eq!(encode(chosen, rows, &mut again, &mut scratch), Ok(len), "{chosen}");
         assert_eq!(dst[..len], again[..len], "{chosen}");
         for encoding in legal(element) {
+            if matches!(encoding, Encoding::DeltaDelta(_)) && !rows_are_read {
+                assert!(!matches!(chosen, Encoding::DeltaDelta(_)));
+                continue;
+            }
             match encode(encoding, rows, &mut again, &mut scratch) {
                 // A difference beyond 2^63 may be near to 0 from below: `encode` takes it at its word,
                 // the choice does not look for it.
@@ -144,6 +157,35 @@ fn lines_around_the_edge() {
         assert!(matches!(encoding, Encoding::DeltaDelta(_)), "{encoding}");
     }
     smallest(&Owned::full(Values::Long((0..99).map(|i| (greatest - 50_000).wrapping_add(i * 1000)).collect())));
+}
+
+/// The reader of the original multiplies slope and row in 32 bits (section 13, item 1): such lines are not chosen, and
+/// written if they are named.
+#[test]
+fn lines_that_the_original_misreads_are_not_chosen() {
+    let line = |slope: i64, rows: i64| -> Vec<i64> { (0..rows).map(|i| 1_700_000_000_000_000 + slope * i).collect() };
+    for (slope, rows, chosen) in [
+        (1_000_000, 2147, true),
+        (1_000_000, 2148, false),
+        (-1_000_000, 2147, true),
+        (-1_000_000, 2148, false),
+        (1_000_000_000, 2, true),
+        (1_000_000_000, 3, false),
+        (1, 100_000, true),
+        (1 << 20, 2047, true),
+        (1 << 20, 2048, false),
+        (-(1 << 20), 2048, false),
+    ] {
+        let rows = Owned::full(Values::Long(line(slope, rows)));
+        rows.with(|rows| {
+            let mut none = Scratch::new(&mut []);
+            let encoding = choose(rows, &mut none).unwrap();
+            assert_eq!(matches!(encoding, Encoding::DeltaDelta(_)), chosen, "{slope} {encoding}");
+            // By its name it is written, whatever the original makes of it.
+            let exact = Encoding::DeltaDelta(Packing::U2);
+            assert!(encode(exact, rows, &mut vec![0; 100_000], &mut none).is_ok(), "{slope}");
+        });
+    }
 }
 
 /// What the original's writers lose (section 13).

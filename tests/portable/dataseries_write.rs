@@ -5,7 +5,8 @@ use pilaster::Error;
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::Part as _;
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Memory, Stored, Writer};
-use pilaster::dataseries::{File, Mode, Order, ReadOptions};
+use pilaster::dataseries::{ExtentType, File, Mode, Order, ReadOptions};
+use pilaster::limits::Limits;
 use pilaster::unstable::dataseries::raw::{EXTENT_SEED, HEADER_LEN, TRAILER_SEED};
 use pilaster::unstable::hash::{adler32, lookup2, mix3};
 
@@ -151,5 +152,20 @@ fn there_and_back_between_the_orders() {
             Order::Little => there_and_back::<LittleEndian, BigEndian>(&bytes, &golden.name),
             Order::Big => there_and_back::<BigEndian, LittleEndian>(&bytes, &golden.name),
         }
+    }
+}
+
+/// The records of an extent must stay below 512 MiB, also those of a growing extent.
+#[test]
+fn an_extent_has_room_for_the_records_that_fit() {
+    for (size, records) in [(1 << 20, 511), (1 << 28, 1), ((1 << 29) - 1, 1), (3 << 20, 170)] {
+        let field = format!(r#"<field type="fixedwidth" size="{size}" name="x" />"#);
+        let xml = format!(r#"<ExtentType name="Big" namespace="n" version="1.0">{field}</ExtentType>"#);
+        let mut memory = vec![0; 4096];
+        let ty = ExtentType::parse(xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+        let len = ty.record_len() as usize;
+        let extent = ExtentBuffer::<LittleEndian, _>::growing(ty).unwrap();
+        assert_eq!(extent.room(), ((512 << 20) - 1) / len, "{len}");
+        assert!(extent.room() <= records, "{size}");
     }
 }

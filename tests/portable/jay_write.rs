@@ -4,7 +4,7 @@ use pilaster::bytes::{Bits, Scratch, WriteError};
 use pilaster::column::{Batch, Build, Column, Once, Part, Prim, Type, Unit, Validity, Value, Values, convert};
 use pilaster::error::{Kind, What};
 use pilaster::filo::{self, Element, Vector};
-use pilaster::jay::write::{Builder, WriteOptions, storage};
+use pilaster::jay::write::{Builder, Sentinels, WriteOptions, storage};
 use pilaster::jay::{File, Layout, ReadOptions, SType, Stats};
 
 use crate::common;
@@ -125,7 +125,46 @@ fn a_value_that_would_read_as_missing_is_refused() {
     let mut values = vec![1; 2000];
     values[1500] = i32::MIN;
     let e = refusal(write_ints(&values, &WriteOptions::DEFAULT));
-    assert_eq!(e, (Kind::Lossy, What::JAY_TYPE, 1500));
+    assert_eq!(e, (Kind::Lossy, What::JAY_SENTINEL, 1500));
+}
+
+/// The least integers of each type, top level and in arrays, by each way.
+#[test]
+fn sentinels_are_errors_missing_or_widened() {
+    let with = |sentinels| WriteOptions { sentinels, ..WriteOptions::DEFAULT };
+    let (prim, int) = (Type::Prim, |a, b| Ok(vec![a, Value::Null, b]));
+    let cases: [(Type, Values<'static>, i128, Option<SType>); 6] = [
+        (prim(Prim::I8), Values::I8(&[i8::MIN, 9, -1]), i8::MIN.into(), Some(SType::Int16)),
+        (prim(Prim::I16), Values::I16(&[i16::MIN, 9, -1]), i16::MIN.into(), Some(SType::Int32)),
+        (prim(Prim::I32), Values::I32(&[i32::MIN, 9, -1]), i32::MIN.into(), Some(SType::Int64)),
+        (prim(Prim::I64), Values::I64(&[i64::MIN, 9, -1]), i64::MIN.into(), None),
+        (Type::Date(Unit::Day), Values::I32(&[i32::MIN, 9, -1]), i32::MIN.into(), None),
+        (Type::Timestamp(Unit::Nano), Values::I64(&[i64::MIN, 9, -1]), i64::MIN.into(), None),
+    ];
+    for (ty, values, least, wider) in cases {
+        let refused = Err((Kind::Lossy, What::JAY_SENTINEL, 0));
+        assert_eq!(fixed(ty, values, &with(Sentinels::Error)), refused, "{ty}");
+        let missing = fixed(ty, values, &with(Sentinels::Missing));
+        assert_eq!(missing, int(Value::Null, Value::Int(-1)), "{ty}");
+        let widened = fixed(ty, values, &with(Sentinels::Widen));
+        match wider {
+            Some(_) => assert_eq!(widened, int(Value::Int(least), Value::Int(-1)), "{ty}"),
+            None => assert_eq!(widened, refused, "{ty}"),
+        }
+    }
+    // Only the columns that need it are widened.
+    let mut values = vec![1; 2000];
+    let stype = |bytes: &[u8]| open(bytes).meta().field(0).unwrap().stype();
+    let narrow = write_ints(&values, &with(Sentinels::Widen)).unwrap();
+    assert_eq!(stype(&narrow), SType::Int32);
+    assert_eq!(narrow, write_ints(&values, &WriteOptions::DEFAULT).unwrap());
+    values[1500] = i32::MIN;
+    let wide = write_ints(&values, &with(Sentinels::Widen)).unwrap();
+    assert_eq!(stype(&wide), SType::Int64);
+    assert_eq!(open(&wide).column(0).unwrap().get(1500), Ok(Value::Int(i32::MIN.into())));
+    assert_eq!(open(&wide).meta().field(0).unwrap().null_count(), 0);
+    let missing = write_ints(&values, &with(Sentinels::Missing)).unwrap();
+    assert_eq!(open(&missing).meta().field(0).unwrap().null_count(), 1);
 }
 
 #[test]
@@ -230,8 +269,10 @@ fn fixed(ty: Type, values: Values<'static>, options: &WriteOptions) -> Result<Ve
     let column = Fixed { ty, values, rows: 3 };
     let mut writer = Builder::new(Vec::new(), options).unwrap();
     let batch = column.read(0..3, &mut Scratch::new(&mut [])).unwrap();
-    writer.batch(0, "x", 0, &column, &batch).map_err(|e| refusal(Err::<(), _>(e)))?;
-    writer.close().unwrap();
+    for _ in 0..writer.passes(&column) {
+        writer.batch(0, "x", 0, &column, &batch).map_err(|e| refusal(Err::<(), _>(e)))?;
+        writer.close().unwrap();
+    }
     let bytes = writer.finish().unwrap();
     let file = open(&bytes);
     file.verify(&mut Scratch::new(&mut [0; 256])).unwrap();

@@ -151,6 +151,10 @@ fn rules_at_their_edges() {
         (longs(&[10, 20, 30, 51, 50]), new, Hint::Auto, Encoding::Packed(I8)),
         (longs(&[50, 40, 30, 20, 10]), new, Hint::Auto, Encoding::Packed(I8)),
         (longs(&[0, 1, 2, 3, 4 * i64::from(i32::MAX)]), new, Hint::Auto, Encoding::Packed(W64)),
+        // A line whose slope times rows leaves 32 bits, which the original writes and misreads.
+        (longs(&[0, 1, 2, 3, 4].map(|i| i * 429_496_729)), new, Hint::Auto, Encoding::DeltaDelta(U2)),
+        (longs(&[0, 1, 2, 3, 4].map(|i| i * 429_496_730)), new, Hint::Auto, Encoding::Packed(I32)),
+        (longs(&[0, 1, 2, 3, 4].map(|i| i * 1_000_000_000)), new, Hint::Auto, Encoding::Packed(W64)),
         // 13 rows are too few for any dictionary: limit 1, and the entry for missing rows counts.
         (constant(13), new, Hint::Auto, Encoding::FixedMaxUtf8),
         (constant(14), new, Hint::Auto, Encoding::Repeated),

@@ -144,7 +144,7 @@ fn calls_that_make_no_sense() {
         (2, &["verify", "--no-index", path], "not for bcolz"),
         (2, &["cat", "--table", "x", path], "--table"),
         (2, &["cat", "--columns", "nope", path], "there is no column \"nope\""),
-        (1, &["convert", path, path, "--format-out", "bcolz"], "exist"),
+        (2, &["convert", path, path, "--format-out", "bcolz"], "exist"),
         (2, &["convert", "--codec", "lzma", path, to], "--codec <NAME>' [possible values: blosclz, "),
         (2, &["convert", "--clevel", "10", path, to], "'10' for '--clevel <N>': 10 is not in 0..=9"),
         (2, &["convert", "--shuffle", "words", path, to], "[possible values: none, bytes, bits]"),

@@ -28,7 +28,7 @@ fn every_byte_of_the_file_header_may_be_damaged() {
     let target = &target("header.ds");
     for at in 0..40 {
         let damaged = changed(&place, "damaged.ds", at);
-        let first = ["recover", damaged.as_str(), target];
+        let first = ["recover", "--force", damaged.as_str(), target];
         if at < 4 {
             let line = bad(1, &first);
             assert!(line.contains("--format dataseries"), "byte {at}: {line}");
@@ -36,9 +36,9 @@ fn every_byte_of_the_file_header_may_be_damaged() {
             good(&first);
         }
         let ways: [&[&str]; 3] = [
-            &["recover", "--format", "dataseries", &damaged, target],
-            &["recover", "--types", TINY, &damaged, target],
-            &["recover", "--order", "little", &damaged, target],
+            &["recover", "--force", "--format", "dataseries", &damaged, target],
+            &["recover", "--force", "--types", TINY, &damaged, target],
+            &["recover", "--force", "--order", "little", &damaged, target],
         ];
         for way in ways {
             let report = good(way);
@@ -55,9 +55,9 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
     let target = &target("types.ds");
     for at in [40, 43, 56, 60, 64, 66, 70, 100, 300, 370] {
         let damaged = changed(&place, "damaged.ds", at);
-        let line = bad(1, &["recover", &damaged, target]);
+        let line = bad(1, &["recover", "--force", &damaged, target]);
         assert!(line.contains("(--types takes them from an intact file)"), "byte {at}: {line}");
-        let report = good(&["recover", "--types", TINY, &damaged, target]);
+        let report = good(&["recover", "--force", "--types", TINY, &damaged, target]);
         assert!(report.starts_with("lost: 336 bytes at 40"), "byte {at}: {report}");
         assert!(report.contains("2 rows in 1 extents, 664 bytes; lost 336 bytes in 1 places\n"), "byte {at}: {report}");
         assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
@@ -67,19 +67,21 @@ fn a_damaged_type_extent_wants_the_types_of_another_file() {
     let mut bytes = fs::read(&damaged).unwrap();
     bytes[..40].fill(0x55);
     fs::write(&damaged, bytes).unwrap();
-    assert!(bad(1, &["recover", "--format", "dataseries", &damaged, target]).contains("--types"));
-    assert!(good(&["recover", "--types", TINY, &damaged, target]).contains("2 rows in 1 extents, 664 bytes"));
+    assert!(bad(1, &["recover", "--force", "--format", "dataseries", &damaged, target]).contains("--types"));
+    assert!(
+        good(&["recover", "--force", "--types", TINY, &damaged, target]).contains("2 rows in 1 extents, 664 bytes")
+    );
 }
 
 #[test]
 fn files_that_recover_does_not_know() {
     let target = &target("unknown.ds");
-    let line = bad(1, &["recover", "--format", "filo", TINY, target]);
+    let line = bad(1, &["recover", "--force", "--format", "filo", TINY, target]);
     assert!(line.contains("recover is for DataSeries, Jay and bcolz; this is filo (--format dataseries"), "{line}");
     let nowhere = "../tests/golden/dataseries/none.ds";
-    assert!(bad(1, &["recover", "--types", nowhere, TINY, target]).contains("none.ds: "));
+    assert!(bad(1, &["recover", "--force", "--types", nowhere, TINY, target]).contains("none.ds: "));
     let other = "../tests/golden/filo/bin_double.filo";
-    assert!(bad(1, &["recover", "--types", other, TINY, target]).contains("bin_double.filo: "));
+    assert!(bad(1, &["recover", "--force", "--types", other, TINY, target]).contains("bin_double.filo: "));
 }
 
 /// A file of `count` types that has three extents of each, of one row.
@@ -125,7 +127,7 @@ fn the_cost_of_a_file_is_bounded() {
     let target = &target("cost.ds");
     let bomb = "../tests/regressions/unpacks_to_13_gb.ds";
     let sound = "../tests/golden/dataseries/many_extents.ds";
-    let calls: [&[&str]; 4] = [&["info", "-v"], &["dump"], &["verify"], &["convert"]];
+    let calls: [&[&str]; 4] = [&["info", "-v"], &["dump"], &["verify"], &["convert", "--force"]];
     for call in calls {
         let to: &[&str] = if call[0] == "convert" { &[target] } else { &[] };
         for (option, limit) in [("--max-rows", "max_file_rows"), ("--max-decoded", "max_file_decoded")] {
@@ -138,15 +140,15 @@ fn the_cost_of_a_file_is_bounded() {
         }
     }
     fs::remove_file(target).unwrap();
-    let line = bad(1, &["recover", "--max-decoded", "1000000", bomb, target]);
+    let line = bad(1, &["recover", "--force", "--max-decoded", "1000000", bomb, target]);
     assert!(
         line.ends_with("limit max_file_decoded of 1000000 reached at offset 192 (--max-decoded raises it)"),
         "{line}"
     );
     let damaged = "../tests/golden/dataseries/damaged/payload_flip.ds";
-    let line = bad(1, &["recover", "--max-problems", "0", damaged, target]);
+    let line = bad(1, &["recover", "--force", "--max-problems", "0", damaged, target]);
     assert!(line.ends_with("limit max_problems of 0 reached at offset 340 (--max-problems raises it)"), "{line}");
-    let line = bad(1, &["recover", "--max-rows", "1", damaged, target]);
+    let line = bad(1, &["recover", "--force", "--max-rows", "1", damaged, target]);
     assert!(line.contains("limit max_file_rows of 1 reached"), "{line}");
     assert!(!Path::new(target).exists(), "nothing is written");
     let filo = "../tests/golden/filo/bin_double.filo";

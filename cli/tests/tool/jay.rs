@@ -122,20 +122,21 @@ fn jay_to_jay_keeps_everything() {
     let target = &target("jay_to_jay.jay");
     for golden in sound().step_by(3) {
         let path = golden.path.to_str().unwrap();
-        good(&["convert", path, target]);
+        good(&["convert", "--force", path, target]);
         assert_eq!(values(target), values(path), "{}", golden.name);
     }
     let info = |args: &[&str], name: &str| {
-        good(&[&["convert"], args, &[&path(name), target]].concat());
+        good(&[&["convert", "--force"], args, &[&path(name), target]].concat());
         good(&["info", "-v", target])
     };
     assert!(info(&[], "keyed_2").contains("key       a, b\n"));
     assert!(!info(&["--columns", "v"], "keyed_2").contains("key "));
     assert!(info(&["--layout", "old"], "keyed_2").contains("  old  "));
     assert!(
-        bad(1, &["convert", "--layout", "old", &path("arr_int32"), target]).contains("column a: jay cannot store list")
+        bad(1, &["convert", "--force", "--layout", "old", &path("arr_int32"), target])
+            .contains("column a: jay cannot store list")
     );
-    assert!(bad(1, &["convert", "--keys", "1", &path("view_slice"), target]).contains("jay key"));
+    assert!(bad(1, &["convert", "--force", "--keys", "1", &path("view_slice"), target]).contains("jay key"));
 }
 
 #[test]
@@ -145,39 +146,42 @@ fn between_the_formats_and_back() {
     // From Jay to DataSeries and back; DataSeries stores strings as bytes.
     let (ds, back) = (file("x.ds"), file("back.jay"));
     let source = path("str_many");
-    good(&["convert", "--table", "T", &source, &ds]);
+    good(&["convert", "--force", "--table", "T", &source, &ds]);
     assert!(good(&["verify", &ds]).contains(": ok, 5000 rows"));
-    assert!(bad(1, &["convert", &ds, &back]).contains(": jay cannot store bytes (--bytes-as-text"));
-    good(&["convert", "--bytes-as-text", &ds, &back]);
+    assert!(bad(1, &["convert", "--force", &ds, &back]).contains(": jay cannot store bytes (--bytes-as-text"));
+    good(&["convert", "--force", "--bytes-as-text", &ds, &back]);
     let texts = |path: &str| good(&["cat", "--format-out", "csv", path]);
     assert_eq!(texts(&back), texts(&source));
     good(&["verify", &back]);
     // A column from Jay to Filo and back.
     let (vector, back) = (file("v.filo"), file("v.jay"));
-    assert!(bad(2, &["convert", &path("keyed_2"), &vector]).contains("choose it with --columns"));
-    good(&["convert", "--columns", "v", &path("keyed_2"), &vector]);
-    good(&["convert", "--type", "int", &vector, &back]);
+    assert!(bad(2, &["convert", "--force", &path("keyed_2"), &vector]).contains("choose it with --columns"));
+    good(&["convert", "--force", "--columns", "v", &path("keyed_2"), &vector]);
+    good(&["convert", "--force", "--type", "int", &vector, &back]);
     let digest = |path: &str| values(path).into_iter().find(|(name, _)| name == "v").unwrap().1;
     assert_eq!(digest(&back), digest(&path("keyed_2")));
     // Filo has no times in nanoseconds.
     let times = path("time64_n9");
-    let line = bad(1, &["convert", "--columns", "nonull", &times, &vector]);
+    let line = bad(1, &["convert", "--force", "--columns", "nonull", &times, &vector]);
     assert!(line.contains("column nonull: filo cannot store timestamp[ns] (--stored-times"), "{line}");
-    good(&["convert", "--columns", "nonull", "--stored-times", &times, &vector]);
+    good(&["convert", "--force", "--columns", "nonull", "--stored-times", &times, &vector]);
     assert!(good(&["verify", "--type", "long", &vector]).contains("ok, 9 rows"));
-    assert!(bad(2, &["convert", "--format-out", "vortex", &times, &vector]).contains("vortex cannot be written yet"));
+    assert!(
+        bad(2, &["convert", "--force", "--format-out", "vortex", &times, &vector])
+            .contains("vortex cannot be written yet")
+    );
     assert_eq!(fs::read_dir(&place).unwrap().count(), 4, "nothing half written is left");
 }
 
 #[test]
 fn recover_keeps_the_sound_columns() {
     let target = &target("jay_recover.jay");
-    let output = run(&["recover", &path("invalid/buffer_past_eof"), target]);
+    let output = run(&["recover", "--force", &path("invalid/buffer_past_eof"), target]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stderr).contains("column 0 "));
     assert!(good(&["verify", target]).contains(": ok, 3 rows in 1 columns"));
     // A string with an invalid offset is missing; the others remain.
-    run(&["recover", &path("invalid/str_offset_out_of_range"), target]);
+    run(&["recover", "--force", &path("invalid/str_offset_out_of_range"), target]);
     assert_eq!(good(&["cat", target]).lines().count(), 4);
-    assert!(bad(1, &["recover", &path("invalid/truncated"), target]).contains("jay end signature"));
+    assert!(bad(1, &["recover", "--force", &path("invalid/truncated"), target]).contains("jay end signature"));
 }

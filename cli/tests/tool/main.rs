@@ -4,11 +4,14 @@
 mod common;
 
 mod bcolz;
+mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
 mod filo;
 mod jay;
+mod matrix;
 mod people;
+mod targets;
 mod vortex;
 mod vortex_convert;
 mod write;

@@ -69,7 +69,8 @@ fn try_convert(columns: &[Value], path: &str, to: &Path, flags: &[&str]) -> Opti
     let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
     // Removes the result of an earlier attempt, because a dataset is never overwritten.
     let _ = fs::remove_dir_all(to);
-    let output = run(&[&["convert", "--columns", &names.join(",")], flags, &[path, to.to_str().unwrap()]].concat());
+    let output =
+        run(&[&["convert", "--force", "--columns", &names.join(",")], flags, &[path, to.to_str().unwrap()]].concat());
     (!output.status.success()).then(|| String::from_utf8(output.stderr).unwrap())
 }
 
@@ -237,7 +238,7 @@ fn filo() {
         let path = format!("../tests/golden/vortex/{name}.vortex");
         let to = place.join(name).with_extension("filo");
         let to = to.to_str().unwrap();
-        assert!(run(&["convert", &path, to]).status.success());
+        assert!(run(&["convert", "--force", &path, to]).status.success());
         let (ours, theirs) = (dump(&[&path]), dump(&["--type", element, to]));
         assert_eq!(theirs["columns"][0]["values"], ours["columns"][0]["values"], "{name}");
     }

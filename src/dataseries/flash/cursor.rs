@@ -12,7 +12,8 @@ use crate::error::{Error, Kind, What};
 
 /// A position in a log. A new cursor is before the oldest extent.
 ///
-/// [`Log::give_up`] invalidates a cursor: start again with a new one.
+/// A cursor stays valid while the log grows, and after [`Log::give_up`]: it skips what is left of a segment that was given
+/// up. After the newest extent it waits: rows that are flushed later are read by the same cursor.
 ///
 /// ```
 /// use pilaster::bytes::{LittleEndian, Scratch, WriteError};
@@ -75,18 +76,20 @@ use crate::error::{Error, Kind, What};
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cursor {
-    /// Number of segments that were read to the end.
-    passed: u32,
-    /// Offset in the flash, in the next segment; 0 if the front of that segment was not checked yet.
+    /// Number of the segment, as in its header; 0 before the oldest.
+    segment: u32,
+    /// Offset in the flash, in that segment; 0 if the front of the segment was not checked yet.
     at: u32,
     torn: u32,
+    /// Whether `torn` counts the segment.
+    counted: bool,
 }
 
 impl Cursor {
     /// Creates a cursor before the oldest extent.
     #[must_use]
     pub const fn new() -> Self {
-        Cursor { passed: 0, at: 0, torn: 0 }
+        Cursor { segment: 0, at: 0, torn: 0, counted: false }
     }
 
     /// The number of segments read so far that end with incomplete bytes, as a power cut leaves them.
@@ -109,8 +112,13 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
         cursor: &mut Cursor,
         memory: &'m mut [u8],
     ) -> Result<Option<Extent<'m, E>>, WriteError<F::Error>> {
-        while cursor.passed < self.live {
-            let back = self.live.saturating_sub(cursor.passed).saturating_sub(1);
+        while self.live > 0 {
+            // Numbers of consecutive segments are consecutive.
+            let oldest = self.number.saturating_sub(self.live).saturating_add(1);
+            if cursor.segment < oldest {
+                cursor.go_to(oldest);
+            }
+            let Some(back) = self.number.checked_sub(cursor.segment) else { break };
             let k = self.ring.before(self.newest, back);
             let (start, end) = (self.ring.at(k), self.ring.end(k));
             let types = self.types;
@@ -120,11 +128,12 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
                 match scan::front::<E, F>(flash, file, end, types)? {
                     Front::Whole(at) => cursor.at = at,
                     Front::Others => {
-                        cursor.pass(false);
+                        cursor.go_to(cursor.segment.saturating_add(1));
                         return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, start.into()).into());
                     }
-                    Front::Erased => cursor.pass(false),
-                    Front::Torn => cursor.pass(true),
+                    Front::Erased if cursor.passes(false, back) => {}
+                    Front::Torn if cursor.passes(true, back) => {}
+                    Front::Erased | Front::Torn => break,
                 }
                 continue;
             }
@@ -140,8 +149,9 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
                     cursor.at = scan::after::<F>(&header);
                     return Ok(Some(extent));
                 }
-                Found::Erased => cursor.pass(false),
-                Found::Torn => cursor.pass(true),
+                Found::Erased if cursor.passes(false, back) => {}
+                Found::Torn if cursor.passes(true, back) => {}
+                Found::Erased | Found::Torn => break,
             }
         }
         Ok(None)
@@ -149,8 +159,19 @@ impl<E: Endian, F: NorFlash, C: Compress> Log<'_, E, F, C> {
 }
 
 impl Cursor {
-    fn pass(&mut self, torn: bool) {
-        (self.passed, self.at) = (self.passed.saturating_add(1), 0);
-        self.torn = self.torn.saturating_add(u32::from(torn));
+    fn go_to(&mut self, segment: u32) {
+        (self.segment, self.at, self.counted) = (segment, 0, false);
+    }
+
+    /// Moves to the next segment at the end of one that is `back` segments before the newest. Returns false for the newest
+    /// one, which may still get extents.
+    fn passes(&mut self, torn: bool, back: u32) -> bool {
+        if torn && !self.counted {
+            (self.torn, self.counted) = (self.torn.saturating_add(1), true);
+        }
+        if back > 0 {
+            self.go_to(self.segment.saturating_add(1));
+        }
+        back > 0
     }
 }

@@ -18,7 +18,7 @@ pub struct Log<'w, E, F: NorFlash, C> {
     /// Index of the newest segment in the ring.
     pub(super) newest: u32,
     /// Number of the newest segment, as in its header.
-    number: u32,
+    pub(super) number: u32,
     /// Number of segments that hold the log.
     pub(super) live: u32,
     state: State,

@@ -210,7 +210,7 @@ impl<'m, E: Endian, T: Schema> ExtentBuffer<'m, E, T> {
         let most = match &self.rows {
             Room::Lent(rows) => rows.len(),
             #[cfg(feature = "alloc")]
-            Room::Owned(_) => saturated(MAX_STORED),
+            Room::Owned(_) => MOST_ROWS,
         };
         most.saturating_sub(self.len).checked_div(self.record_len()).unwrap_or(0)
     }

@@ -18,9 +18,10 @@ use crate::error::{Kind, Result};
 use crate::filo::raw::MAX_EMPTY_ROWS;
 use crate::filo::{Element, Encoding};
 
-/// Writes `rows` in the smallest encoding that the format allows for the element type (section 3) and that reproduces
-/// every row bit by bit. This includes the payload of a NaN, the sign of a zero, the difference between an empty and a
-/// missing string, and instants 2^64 milliseconds apart. Returns the length of the chunk.
+/// Writes `rows` in the smallest encoding that the format allows for the element type (section 3), that the original
+/// program reads, and that reproduces every row bit by bit. This includes the payload of a NaN, the sign of a zero, the
+/// difference between an empty and a missing string, and instants 2^64 milliseconds apart. Returns the length of the
+/// chunk.
 ///
 /// [`encode`] with the result of [`choose`] writes the same chunk. [`max_len`](super::max_len) of any encoding that can
 /// hold the rows is an upper bound of its length.
@@ -28,9 +29,8 @@ use crate::filo::{Element, Encoding};
 /// Dictionaries need [`scratch_len`](super::scratch_len) bytes of `scratch`, or less if few strings are different. If
 /// it is too small for the dictionary of a column, no dictionary is considered. Numbers need no scratch.
 ///
-/// The original program, unlike this crate, reads wrong values from a [`DeltaDelta`](Encoding::DeltaDelta) if slope
-/// times row exceeds 2^31 (section 13, item 1). Writers for the original program should check the result of [`choose`]
-/// first.
+/// A [`DeltaDelta`](Encoding::DeltaDelta) is not chosen if slope times number of rows is 2^31 or more, because the
+/// original program, unlike this crate, reads wrong values from it (section 13, item 1). [`encode`] writes it.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -160,7 +160,7 @@ fn plan<'a>(rows: &Rows<'a>, scratch: &mut Scratch<'a>) -> Result<Plan<'a>> {
             best.offer_if(equal, Encoding::Const(flat(range)));
             best.offer(Encoding::Simple(flat(range)));
             best.offer(Encoding::Diff(differences(range.distance())));
-            if let Some(slant) = stats.slant {
+            if let Some(slant) = stats.slant.filter(|slant| slant.is_read_by_original(rows.len())) {
                 let (packing, line) = delta_packing(slant);
                 let encoding = Encoding::DeltaDelta(packing);
                 best.offer(encoding);

@@ -61,6 +61,9 @@ pub enum Hint {
 /// as constant or as whole numbers, empty strings in a UTF8 dictionary, instants more than 2^63 - 1 milliseconds apart.
 /// This writer returns an error with the row instead. [`encode_auto`](super::encode_auto) writes such columns, too.
 ///
+/// One choice differs: if slope times number of rows is 2^31 or more, a column is written as a vector of plain numbers.
+/// The original writes a [`DeltaDelta`](Encoding::DeltaDelta), from which it reads wrong values (section 13, item 1).
+///
 /// Strings that may get a dictionary take [`scratch_len`](super::scratch_len) bytes of `scratch`.
 ///
 /// ```
@@ -215,7 +218,7 @@ fn delta_delta(values: &[i64], slant: Slant, MinMax { min, max }: MinMax<i64>) -
     let mut before = *sample.next()?;
     let rising = sample.all(|value| *value > core::mem::replace(&mut before, *value));
     let within = (values.first(), values.last()) == (Some(&min), Some(&max));
-    (rising && within && slant.line.slope < i32::MAX).then_some(())?;
+    (rising && within && slant.is_read_by_original(values.len())).then_some(())?;
     packed(slant.distances.into())
 }
 

@@ -226,6 +226,13 @@ impl Slant {
         Some(Slant { line, distances })
     }
 
+    /// Returns whether the reader of the original program, which multiplies slope and row in 32 bits, reads the values of
+    /// this line (section 13, item 1).
+    pub fn is_read_by_original(&self, rows: usize) -> bool {
+        let end = u64::from(self.line.slope.unsigned_abs()).wrapping_mul(rows as u64);
+        end <= i32::MAX as u64
+    }
+
     /// Computes the differences of all values to a line. Returns `None` if one does not fit 32 bits.
     fn along(line: Line, values: &[i64]) -> Option<Self> {
         let mut extent = MinMax::of(0);

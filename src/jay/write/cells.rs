@@ -2,6 +2,7 @@
 
 use bytemuck::Pod;
 
+use super::Sentinels;
 use crate::bytes::{Bits, half_to_f32};
 use crate::column::{Batch, Column, Type, Validity, Values};
 use crate::encoding::bitmap;
@@ -141,17 +142,21 @@ pub(super) fn put<C: Column, E: From<Error>>(
     col: &C,
     batch: &Batch<'_, C>,
     tally: &mut Tally,
+    sentinels: Sentinels,
     put: &mut dyn FnMut(&[u8]) -> Result<(), E>,
 ) -> Result<(), E> {
-    let mut to = To { validity: &batch.validity, tally, put };
+    let mut to = To { validity: &batch.validity, tally, put, missing: sentinels == Sentinels::Missing };
     match (stype, batch.values) {
         (SType::Bool8, Values::Bool(bits)) => to.bools(bits, batch.len),
         (SType::Int8, Values::I8(v)) => to.plain(v),
         (SType::Int16, Values::I16(v)) => to.plain(v),
+        (SType::Int16, Values::I8(v)) => to.staged(v, |v| Some(i16::from(v))),
         (SType::Int16, Values::U8(v)) => to.staged(v, |v| Some(i16::from(v))),
         (SType::Int32 | SType::Date32, Values::I32(v)) => to.plain(v),
+        (SType::Int32, Values::I16(v)) => to.staged(v, |v| Some(i32::from(v))),
         (SType::Int32, Values::U16(v)) => to.staged(v, |v| Some(i32::from(v))),
         (SType::Int64, Values::I64(v)) => to.plain(v),
+        (SType::Int64, Values::I32(v)) => to.staged(v, |v| Some(i64::from(v))),
         (SType::Int64, Values::U32(v)) => to.staged(v, |v| Some(i64::from(v))),
         (SType::Int64, Values::U64(v)) => to.staged(v, |v| i64::try_from(v).ok()),
         (SType::Time64, Values::I64(v)) => match super::nanos(col.ty()) {
@@ -165,6 +170,19 @@ pub(super) fn put<C: Column, E: From<Error>>(
     }
 }
 
+/// Returns whether a valid integer of `batch` equals the missing-value marker of its type.
+pub(super) fn has_sentinel<C>(batch: &Batch<'_, C>) -> bool {
+    fn any<T: Cell>(values: &[T], validity: &Validity<'_>) -> bool {
+        values.iter().enumerate().any(|(i, v)| v.is_na() && validity.get(i))
+    }
+    match batch.values {
+        Values::I8(v) => any(v, &batch.validity),
+        Values::I16(v) => any(v, &batch.validity),
+        Values::I32(v) => any(v, &batch.validity),
+        _ => false,
+    }
+}
+
 #[cold]
 pub(super) fn wrong_type(_ty: Type) -> Error {
     Error::new(Kind::WrongType, What::JAY_TYPE, 0)
@@ -174,6 +192,8 @@ struct To<'p, 'v, E> {
     validity: &'p Validity<'v>,
     tally: &'p mut Tally,
     put: &'p mut dyn FnMut(&[u8]) -> Result<(), E>,
+    /// Whether a valid value that equals `NA` is missing; otherwise it is an error.
+    missing: bool,
 }
 
 impl<E: From<Error>> To<'_, '_, E> {
@@ -205,7 +225,7 @@ impl<E: From<Error>> To<'_, '_, E> {
         for (i, (cell, value)) in stage.iter_mut().zip(block).enumerate() {
             let row = first.saturating_add(i);
             match self.validity.get(row) {
-                true => *cell = to(*value).ok_or_else(|| self.lossy(row))?,
+                true => *cell = to(*value).ok_or_else(|| self.lossy(What::JAY_TYPE, row))?,
                 false => missing = missing.saturating_add(1),
             }
         }
@@ -225,11 +245,11 @@ impl<E: From<Error>> To<'_, '_, E> {
     fn block<T: Cell>(&mut self, block: &[T], first: usize, missing: u64) -> Result<(), E> {
         let (nulls, ends) = T::look(block);
         let nulls = nulls as u64;
-        if nulls != missing && !T::ANY_NA {
+        if nulls != missing && !T::ANY_NA && !self.missing {
             // A valid value that equals `NA` would be read as missing.
             let is_lost = |(i, v): (usize, &T)| v.is_na() && self.validity.get(first.saturating_add(i));
             let i = block.iter().enumerate().position(is_lost).unwrap_or(0);
-            return Err(self.lossy(first.saturating_add(i)).into());
+            return Err(self.lossy(What::JAY_SENTINEL, first.saturating_add(i)).into());
         }
         if let Some(ends) = ends {
             self.tally.stats = T::stats(ends, self.tally.stats);
@@ -271,9 +291,9 @@ impl<E: From<Error>> To<'_, '_, E> {
 
     /// Creates the error for a value of row `i` of the batch that cannot be stored.
     #[cold]
-    fn lossy(&self, i: usize) -> Error {
+    fn lossy(&self, what: What, i: usize) -> Error {
         let row = self.tally.rows.saturating_add((i % BLOCK) as u64);
-        Error::new(Kind::Lossy, What::JAY_TYPE, row)
+        Error::new(Kind::Lossy, what, row)
     }
 }
 

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`Builder`] | the columns of any table, through [`convert`](crate::column::convert), or columns of one's own |
 //! | [`storage`] | what a type is stored as |
+//! | [`Sentinels`] | the treatment of integers that mean missing in Jay |
 
 mod cells;
 mod ends;
@@ -33,12 +34,55 @@ pub struct WriteOptions {
     /// Whether timestamps of other units are converted to nanoseconds, and dates of other units than days too, and time
     /// zones are dropped. A time outside the range of nanoseconds in 64 bits is an error.
     pub any_time: bool,
+    /// The treatment of a value that means "missing" in its type: the minimum of the integers.
+    pub sentinels: Sentinels,
+}
+
+/// The treatment of integers, dates and times that equal the missing-value marker of their type, its minimum.
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Column as _, Once, Part as _, Value, convert};
+/// use pilaster::filo::{Element, Vector};
+/// use pilaster::jay::write::{Builder, Sentinels, WriteOptions};
+/// use pilaster::jay::{File, ReadOptions, SType};
+///
+/// // A Filo vector with the minimum of int.
+/// let chunk = [6, 6, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0x80];
+/// let options = WriteOptions { sentinels: Sentinels::Widen, ..WriteOptions::DEFAULT };
+/// let mut builder = Builder::new(Vec::new(), &options).unwrap();
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256])).unwrap();
+/// let bytes = builder.finish().unwrap();
+///
+/// let file = File::open(&bytes, &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+/// assert_eq!(file.meta().field(0)?.stype(), SType::Int64);
+/// assert_eq!(file.column(0)?.get(0)?, Value::Int(-0x8000_0000));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub enum Sentinels {
+    /// An error: [`Kind::Lossy`](crate::error::Kind::Lossy) with the row.
+    #[default]
+    Error,
+    /// The value is missing.
+    Missing,
+    /// A column of 8, 16 or 32-bit integers with such a value is stored in the next wider type. In other columns, they
+    /// are an error.
+    Widen,
 }
 
 impl WriteOptions {
     /// The new layout with statistics, without a key, and only lossless conversions.
-    pub const DEFAULT: WriteOptions =
-        WriteOptions { layout: Layout::New, keys: 0, stats: true, bytes_as_text: false, any_time: false };
+    pub const DEFAULT: WriteOptions = WriteOptions {
+        layout: Layout::New,
+        keys: 0,
+        stats: true,
+        bytes_as_text: false,
+        any_time: false,
+        sentinels: Sentinels::Error,
+    };
 }
 
 impl Default for WriteOptions {
@@ -86,6 +130,16 @@ pub const fn storage(ty: Type, options: &WriteOptions) -> Option<SType> {
         Type::List | Type::FixedList(_) if matches!(options.layout, Layout::New) => SType::Arr32,
         _ => return None,
     })
+}
+
+/// Returns the next wider type, which stores the minimum of `ty` as a value, if `options` allow it.
+const fn wider(ty: Type, options: &WriteOptions) -> Option<SType> {
+    match (ty, options.sentinels) {
+        (Type::Prim(Prim::I8), Sentinels::Widen) => Some(SType::Int16),
+        (Type::Prim(Prim::I16), Sentinels::Widen) => Some(SType::Int32),
+        (Type::Prim(Prim::I32), Sentinels::Widen) => Some(SType::Int64),
+        _ => None,
+    }
 }
 
 /// Returns the number of nanoseconds in one unit of a time type.

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use super::cells::{self, Tally, wrong_type};
 use super::ends::Ends;
-use super::{WriteOptions, storage};
+use super::{Sentinels, WriteOptions, storage, wider};
 use crate::bytes::Scratch;
 use crate::column::{Batch, Column, Spans, Type, Validity, Values, VarBytes, fit};
 use crate::error::{Error, Kind, Result, What};
@@ -29,6 +29,9 @@ pub(super) struct Tree {
     /// Elements of fixed width, or characters.
     pub(super) data: Vec<u8>,
     pub(super) child: Option<Box<Tree>>,
+    sentinels: Sentinels,
+    /// The type to store the column in if a value means missing in its own.
+    pub(super) wider: Option<SType>,
 }
 
 impl Tree {
@@ -42,7 +45,16 @@ impl Tree {
             true => Some(Box::new(Tree::of(&col.child(0)?, options, depth.child(0)?)?)),
             false => None,
         };
-        Ok(Tree { stype, tally: Tally::EMPTY, valid: Vec::new(), ends: Ends::new(), data: Vec::new(), child })
+        Ok(Tree {
+            stype,
+            tally: Tally::EMPTY,
+            valid: Vec::new(),
+            ends: Ends::new(),
+            data: Vec::new(),
+            child,
+            sentinels: options.sentinels,
+            wider: wider(col.ty(), options),
+        })
     }
 
     /// Appends the rows of `batch`, children included.
@@ -79,13 +91,38 @@ impl Tree {
                 self.children(&child, run)
             }
             (stype, _) => {
+                if self.wider.is_some() && cells::has_sentinel(batch) {
+                    self.widen();
+                    return self.push(col, batch);
+                }
                 let data = &mut self.data;
-                cells::put(stype, col, batch, &mut self.tally, &mut |bytes| {
+                cells::put(stype, col, batch, &mut self.tally, self.sentinels, &mut |bytes| {
                     data.extend_from_slice(bytes);
                     Ok::<_, Error>(())
                 })
             }
         }
+    }
+
+    /// Stores the integers in the wider type, also those that were gathered already.
+    fn widen(&mut self) {
+        let Some(wider) = self.wider.take() else { return };
+        // The minimum means missing in both types.
+        let data = match self.stype {
+            SType::Int8 => widened(&self.data, |v| {
+                let v = i8::from_le_bytes(v);
+                if v == i8::MIN { i16::MIN } else { v.into() }.to_le_bytes()
+            }),
+            SType::Int16 => widened(&self.data, |v| {
+                let v = i16::from_le_bytes(v);
+                if v == i16::MIN { i32::MIN } else { v.into() }.to_le_bytes()
+            }),
+            _ => widened(&self.data, |v| {
+                let v = i32::from_le_bytes(v);
+                if v == i32::MIN { i64::MIN } else { v.into() }.to_le_bytes()
+            }),
+        };
+        (self.data, self.stype) = (data, wider);
     }
 
     /// Appends rows of the child column.
@@ -148,6 +185,10 @@ impl Tree {
             stype => stype,
         }
     }
+}
+
+fn widened<const N: usize, const M: usize>(data: &[u8], to: impl Fn([u8; N]) -> [u8; M]) -> Vec<u8> {
+    data.as_chunks().0.iter().flat_map(|value| to(*value)).collect()
 }
 
 /// Returns whether the strings at `offsets`, contiguous in `data`, are all valid UTF-8.

@@ -22,12 +22,14 @@ type Done<S> = Result<(), WriteError<<S as Sink>::Error>>;
 ///
 /// [`storage`](super::storage) returns the storage type of a type. A type without storage is
 /// [`Kind::WrongType`](crate::error::Kind::WrongType) with the column's number. A value that means "missing" in Jay is
-/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the row. NaN is missing in Jay, and counts as missing.
+/// [`Kind::Lossy`](crate::error::Kind::Lossy) with the row, unless [`WriteOptions::sentinels`] allows it. NaN is missing
+/// in Jay, and counts as missing.
 ///
 /// For columns of an application, call [`Build::batch`] with each batch of a column, then [`Build::close`]. A column
 /// without rows has one empty batch. [`Build::open`] does nothing, and the row number of a batch is not used. Columns
 /// may arrive in any order. Strings are passed twice, as [`Build::passes`] returns: the first pass takes their lengths,
-/// the second their characters.
+/// the second their characters. Integers that may require a wider type
+/// ([`Sentinels::Widen`](super::Sentinels::Widen)) are passed twice, too.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -69,6 +71,8 @@ struct Open {
     start: u64,
     /// For strings: offsets are written, characters follow in the second pass.
     offsets: Option<owned::Buffer>,
+    /// Whether the first pass only looks for values that need a wider type.
+    looks: bool,
 }
 
 impl<S: Sink> Builder<S> {
@@ -102,7 +106,8 @@ impl<S: Sink> Builder<S> {
             Kind::WrongType => Error::new(Kind::WrongType, What::JAY_TYPE, k as u64),
             _ => e,
         })?;
-        self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None });
+        let looks = tree.wider.is_some();
+        self.open = Some(Open { k, name: name.into(), tree, start: self.at, offsets: None, looks });
         Ok(())
     }
 
@@ -200,7 +205,7 @@ impl<S: Sink> Build for Builder<S> {
 
     fn passes<C: Column>(&self, col: &C) -> u32 {
         let is_text = super::storage(col.ty(), &self.options).is_some_and(SType::is_text);
-        if is_text { 2 } else { 1 }
+        if is_text || super::wider(col.ty(), &self.options).is_some() { 2 } else { 1 }
     }
 
     fn open(&mut self, _rows: u64) -> Done<S> {
@@ -215,8 +220,16 @@ impl<S: Sink> Build for Builder<S> {
     /// not valid UTF-8; errors of an invalid batch; errors of the sink.
     fn batch<C: Column>(&mut self, k: usize, name: &str, _at: u64, col: &C, batch: &Batch<'_, C>) -> Done<S> {
         self.begin(k, name, col)?;
-        let Builder { sink, at, open, keys, .. } = self;
+        let Builder { sink, at, open, keys, options, .. } = self;
         let Some(open) = open else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into()) };
+        if open.looks {
+            if let Some(wider) = open.tree.wider
+                && cells::has_sentinel(batch)
+            {
+                open.tree.stype = wider;
+            }
+            return Ok(());
+        }
         let mut put = |bytes: &[u8]| put(sink, at, bytes);
         match (open.tree.stype, batch.values) {
             (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) if open.offsets.is_some() => {
@@ -224,7 +237,7 @@ impl<S: Sink> Build for Builder<S> {
             }
             (SType::Str32, Values::Utf8(strings) | Values::Bytes(strings)) => open.tree.lengths(&strings, batch)?,
             (SType::Void0 | SType::Arr32, _) => open.tree.push(col, batch)?,
-            (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, &mut put)?,
+            (stype, _) => cells::put(stype, col, batch, &mut open.tree.tally, options.sentinels, &mut put)?,
         }
         Ok(keys.add(open.k, batch)?)
     }
@@ -238,6 +251,10 @@ impl<S: Sink> Build for Builder<S> {
         let Some(mut open) = self.open.take() else {
             return Err(Error::new(Kind::Misuse, What::COLUMN, 0).into());
         };
+        if core::mem::take(&mut open.looks) {
+            self.open = Some(open);
+            return Ok(());
+        }
         let rows = open.tree.tally.rows;
         if *self.rows.get_or_insert(rows) != rows {
             return Err(Error::new(Kind::Misuse, What::JAY_ROWS, rows).into());

@@ -185,6 +185,58 @@ fn full_is_an_ordinary_result_and_wear_is_even() {
     assert!(torn == 0 && found[0] > 0 && found.windows(2).all(|pair| pair[0] + 1 == pair[1]), "{lost}: {found:?}");
 }
 
+/// One cursor while the oldest segment is given up, at every extent, and while the log grows: every extent of the segments
+/// that are left is read once, in order.
+#[test]
+fn a_cursor_goes_on_after_segments_were_given_up_and_after_the_end() {
+    let flushed = |extent: &mut OpenExtent<'_>, log: &mut Log<'_, _, Flash<'_, 4>, Lzf<'_, 64>>, n: i32| {
+        log.push(extent, &reading(n)).unwrap();
+        log.flush(extent)
+    };
+    // The number of the only reading of each extent.
+    let next = |log: &mut Log<'_, LittleEndian, Flash<'_, 4>, Lzf<'_, 64>>, cursor: &mut Cursor| {
+        let (mut bytes, mut unpacked) = ([0; 512], [0; 64]);
+        let extent = log.next_extent(cursor, &mut bytes).unwrap()?;
+        let part = extent.unpack_as::<Reading>(&ReadOptions::DEFAULT, &mut Scratch::new(&mut unpacked)).unwrap();
+        match pilaster::column::Part::column(&part, 1).unwrap().get(0).unwrap() {
+            Some(Cell::Int32(n)) => Some(n),
+            other => panic!("{other:?}"),
+        }
+    };
+    for at in 0..60 {
+        let (mut memory, mut wear) = ([0xffu8; FLASH], [0; 10]);
+        with_log::<4, _>(&mut memory, &mut wear, None, |log, extent| {
+            let (mut starts, mut n) = (Vec::new(), 0);
+            while log.segments() < 3 || starts.len() < 3 {
+                flushed(extent, log, n).unwrap();
+                if log.segments() as usize > starts.len() {
+                    starts.push(n);
+                }
+                n += 1;
+            }
+            let mut cursor = Cursor::new();
+            let before: Vec<i32> = (0..at).map_while(|_| next(log, &mut cursor)).collect();
+            assert!(before.iter().enumerate().all(|(k, n)| k as i32 == *n));
+            log.give_up();
+            // What is left of the first segment is skipped, and nothing else.
+            let from = (before.len() as i32).max(starts[1]);
+            let after: Vec<i32> = core::iter::from_fn(|| next(log, &mut cursor)).collect();
+            assert_eq!(after, (from..n).collect::<Vec<_>>(), "after {at} extents");
+            // The cursor waits at the end: in the segment, and in those that follow.
+            for more in n..n + 40 {
+                assert_eq!(next(log, &mut cursor), None);
+                if flushed(extent, log, more).is_err() {
+                    log.give_up();
+                    log.flush(extent).unwrap();
+                }
+                assert_eq!(next(log, &mut cursor), Some(more));
+            }
+            assert_eq!((next(log, &mut cursor), cursor.torn()), (None, 0));
+        })
+        .unwrap();
+    }
+}
+
 #[test]
 fn a_segment_is_a_file_and_a_log_becomes_one() {
     let (mut memory, mut wear) = ([0xff; FLASH], [0; 10]);
