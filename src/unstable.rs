@@ -95,6 +95,9 @@ pub mod filo {
 }
 
 expose! {
+    /// The files that a bcolz dataset is read from.
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    bcolz_store: bcolz::store;
     /// Numbers of the Jay format.
     #[cfg(feature = "jay")]
     jay_raw: jay::raw;

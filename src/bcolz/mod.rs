@@ -71,6 +71,9 @@ mod part;
 mod raw;
 #[cfg(feature = "std")]
 mod salvage;
+#[cfg(feature = "std")]
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "the fuzz bodies use all of it"))]
+pub(crate) mod store;
 mod what;
 pub mod write;
 

@@ -1,7 +1,6 @@
 //! Writes the intact rows of a damaged dataset to a new one.
 
 use core::ops::Range;
-use std::fs;
 use std::path::Path;
 use std::vec;
 
@@ -27,10 +26,10 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
     }
     for array in dataset.arrays() {
         let path = array.dir().join("meta/storage");
-        let bytes = fs::read(&path).map_err(|e| Failure::io(&path, e))?;
+        let bytes = array.read("meta/storage")?;
         let mut memory = vec![0; bytes.len()];
         let storage = Storage::parse(&bytes, &mut Scratch::new(&mut memory)).map_err(|e| Failure::format(&path, e))?;
-        let attrs = fs::read(array.dir().join("__attrs__")).unwrap_or_default();
+        let attrs = array.read("__attrs__").unwrap_or_default();
         let spec = Spec {
             inner: array.shape().inner(),
             params: storage.params,
@@ -53,7 +52,14 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
     let Some(mut writer) = writer else { return Ok(0) };
     let need = saturated(dataset.need()?.saturating_add(64));
     let (mut memory, mut table) = (vec![0; need], dataset.table());
+    let mut next = 0;
     loop {
+        if dataset.is_tolerant() {
+            // Skips rows without chunks.
+            let Some(row) = dataset.next_present(next) else { break };
+            next = row.saturating_sub(row.checked_rem(dataset.part_rows()).unwrap_or(0));
+            table.seek(next);
+        }
         let mut scratch = Scratch::new(&mut memory);
         let part = match table.next_part(&mut scratch) {
             Ok(Some(part)) => part,
@@ -69,6 +75,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
             rows = rows.saturating_add(run.end.saturating_sub(run.start));
             row = run.end.max(row.saturating_add(1));
         }
+        next = next.saturating_add(part.rows());
     }
     writer.finish()?;
     Ok(rows)
