@@ -13,7 +13,7 @@ use std::vec::Vec;
 use super::chunk::{Chunk, Params};
 use super::meta::{self, Shape, Sizes, Storage};
 use super::part::{Slot, Table};
-use super::store::{Local, Store, read};
+use super::store::{Local, Store, place, read};
 use super::{Column, Dtype, open_file};
 use crate::bytes::{Scratch, decimal, saturated};
 use crate::column::Span;
@@ -345,6 +345,7 @@ impl Dataset {
         dir: &Path,
         mut tolerate: Option<&mut dyn FnMut(Failure)>,
     ) -> Result<Self, Failure> {
+        let dir = &*place(&*store, dir);
         let roots = dir.join("__rootdirs__");
         let mut arrays = Vec::new();
         let table = store.exists(&roots);
@@ -358,7 +359,7 @@ impl Dataset {
             meta::names(&bytes, &mut Scratch::new(&mut memory), &mut add).map_err(|e| Failure::format(&roots, e))?;
             let mut last = None;
             for name in &names {
-                match (Array::open(&store, name, &dir.join(name)), &mut tolerate) {
+                match (Array::open(&store, name, &place(&*store, &dir.join(name))), &mut tolerate) {
                     (Ok(array), _) => arrays.push(array),
                     (Err(e), Some(tolerate)) => {
                         if let Some(earlier) = last.replace(e) {

@@ -1,10 +1,11 @@
 //! Reads the files of a dataset.
 
 use core::fmt::Debug;
+use std::borrow::ToOwned;
 use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::io::{self, Read};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::vec::Vec;
 
@@ -63,4 +64,22 @@ pub(super) fn read(store: &dyn Store, path: &Path) -> Result<Vec<u8>, Failure> {
     let mut bytes = Vec::new();
     store.read(path, &mut bytes).map_err(|e| Failure::io(path, e))?;
     Ok(bytes)
+}
+
+/// The suffix of a directory that is being replaced, for the time between two renames.
+pub(super) const OLD: &str = ".pilaster-old";
+
+/// Returns the path beside `dir` with this suffix.
+pub(super) fn beside(dir: &Path, suffix: &str) -> PathBuf {
+    // Without a slash at the end.
+    let mut name = dir.components().collect::<PathBuf>().into_os_string();
+    name.push(suffix);
+    name.into()
+}
+
+/// Returns the directory that contains the files of `dir`: itself, or the old one if a crash interrupted the
+/// replacement of `dir` between two renames.
+pub(crate) fn place(store: &dyn Store, dir: &Path) -> PathBuf {
+    let old = beside(dir, OLD);
+    if !store.exists(dir) && store.exists(&old) { old } else { dir.to_owned() }
 }
