@@ -9,6 +9,7 @@
 //! | `walk` | rows of all columns side by side |
 //! | `digits`, `csv`, `json` | a value and a row as text |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
+//! | `edit` | bcolz datasets changed in place |
 //! | `special` | what a command has to ask of each format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
@@ -46,6 +47,7 @@ mod dataseries;
 mod dataseries_facts;
 mod digits;
 mod dump;
+mod edit;
 mod failure;
 mod filo;
 mod info;
@@ -103,12 +105,16 @@ const fn source(command: &Command) -> Option<&Source> {
         Command::Dump(how) => &how.source,
         Command::Recover(how) => &how.source,
         Command::Convert(how) => &how.source,
+        Command::Edit(how) => &how.source,
         Command::Completions { .. } | Command::Man { .. } => return None,
     })
 }
 
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     let Some(source) = source(command) else { return manual::run(command, out) };
+    if let Command::Edit(how) = command {
+        return edit::run(how, out);
+    }
     let input = Input::load(source, matches!(command, Command::Recover(_)))?;
     if let Command::Recover(how) = command {
         return recover(&input, how, out);
@@ -126,7 +132,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             Ok(writeln!(out, "{}: ok, {verified}", input.path)?)
         }),
         Command::Convert(how) => convert(&input, &file, how, out),
-        Command::Recover(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
+        Command::Recover(_) | Command::Edit(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
     };
     done.map_err(|failure| match failure {
         Failure::Format(e) => special.explain(e),

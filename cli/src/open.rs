@@ -45,7 +45,15 @@ impl<'s> Input<'s> {
                 let content = if any::BCOLZ_MARKERS.iter().any(|marker| at.join(marker).exists()) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant)?))
                 } else {
-                    Content::Bytes(read(fs::File::open(at).map_err(|e| Failure::Input(e.to_string()))?)?)
+                    match fs::File::open(at) {
+                        Ok(file) => Content::Bytes(read(file)?),
+                        // Between two names, see `pilaster::bcolz::write`.
+                        Err(e) if e.kind() == io::ErrorKind::NotFound => match dataset(source, at, tolerant) {
+                            Ok(dataset) => Content::Dataset(Box::new(dataset)),
+                            Err(_) => return Err(Failure::Input(e.to_string())),
+                        },
+                        Err(e) => return Err(Failure::Input(e.to_string())),
+                    }
                 };
                 (name, content)
             }

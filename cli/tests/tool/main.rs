@@ -5,6 +5,7 @@ mod common;
 
 mod bcolz;
 mod dataseries;
+mod edit;
 mod filo;
 mod jay;
 mod vortex;

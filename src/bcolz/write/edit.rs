@@ -357,7 +357,8 @@ pub(super) fn overwrite<D: Disk>(
         let same = *count.get_or_insert(rows.rows) == rows.rows;
         let end = first.checked_add(rows.rows).filter(|end| *end <= dataset.rows());
         let end = end.ok_or_else(|| {
-            let e = Error::needing(Kind::OutOfRange, What::BCOLZ_ROWS, first, dataset.rows());
+            let last = first.saturating_add(rows.rows).saturating_sub(1);
+            let e = Error::needing(Kind::OutOfRange, What::ROW, last, dataset.rows());
             Failure::format(&array.dir().join("meta/sizes"), e)
         })?;
         if !same {
