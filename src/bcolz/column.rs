@@ -121,14 +121,7 @@ impl<'p> Column<'p> {
                 bits.get(row / 8).is_some_and(|byte| byte >> (row % 8) & 1 == 1)
             });
             let time = times.is_none_or(|values| values.get(i) != Some(&i64::MIN));
-            // A tolerant reader has no value for a text that is invalid.
-            let text = match self.dtype {
-                Dtype::Text { big, .. } if self.inner.is_empty() => {
-                    characters(self.item(self.data, saturated(row)), big).all(|c| c.is_ok())
-                }
-                _ => true,
-            };
-            if let (true, Some(bit)) = (there && time && text, bits.get_mut(i / 8)) {
+            if let (true, Some(bit)) = (there && time, bits.get_mut(i / 8)) {
                 *bit |= 1 << (i % 8);
             }
         }
@@ -257,7 +250,7 @@ impl<'p> Column<'p> {
             for c in characters(item, big).take(last) {
                 let c = match c {
                     Ok(c) => c,
-                    // The row is missing, see `validity`.
+                    // The row is missing, see `salvage::items`.
                     Err(_) if self.there.is_some() => break,
                     Err(code) => return Err(no_character(first.saturating_add(i as u64), code)),
                 };

@@ -7,11 +7,12 @@ use super::chunk::Chunk;
 use super::dataset::{Array, Files, Sums};
 use super::file::HEADER;
 use super::raw::{HEADER_LEN, flag};
+use super::{Column, Dtype};
 use crate::bytes::{LittleEndian, Reader, Scratch, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
-/// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read. The contents of
+/// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read and is valid. The contents of
 /// other rows are arbitrary.
 pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, to: &mut [u8], there: &mut [u8]) {
     let Ok(size) = usize::try_from(array.row) else { return };
@@ -33,6 +34,17 @@ pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, to: &mut
             let whole = bytes.start.div_ceil(size.max(1))..bytes.end.checked_div(size).unwrap_or(0);
             whole.for_each(|row| set(there, at.saturating_add(row)));
         });
+    }
+    let dtype = array.dtype();
+    if matches!(dtype, Dtype::Text { .. } | Dtype::Struct(_)) {
+        for (row, item) in to.chunks_exact(size.max(1)).enumerate() {
+            // A row with an invalid text has no value.
+            if Column::new(dtype, array.shape().inner(), 1, item).and_then(|column| column.check()).is_err()
+                && let Some(byte) = there.get_mut(row / 8)
+            {
+                *byte &= !(1 << (row % 8));
+            }
+        }
     }
 }
 

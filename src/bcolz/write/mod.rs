@@ -97,7 +97,7 @@ mod meta;
 #[cfg(feature = "std")]
 mod plan;
 #[cfg(feature = "std")]
-mod recover;
+pub(crate) mod recover;
 #[cfg(feature = "std")]
 mod swap;
 #[cfg(feature = "std")]
