@@ -33,8 +33,8 @@ fn tolerant(dir: &Path) -> (Dataset, Vec<(String, Range<u64>, String)>) {
     (dataset, said)
 }
 
-/// A table that states 2^40 rows. Of column `a`, chunks 0, 1 and one far behind them exist; of `b`, which are objects,
-/// rows 0 and one far behind; of `c`, with large chunks, all that the others have.
+/// A table that states 2^40 rows, and has chunks at the start and at row [`FAR`]. Column `b` contains objects, and `c`
+/// has large chunks.
 const FAR: u64 = 3 << 36;
 
 fn endless(name: &str) -> PathBuf {
@@ -47,7 +47,7 @@ fn endless(name: &str) -> PathBuf {
         writer.put(0, &row.to_le_bytes()).unwrap();
         writer.put_object(1, &row.to_le_bytes()).unwrap();
     }
-    writer.put(2, &vec![7; 4]).unwrap();
+    writer.put(2, &[7; 4]).unwrap();
     writer.finish().unwrap();
     for (from, to) in [
         ("a/data/__1.blp", format!("a/data/__{}.blp", FAR / 2)),
@@ -134,7 +134,7 @@ fn rows_without_chunks() {
     }
 }
 
-/// Names that are no chunk: of another number, or behind the rows.
+/// File names that are not chunks, or chunks after the rows that count.
 #[test]
 fn files_that_do_not_count() {
     let dir = place("names");
@@ -237,13 +237,13 @@ fn texts_that_cannot_be_read_are_refused() {
             let (dataset, said) = tolerant(&dir);
             let (alone, together) = verdicts(&dataset);
             assert!(together && alone.iter().all(|one| *one), "{dtype}");
-            let ranges: Vec<_> = said.into_iter().map(|(_, rows, _)| rows).collect();
-            assert_eq!(ranges, if valid { vec![] } else { vec![0..2] });
+            let ranges: Vec<_> = said.into_iter().map(|(_, rows, _)| (rows.start, rows.end)).collect();
+            assert_eq!(ranges, if valid { vec![] } else { vec![(0, 2)] });
         }
     }
 }
 
-/// The same for the items of one chunk.
+/// Texts among the items of a single chunk.
 #[test]
 fn texts_of_a_chunk() {
     for (code, valid) in [(u32::from(b'x'), true), (0x11_0000, false)] {

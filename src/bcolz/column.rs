@@ -284,7 +284,7 @@ impl<'p> Column<'p> {
     }
 }
 
-/// Iterates over the characters of an item in UTF-32, or the numbers that are none.
+/// Iterates over the characters of an item in UTF-32. A number that is not a character is an error.
 fn characters(item: &[u8], big: bool) -> impl Iterator<Item = Result<char, u32>> + '_ {
     item.as_chunks::<4>().0.iter().map(move |unit| {
         let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };

@@ -52,7 +52,7 @@ impl Store for Files {
     }
 }
 
-/// The same, to be written.
+/// Files in memory that are written.
 #[derive(Clone, Default)]
 struct Written(Rc<RefCell<Files>>);
 
@@ -109,7 +109,7 @@ pub fn run(data: &[u8]) {
     while let Some((&[name, low, high], more)) = rest.split_first_chunk() {
         let len = usize::from(u16::from_le_bytes([low, high])).min(more.len());
         let (bytes, more) = more.split_at(len);
-        // Decoded size and size of a block, behind the header of the file.
+        // The decoded size and the size of a block, after the header of the file.
         for at in [20, 24] {
             if name & 0x3f >= 4
                 && let Some(size) = bytes.get(at..at + 4)
@@ -179,10 +179,10 @@ fn column<C: Column>(column: &C) -> Result<()> {
     (0..column.ty().children()).try_for_each(|k| self::column(&column.child(k).expect("a child")))
 }
 
-/// The values of rows, read in batches that fit `room` bytes, or in as much as they need.
-fn values<C: Column>(column: &C, rows: core::ops::Range<u64>, room: usize) -> Result<Vec<String>> {
+/// Returns the values of rows, read in batches of at most `most` bytes or what all of them need.
+fn values<C: Column>(column: &C, rows: core::ops::Range<u64>, most: usize) -> Result<Vec<String>> {
     let (mut all, mut row) = (Vec::new(), rows.start);
-    let need = column.need(rows.clone())?.min(room.max(1 << 12) as u64);
+    let need = column.need(rows.clone())?.min(most.max(1 << 12) as u64);
     let mut memory = vec![0xa5; need as usize + 64];
     while row < rows.end {
         let now = fit(column, row..rows.end, memory.len())?;
