@@ -95,6 +95,12 @@ pub mod filo {
 }
 
 expose! {
+    /// The files that a bcolz dataset is read from.
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    bcolz_store: bcolz::store;
+    /// Recovery of bcolz datasets, to any disk.
+    #[cfg(all(feature = "bcolz", feature = "std"))]
+    bcolz_recover: bcolz::write::recover;
     /// Numbers of the Jay format.
     #[cfg(feature = "jay")]
     jay_raw: jay::raw;

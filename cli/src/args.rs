@@ -78,6 +78,11 @@ pub enum Command {
     /// From DataSeries to DataSeries, the file is copied extent by extent, with other compression and packing. If the
     /// target format does not have the type of a column, the error names the column and the type.
     Convert(Box<Convert>),
+    /// Changes a bcolz dataset in place: its rows, columns and attributes
+    ///
+    /// Each option is a change of its own. Changes are made in the order of the list below; the first that fails ends
+    /// the command, and those before it stay. After a crash, a dataset is as it was before or after a change.
+    Edit(Edit),
     /// Prints the completions for a shell
     #[command(after_help = "Example:\n  pilaster completions bash > /etc/bash_completion.d/pilaster")]
     Completions { shell: Shell },
@@ -230,6 +235,44 @@ pub struct Recover {
     pub order: Option<Order>,
 }
 
+/// The changes of a dataset, in the order in which they are made.
+#[derive(Args, Clone, Debug, Default)]
+#[command(after_help = "\
+The hints are about the files of --add-column and --overwrite.
+
+Examples:
+  pilaster edit --trim 1000 --set-attr unit='\"m\"' prices.bcolz
+  pilaster edit --drop-column old --add-column new=prices.jay prices.bcolz
+  pilaster edit --overwrite 500=corrected.ds prices.bcolz")]
+pub struct Edit {
+    #[command(flatten)]
+    pub source: Source,
+    /// Remove a column of a table
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub drop_column: Vec<String>,
+    /// Remove the last N rows
+    #[arg(long, value_name = "N")]
+    pub trim: Option<u64>,
+    /// Remove rows at the end, or add rows with the default value of each column, until there are N
+    #[arg(long, value_name = "N")]
+    pub resize: Option<u64>,
+    /// Add a column to a table: the column NAME of FILE, or its only one
+    #[arg(long, value_name = "NAME=FILE", value_parser = pair, allow_hyphen_values = true)]
+    pub add_column: Vec<(String, String)>,
+    /// Overwrite rows from START on with the rows of FILE, in the columns that FILE has. They are kept in memory
+    #[arg(long, value_name = "START=FILE", value_parser = start)]
+    pub overwrite: Vec<(u64, PathBuf)>,
+    /// With --add-column and --overwrite: write NaN, 0, false and empty texts for missing values
+    #[arg(long)]
+    pub fill_missing: bool,
+    /// Remove an attribute
+    #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
+    pub remove_attr: Vec<String>,
+    /// Set an attribute to a value in JSON
+    #[arg(long, value_name = "NAME=JSON", value_parser = pair, allow_hyphen_values = true)]
+    pub set_attr: Vec<(String, String)>,
+}
+
 /// Options of `convert`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = "\
@@ -380,6 +423,17 @@ fn rows(text: &str) -> Result<Range<u64>, String> {
     Ok(from..to)
 }
 
+/// A name, and the text after the first equals sign.
+fn pair(text: &str) -> Result<(String, String), &'static str> {
+    let (name, value) = text.split_once('=').ok_or("there is no = in it")?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
+fn start(text: &str) -> Result<(u64, PathBuf), String> {
+    let (start, file) = pair(text)?;
+    Ok((start.parse().map_err(|e| format!("{start:?} is not a row: {e}"))?, file.into()))
+}
+
 fn time(text: &str) -> Result<String, &'static str> {
     if filter::is_time(text) {
         Ok(text.to_owned())
@@ -480,6 +534,8 @@ mod tests {
             ("convert --compress zlib,lzma x y", ["'lzma' for '--compress", "not a compression mode"]),
             ("convert --order middle x y", ["'middle'", "little, big"]),
             ("convert --level 10 x y", ["'10' for '--level", "1..=9"]),
+            ("edit --set-attr a x", ["'a' for '--set-attr <NAME=JSON>'", "there is no = in it"]),
+            ("edit --overwrite a=b x", ["'a=b' for '--overwrite <START=FILE>'", "\"a\" is not a row"]),
         ] {
             let message = call(line).unwrap_err();
             for part in parts {

@@ -163,14 +163,26 @@ pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
 
 fn stored_in(array: &Array, tolerant: bool) -> Result<u64, Failure> {
     let mut bytes = 0u64;
-    for number in 0..array.chunks() {
-        let path = array.chunk_path(number);
-        match fs::metadata(&path) {
-            Ok(file) => bytes = bytes.saturating_add(file.len()),
-            // The chunk is missing. Opening the dataset has reported that.
-            Err(_) if tolerant => {}
-            Err(e) => return Err(Failure::Input(format!("{}: {e}", path.display()))),
+    let mut add = |path: &Path| match fs::metadata(path) {
+        Ok(file) => {
+            bytes = bytes.saturating_add(file.len());
+            Ok(())
         }
+        // It is missing, and that was said.
+        Err(_) if tolerant => Ok(()),
+        Err(e) => Err(Failure::Input(format!("{}: {e}", path.display()))),
+    };
+    if tolerant {
+        // The files that are present, however many rows are stated.
+        for entry in fs::read_dir(array.dir().join("data")).into_iter().flatten().flatten() {
+            let (path, name) = (entry.path(), entry.file_name());
+            let number = name.to_str().and_then(|name| name.strip_prefix("__")?.strip_suffix(".blp")?.parse().ok());
+            if number.is_some_and(|number| number < array.chunks() && array.chunk_path(number) == path) {
+                add(&path)?;
+            }
+        }
+    } else {
+        (0..array.chunks()).try_for_each(|number| add(&array.chunk_path(number)))?;
     }
     Ok(bytes)
 }

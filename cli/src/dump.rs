@@ -22,11 +22,14 @@ const SHOWN: u64 = 2000;
 const ENDS: u64 = 20;
 
 pub fn run(input: &Input, file: &File<'_>, special: &dyn Special, out: &mut dyn Write) -> Result<(), Failure> {
-    // First, so that nothing is printed about a damaged file.
+    // First, so that nothing is printed about a damaged file. A document is small, as a long column is not printed in
+    // full, and kept until it is complete: an error leaves no half of it.
     special.verify(input, file)?;
-    writeln!(out, "{{\n \"file\": {}, \"format\": \"{}\",", Value::from(input.name.as_str()), input.format)?;
-    special.dump(input, file, out)?;
-    Ok(writeln!(out, "\n}}")?)
+    let mut document = Vec::new();
+    writeln!(document, "{{\n \"file\": {}, \"format\": \"{}\",", Value::from(input.name.as_str()), input.format)?;
+    special.dump(input, file, &mut document)?;
+    writeln!(document, "\n}}")?;
+    Ok(out.write_all(&document)?)
 }
 
 /// Prints the facts of the format, then the only table of a file.

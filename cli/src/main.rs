@@ -11,6 +11,7 @@
 //! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
+//! | `edit` | bcolz datasets changed in place |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
@@ -52,6 +53,7 @@ mod dataseries_facts;
 mod dataseries_tables;
 mod digits;
 mod dump;
+mod edit;
 mod escape;
 mod failure;
 mod filo;
@@ -132,6 +134,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
             let input = Input::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
             recover(&input, how, out).map_err(|failure| failure.of(&how.source.path))
         }
+        Command::Edit(how) => edit::run(how, out).map_err(|failure| failure.of(&how.source.path)),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
     }
 }

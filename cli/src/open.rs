@@ -51,7 +51,15 @@ impl<'s> Input<'s> {
                     let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
                     return Err(Failure::Input(why));
                 } else {
-                    Content::Bytes(read(fs::File::open(at).map_err(|e| Failure::Input(e.to_string()))?)?)
+                    match fs::File::open(at) {
+                        Ok(file) => Content::Bytes(read(file)?),
+                        // Between two names, see `pilaster::bcolz::write`.
+                        Err(e) if e.kind() == io::ErrorKind::NotFound => match dataset(source, at, tolerant) {
+                            Ok(dataset) => Content::Dataset(Box::new(dataset)),
+                            Err(_) => return Err(Failure::Input(e.to_string())),
+                        },
+                        Err(e) => return Err(Failure::Input(e.to_string())),
+                    }
                 };
                 (name, content)
             }

@@ -312,10 +312,13 @@ impl<'a> File<'a> {
             #[cfg(feature = "dataseries")]
             File::DataSeries(file) => file.verify(scratch).map(|_| ())?,
             #[cfg(feature = "bcolz")]
-            File::Bcolz(chunk, _) => {
+            File::Bcolz(chunk, dtype) => {
                 let mut scratch = scratch.scope();
                 let all = scratch.take::<u8>(chunk.nbytes())?;
                 chunk.decode(all, &mut scratch)?;
+                if let Some(dtype) = dtype {
+                    bcolz::Items::check(*dtype, all)?;
+                }
             }
             #[cfg(all(feature = "bcolz", feature = "std"))]
             File::Dataset(dataset) => dataset.verify().map_err(FileError::Dataset)?,

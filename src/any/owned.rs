@@ -64,7 +64,9 @@ impl<'h> Owned<'h> {
     pub fn open(path: impl AsRef<std::path::Path>, hints: &Hints<'h>) -> Result<Self, Failure> {
         let path = path.as_ref();
         #[cfg(feature = "bcolz")]
-        if super::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists()) {
+        let place = bcolz::store::place(&bcolz::store::Local, path);
+        #[cfg(feature = "bcolz")]
+        if super::BCOLZ_MARKERS.iter().any(|marker| place.join(marker).exists()) {
             let dataset = match hints.tolerant {
                 true => bcolz::Dataset::open_tolerant(path, |_| {})?,
                 false => bcolz::Dataset::open(path)?,

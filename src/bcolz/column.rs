@@ -77,6 +77,25 @@ impl<'p> Column<'p> {
         Column { there: Some((bits, 1)), ..self }
     }
 
+    /// Checks that every row can be read: that all texts are valid, also inside of records.
+    ///
+    /// # Errors
+    /// [`Kind::Invalid`] for a number that is not a character; `at` is the row.
+    pub(super) fn check(&self) -> Result<()> {
+        match self.dtype {
+            Dtype::Struct(_) | Dtype::Text { .. } if !self.inner.is_empty() => column::Column::child(self, 0)?.check(),
+            Dtype::Struct(fields) => fields.iter().try_for_each(|field| {
+                let at = self.at.saturating_add(field.at);
+                Column { dtype: field.dtype, at, ..*self }.check()
+            }),
+            Dtype::Text { big, .. } => (0..self.rows).try_for_each(|row| {
+                let item = self.item(self.data, saturated(row));
+                characters(item, big).try_for_each(|c| c.map(|_| ()).map_err(|code| no_character(row, code)))
+            }),
+            _ => Ok(()),
+        }
+    }
+
     /// Returns the number of scratch bytes that the presence bitmap may take in a batch.
     fn gaps_cost(&self, len: u64) -> u64 {
         if self.there.is_some() { len.div_ceil(8) } else { 0 }
@@ -228,10 +247,13 @@ impl<'p> Column<'p> {
         for (i, span) in spans.iter_mut().enumerate() {
             let (start, item) = (used, self.item(bytes, i));
             let last = item.iter().rposition(|byte| *byte != 0).map_or(0, |last| (last / 4).saturating_add(1));
-            for unit in item.as_chunks::<4>().0.iter().take(last) {
-                let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
-                let wrong = || Error::needing(Kind::Invalid, What::TEXT, first.saturating_add(i as u64), code.into());
-                let c = char::from_u32(code).ok_or_else(wrong)?;
+            for c in characters(item, big).take(last) {
+                let c = match c {
+                    Ok(c) => c,
+                    // The row is missing, see `salvage::items`.
+                    Err(_) if self.there.is_some() => break,
+                    Err(code) => return Err(no_character(first.saturating_add(i as u64), code)),
+                };
                 // A character takes at most 4 bytes in UTF-8, and exactly 4 in UTF-32.
                 let len = c.len_utf8();
                 let Some(to) = data.get_mut(used..).and_then(|to| to.get_mut(..len)) else { break };
@@ -260,6 +282,19 @@ impl<'p> Column<'p> {
         }
         Ok(VarBytes { data, spans })
     }
+}
+
+/// Iterates over the characters of an item in UTF-32. A number that is not a character is an error.
+fn characters(item: &[u8], big: bool) -> impl Iterator<Item = Result<char, u32>> + '_ {
+    item.as_chunks::<4>().0.iter().map(move |unit| {
+        let code = if big { u32::from_be_bytes(*unit) } else { u32::from_le_bytes(*unit) };
+        char::from_u32(code).ok_or(code)
+    })
+}
+
+#[cold]
+fn no_character(row: u64, code: u32) -> Error {
+    Error::needing(Kind::Invalid, What::TEXT, row, code.into())
 }
 
 impl<'p> column::Column for Column<'p> {

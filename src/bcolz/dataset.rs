@@ -3,18 +3,19 @@
 use core::ops::Range;
 use std::borrow::ToOwned;
 use std::format;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::string::String;
+use std::sync::Arc;
 use std::vec;
 use std::vec::Vec;
 
 use super::chunk::{Chunk, Params};
 use super::meta::{self, Shape, Sizes, Storage};
 use super::part::{Slot, Table};
-use super::{Dtype, open_file};
-use crate::bytes::{Scratch, saturated};
+use super::store::{Local, Store, place, read};
+use super::{Column, Dtype, open_file};
+use crate::bytes::{Scratch, decimal, saturated};
 use crate::column::Span;
 use crate::error::Failure;
 use crate::error::{Error, Kind, Result, What};
@@ -60,16 +61,19 @@ pub struct Array {
     pub(super) row: u64,
     /// Number of rows in its `meta/sizes`, which may differ from that in `shape`.
     pub(super) own: u64,
+    /// The numbers of the chunks that have a file, ascending; `None` if the dataset was opened strictly.
+    present: Option<Vec<u64>>,
+    pub(super) store: Arc<dyn Store>,
 }
 
 impl Array {
     /// Opens the array in `dir`.
-    pub(super) fn open(name: &str, dir: &Path) -> Result<Self, Failure> {
+    fn open(store: &Arc<dyn Store>, name: &str, dir: &Path) -> Result<Self, Failure> {
         let path = dir.join("meta/sizes");
-        let sizes = Sizes::parse(&read(&path)?).map_err(|e| Failure::format(&path, e))?;
+        let sizes = Sizes::parse(&read(&**store, &path)?).map_err(|e| Failure::format(&path, e))?;
         let path = dir.join("meta/storage");
         let wrong = |e| Failure::format(&path, e);
-        let bytes = read(&path)?;
+        let bytes = read(&**store, &path)?;
         // No text is longer than the file that contains it.
         let mut memory = vec![0; bytes.len()];
         let storage = Storage::parse(&bytes, &mut Scratch::new(&mut memory)).map_err(wrong)?;
@@ -94,7 +98,52 @@ impl Array {
             cbytes: sizes.cbytes,
             row,
             own: shape.rows(),
+            present: None,
+            store: store.clone(),
         })
+    }
+
+    /// Lists the files of the chunks, so that the work of a tolerant reader is bounded by what the directory contains,
+    /// not by the rows that `meta/sizes` states.
+    fn list(&mut self) {
+        let chunks = self.own.div_ceil(self.chunklen.max(1));
+        let mut present = Vec::new();
+        let listed = self.store.list(&self.dir.join("data"), &mut |name| {
+            let digits = name.to_str().and_then(|name| name.strip_prefix("__")?.strip_suffix(".blp"));
+            let number = digits.filter(|digits| *digits == "0" || !digits.starts_with('0')).and_then(decimal);
+            present.extend(number.filter(|number| *number < chunks));
+        });
+        if listed.is_err() {
+            // `walk` opens the first chunk of a gap, which names the error.
+            present.clear();
+        }
+        present.sort_unstable();
+        self.present = Some(present);
+    }
+
+    /// Returns the numbers of the chunks in `range` that have a file, ascending; all of `range` if the dataset was
+    /// opened strictly.
+    pub(super) fn present(&self, range: Range<u64>) -> impl Iterator<Item = u64> + '_ {
+        let listed = self.present.as_ref().map(|all| {
+            let from = all.partition_point(|number| *number < range.start);
+            let to = all.partition_point(|number| *number < range.end).max(from);
+            all.get(from..to).unwrap_or_default()
+        });
+        let all = if listed.is_some() { 0..0 } else { range };
+        all.chain(listed.unwrap_or_default().iter().copied())
+    }
+
+    /// Returns the first row from `row` on whose chunk has a file; `None` if no such row follows.
+    fn next_present(&self, row: u64) -> Option<u64> {
+        let number = row.checked_div(self.chunklen)?;
+        let found = self.present(number..self.own.div_ceil(self.chunklen.max(1))).next()?;
+        let next = found.saturating_mul(self.chunklen).max(row);
+        Some(next).filter(|next| *next < self.own)
+    }
+
+    /// Reads a file of the directory of the array.
+    pub(super) fn read(&self, name: &str) -> Result<Vec<u8>, Failure> {
+        read(&*self.store, &self.dir.join(name))
     }
 
     /// Returns the name in the table; empty for an array that is not in a table.
@@ -274,7 +323,7 @@ impl Dataset {
     /// opened. So is a column with fewer rows than the first one, which defines the number of rows. A column with more
     /// rows is valid, because a writer that appends updates the row count of the first column last.
     pub fn open(dir: impl AsRef<Path>) -> Result<Self, Failure> {
-        Dataset::open_by(dir.as_ref(), None)
+        Dataset::open_by(Arc::new(Local), dir.as_ref(), None)
     }
 
     /// Opens the readable part of a damaged dataset.
@@ -288,15 +337,20 @@ impl Dataset {
     /// The last failure if no column can be opened; an invalid list of columns, which includes a name that leads out of
     /// the directory.
     pub fn open_tolerant(dir: impl AsRef<Path>, mut each: impl FnMut(Failure)) -> Result<Self, Failure> {
-        Dataset::open_by(dir.as_ref(), Some(&mut each))
+        Dataset::open_by(Arc::new(Local), dir.as_ref(), Some(&mut each))
     }
 
-    fn open_by(dir: &Path, mut tolerate: Option<&mut dyn FnMut(Failure)>) -> Result<Self, Failure> {
+    pub(super) fn open_by(
+        store: Arc<dyn Store>,
+        dir: &Path,
+        mut tolerate: Option<&mut dyn FnMut(Failure)>,
+    ) -> Result<Self, Failure> {
+        let dir = &*place(&*store, dir);
         let roots = dir.join("__rootdirs__");
         let mut arrays = Vec::new();
-        let table = roots.exists();
+        let table = store.exists(&roots);
         if table {
-            let bytes = read(&roots)?;
+            let bytes = read(&*store, &roots)?;
             let (mut memory, mut names) = (vec![0; bytes.len()], Vec::new());
             let mut add = |name: &str| {
                 names.push(name.to_owned());
@@ -305,7 +359,7 @@ impl Dataset {
             meta::names(&bytes, &mut Scratch::new(&mut memory), &mut add).map_err(|e| Failure::format(&roots, e))?;
             let mut last = None;
             for name in &names {
-                match (Array::open(name, &dir.join(name)), &mut tolerate) {
+                match (Array::open(&store, name, &place(&*store, &dir.join(name))), &mut tolerate) {
                     (Ok(array), _) => arrays.push(array),
                     (Err(e), Some(tolerate)) => {
                         if let Some(earlier) = last.replace(e) {
@@ -321,7 +375,7 @@ impl Dataset {
                 _ => {}
             }
         } else {
-            arrays.push(Array::open("", dir)?);
+            arrays.push(Array::open(&store, "", dir)?);
         }
         let rows = match tolerate {
             Some(_) => arrays.iter().map(|array| array.own).max().unwrap_or(0),
@@ -333,14 +387,16 @@ impl Dataset {
                 return Err(Failure::format(&array.dir.join("meta/sizes"), e));
             }
             array.shape = array.shape.with_rows(rows);
+            if tolerate.is_some() {
+                array.list();
+            }
         }
         // A dataset without this file has no attributes. The original cannot open it.
-        let path = dir.join("__attrs__");
-        let attrs = match fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(e) if e.kind() == io::ErrorKind::NotFound => Vec::new(),
-            Err(e) => return Err(Failure::io(&path, e)),
-        };
+        let (path, mut attrs) = (dir.join("__attrs__"), Vec::new());
+        match store.read(&path, &mut attrs) {
+            Err(e) if e.kind() != io::ErrorKind::NotFound => return Err(Failure::io(&path, e)),
+            _ => {}
+        }
         Ok(Dataset { dir: dir.to_owned(), arrays, table, attrs, rows, tolerant: tolerate.is_some() })
     }
 
@@ -390,7 +446,9 @@ impl Dataset {
     /// twice if the chunks of columns end at different rows; fewer rows if they are large.
     pub(super) fn part_rows(&self) -> u64 {
         let longest = self.arrays.iter().filter(|array| array.row > 0).map(|array| array.chunklen).max();
-        let row = self.arrays.iter().fold(1u64, |sum, array| sum.saturating_add(array.row));
+        // A row of objects takes a span.
+        let sizes = self.arrays.iter().map(|array| if array.row > 0 { array.row } else { size_of::<Span>() as u64 });
+        let row = sizes.fold(1u64, u64::saturating_add);
         let fit = (PART.checked_div(row).unwrap_or(0)).max(1);
         longest.unwrap_or(OBJECTS).min(fit).min(self.rows).max(1)
     }
@@ -411,23 +469,22 @@ impl Dataset {
                 need = need.saturating_add(Scratch::cost::<u64>(rows.saturating_mul(array.row).div_ceil(8)));
                 continue;
             }
-            let mut most = 0;
-            for first in (0..self.rows).step_by(saturated(rows.max(1))) {
-                let mut sum = 0u64;
-                for row in first..first.saturating_add(rows).min(self.rows) {
-                    match files.open(array, row) {
-                        Err(_) if self.tolerant => {}
-                        chunk => sum = sum.saturating_add(chunk?.nbytes() as u64),
+            let (mut most, mut sums) = (0u64, Sums::new(rows));
+            for row in array.present(0..self.rows) {
+                match files.open(array, row) {
+                    Err(_) if self.tolerant => {}
+                    chunk => {
+                        sums.add(row, chunk?.nbytes() as u64);
+                        most = most.max(sums.sum);
                     }
                 }
-                most = sum.max(most);
             }
             need = need.saturating_add(Scratch::cost::<Span>(rows)).saturating_add(most);
         }
         Ok(need)
     }
 
-    /// Decodes every chunk.
+    /// Decodes every chunk, and checks that every text is valid. If it succeeds, every row can be read.
     ///
     /// # Errors
     /// The first missing or invalid file.
@@ -440,10 +497,20 @@ impl Dataset {
         first.map_or(Ok(()), Err)
     }
 
-    /// Decodes every chunk. Calls `each` for every chunk that is missing or invalid, with the column, its rows and the
-    /// failure, and for rows that a column lacks.
+    /// Decodes every chunk. Calls `each` with the column, a range of rows and the failure: for each invalid chunk, for
+    /// each run of consecutive chunks that are missing, and for rows that a column lacks. The work is bounded by the
+    /// files of the dataset, not by the rows that it states.
+    ///
+    /// After 10,000 calls, a last one has the rows of the column that were not checked, and [`Kind::Limit`].
     pub fn problems(&self, mut each: impl FnMut(&Array, Range<u64>, Failure)) {
+        let mut left = MAX_PROBLEMS;
         self.walk(&mut |array, rows, failure| {
+            if left == 0 {
+                let e = Error::needing(Kind::Limit, What::BCOLZ_FILE, 0, MAX_PROBLEMS);
+                each(array, rows.start..self.rows, Failure::format(&array.dir, e));
+                return false;
+            }
+            left = left.saturating_sub(1);
             each(array, rows, failure);
             true
         });
@@ -455,10 +522,26 @@ impl Dataset {
         let mut memory = Vec::new();
         for array in &self.arrays {
             let rows = array.own.min(self.rows);
-            for number in 0..rows.div_ceil(array.chunklen.max(1)) {
-                let first = number.saturating_mul(array.chunklen);
+            let chunks = rows.div_ceil(array.chunklen.max(1));
+            let (mut next, mut sums) = (0u64, Sums::new(self.part_rows()));
+            for number in array.present(0..chunks).chain([chunks]) {
+                let first = number.saturating_mul(array.chunklen).min(rows);
+                let gap = next.saturating_mul(array.chunklen)..first;
+                if next < number && !each(array, gap, files.absent(array, next)) {
+                    return;
+                }
+                if number == chunks {
+                    break;
+                }
+                next = number.saturating_add(1);
                 let rows = first..first.saturating_add(array.chunk_rows(number));
-                if let Err(failure) = files.verify(array, number, &mut memory)
+                let done = files.verify(array, number, &mut memory).and_then(|nbytes| {
+                    // The objects of a part are read together.
+                    let fits = array.row > 0 || sums.add(number, nbytes);
+                    let e = || Failure::format(&array.chunk_path(number), too_large(nbytes));
+                    if fits { Ok(()) } else { Err(e()) }
+                });
+                if let Err(failure) = done
                     && !each(array, rows, failure)
                 {
                     return;
@@ -472,17 +555,61 @@ impl Dataset {
             }
         }
     }
+
+    /// Returns the first row from `row` on whose chunk has a file in every column; `None` if no such row follows. Only
+    /// if the dataset was opened tolerantly, files are looked for.
+    pub(super) fn next_present(&self, mut row: u64) -> Option<u64> {
+        loop {
+            let mut next = row;
+            for array in &self.arrays {
+                next = array.next_present(next)?;
+            }
+            if next == row {
+                return Some(row).filter(|row| *row < self.rows);
+            }
+            row = next;
+        }
+    }
+}
+
+/// Maximum number of problems that are reported. To become a field of [`Limits`](crate::limits::Limits).
+const MAX_PROBLEMS: u64 = 10_000;
+
+/// The sum of the sizes in bytes of the objects of a part.
+#[derive(Debug)]
+pub(super) struct Sums {
+    /// Number of rows of a part.
+    rows: u64,
+    /// The number of the part.
+    part: u64,
+    sum: u64,
+}
+
+impl Sums {
+    pub(super) const fn new(rows: u64) -> Self {
+        Sums { rows, part: 0, sum: 0 }
+    }
+
+    /// Adds an object of `nbytes` bytes in `row`. Returns false, and does not add it, if the spans of the part could
+    /// not represent it: they have 32 bits.
+    pub(super) fn add(&mut self, row: u64, nbytes: u64) -> bool {
+        let part = row.checked_div(self.rows).unwrap_or(0);
+        if part != self.part {
+            (self.part, self.sum) = (part, 0);
+        }
+        let sum = self.sum.saturating_add(nbytes);
+        let fits = sum <= u32::MAX.into();
+        if fits {
+            self.sum = sum;
+        }
+        fits
+    }
 }
 
 /// Maximum size in bytes of a part, unless a single row is larger.
 const PART: u64 = 32 << 20;
 /// Number of rows of a part if all columns contain objects.
 const OBJECTS: u64 = 1024;
-
-/// Reads a file.
-fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    fs::read(path).map_err(|e| Failure::io(path, e))
-}
 
 /// Reused memory for one chunk at a time: its file, and the scratch buffer of the decoder.
 #[derive(Debug, Default)]
@@ -496,8 +623,7 @@ impl Files {
     pub(super) fn open(&mut self, array: &Array, number: u64) -> Result<Chunk<'_>, Failure> {
         let path = array.chunk_path(number);
         self.bytes.clear();
-        let read = File::open(&path).and_then(|mut file| file.read_to_end(&mut self.bytes));
-        read.map_err(|e| Failure::io(&path, e))?;
+        array.store.read(&path, &mut self.bytes).map_err(|e| Failure::io(&path, e))?;
         array.chunk(number, &self.bytes).map_err(|e| Failure::format(&path, e))
     }
 
@@ -514,11 +640,26 @@ impl Files {
         done.map(|_| ()).map_err(|e| Failure::format(&array.chunk_path(number), e.moved(16)))
     }
 
-    /// Decodes all of chunk `number`.
-    fn verify(&mut self, array: &Array, number: u64, memory: &mut Vec<u8>) -> Result<(), Failure> {
-        let nbytes = self.open(array, number)?.nbytes();
+    /// Decodes the rows of chunk `number` that count, and checks them. Returns their size in bytes.
+    fn verify(&mut self, array: &Array, number: u64, memory: &mut Vec<u8>) -> Result<u64, Failure> {
+        let (rows, held) = (array.chunk_rows(number), self.open(array, number)?.nbytes());
+        // A chunk has at least the rows that count: opening it checked that.
+        let nbytes = if array.row > 0 { saturated(rows.saturating_mul(array.row)).min(held) } else { held };
         memory.resize(memory.len().max(nbytes), 0);
-        self.decode(array, number, 0, memory.get_mut(..nbytes).unwrap_or_default())
+        self.decode(array, number, 0, memory.get_mut(..nbytes).unwrap_or_default())?;
+        if array.row > 0 {
+            let data = memory.get(..nbytes).unwrap_or_default();
+            let first = number.saturating_mul(array.chunklen).saturating_mul(array.shape.items().unwrap_or(1));
+            let checked = Column::new(array.dtype(), array.shape.inner(), rows, data).and_then(|column| column.check());
+            checked.map_err(|e| Failure::format(&array.chunk_path(number), e.moved(first)))?;
+        }
+        Ok(nbytes as u64)
+    }
+
+    /// Returns the failure of a chunk without a file.
+    fn absent(&mut self, array: &Array, number: u64) -> Failure {
+        let missing = || Failure::io(&array.chunk_path(number), io::ErrorKind::NotFound.into());
+        self.open(array, number).err().unwrap_or_else(missing)
     }
 }
 

@@ -57,6 +57,12 @@ impl<'c> Items<'c> {
         Items::new(chunk, Dtype::Void(chunk.typesize() as u32))
     }
 
+    /// Checks that every item of a decoded chunk can be read.
+    pub(crate) fn check(dtype: Dtype<'_>, data: &[u8]) -> Result<()> {
+        let rows = data.len().checked_div(dtype.size() as usize).unwrap_or(0);
+        Column::new(dtype, &[], rows as u64, data)?.check()
+    }
+
     /// Returns the number of items.
     #[must_use]
     pub(crate) fn rows(&self) -> u64 {

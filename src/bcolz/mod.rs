@@ -20,7 +20,7 @@
 //! | [`meta`], [`Dtype`] | the metadata files, parsed from their bytes | |
 //! | [`Column`] | decoded rows as a column | |
 //! | [`Items`] | the items of one chunk as a table | |
-//! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created or appended to | |
+//! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created, appended to and changed in place | |
 #![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
 #![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
 //!
@@ -40,7 +40,8 @@
 //! does not match the type, which is an error.
 //!
 //! A missing or invalid file is an error that names the file. `Dataset::open_tolerant` reads the rest: the intact
-//! blocks of a truncated chunk, and missing values for lost rows.
+//! blocks of a truncated chunk, and missing values for lost rows and for rows with an invalid text. `Dataset::verify`
+//! accepts a dataset if every row can be read, alone and in any batch.
 //!
 //! All of these types are written, too. The page of [`write`](mod@write) describes the order of the files, and the
 //! state after a crash.
@@ -71,6 +72,9 @@ mod part;
 mod raw;
 #[cfg(feature = "std")]
 mod salvage;
+#[cfg(feature = "std")]
+#[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "the fuzz bodies use all of it"))]
+pub(crate) mod store;
 mod what;
 pub mod write;
 

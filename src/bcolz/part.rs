@@ -73,6 +73,11 @@ impl<'d> Table<'d> {
         self.failed.take()
     }
 
+    /// Continues at `row`; after the last part if there is no such row.
+    pub(super) fn seek(&mut self, row: u64) {
+        self.next = Some(row).filter(|row| *row < self.dataset.rows());
+    }
+
     fn part<'p>(&mut self, rows: Range<u64>, outer: &mut Scratch<'p>) -> Result<Part<'p>>
     where
         Self: 'p,
@@ -152,12 +157,12 @@ impl<'d> Table<'d> {
 
     /// Returns the total size in bytes of the objects of `rows`.
     fn objects(&mut self, array: &Array, rows: Range<u64>) -> Result<u64> {
+        if self.dataset.is_tolerant() {
+            return Ok(salvage::objects_len(&mut self.files, array, rows));
+        }
         let mut sum = 0u64;
         for row in rows {
             let nbytes = self.files.open(array, row).map(|chunk| chunk.nbytes() as u64);
-            if nbytes.is_err() && self.dataset.is_tolerant() {
-                continue;
-            }
             sum = sum.saturating_add(self.note(row, nbytes)?);
         }
         // Spans have 32 bits.
@@ -200,8 +205,17 @@ impl column::Table for Table<'_> {
         let Some(first) = self.next else { return Ok(None) };
         let end = first.saturating_add(self.part_rows).min(self.dataset.rows());
         let part = self.part(first..end, outer)?;
-        self.next = Some(end).filter(|end| *end < self.dataset.rows());
+        self.seek(end);
         Ok(Some(part))
+    }
+
+    fn skip(&mut self, rows: u64) -> Result<u64> {
+        let Some(first) = self.next else { return Ok(0) };
+        let left = self.dataset.rows().saturating_sub(first);
+        let part = rows.checked_rem(self.part_rows).unwrap_or(0);
+        let skipped = if rows >= left { left } else { rows.saturating_sub(part) };
+        self.seek(first.saturating_add(skipped));
+        Ok(skipped)
     }
 
     fn restart(&mut self) -> Result<()> {

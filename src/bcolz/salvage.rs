@@ -1,46 +1,50 @@
 //! Reads the intact blocks of damaged chunks.
 
 use core::ops::Range;
-use std::fs::File;
-use std::io::Read;
 use std::vec;
 
 use super::chunk::Chunk;
-use super::dataset::{Array, Files};
+use super::dataset::{Array, Files, Sums};
 use super::file::HEADER;
 use super::raw::{HEADER_LEN, flag};
+use super::{Column, Dtype};
 use crate::bytes::{LittleEndian, Reader, Scratch, saturated};
 use crate::column::Span;
 use crate::error::{Error, Kind, Result, What};
 
-/// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read. The contents of
+/// Fills `to` with `rows` of an array, and sets the bit in `there` of each row that could be read and is valid. The contents of
 /// other rows are arbitrary.
-pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, mut to: &mut [u8], there: &mut [u8]) {
-    let (Ok(size), mut row) = (usize::try_from(array.row), rows.start) else { return };
-    while row < rows.end {
-        let number = row.checked_div(array.chunklen()).unwrap_or(0);
+pub(super) fn items(files: &mut Files, array: &Array, rows: Range<u64>, to: &mut [u8], there: &mut [u8]) {
+    let Ok(size) = usize::try_from(array.row) else { return };
+    to.fill(0);
+    // Rows after the count of the array are ignored: a file with such rows is left from an earlier write.
+    let end = rows.end.min(array.own);
+    let chunks = rows.start.checked_div(array.chunklen()).unwrap_or(0)..end.div_ceil(array.chunklen().max(1));
+    for number in array.present(chunks) {
         let first = number.saturating_mul(array.chunklen());
-        let skip = row.saturating_sub(first);
-        let take = array.chunklen().saturating_sub(skip).min(rows.end.saturating_sub(row)).max(1);
-        let count = saturated(take);
-        let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(count.saturating_mul(size)) else {
-            return;
-        };
-        now.fill(0);
-        // Rows after the count of the array are ignored: a file with such rows is left from an earlier write.
-        let own = array.own.saturating_sub(row).min(take);
-        let own = usize::try_from(own).unwrap_or(0).saturating_mul(size);
-        let at = saturated(row.saturating_sub(rows.start));
-        let from = saturated(skip).saturating_mul(size);
-        if own > 0 {
-            let now = now.get_mut(..own).unwrap_or_default();
-            chunk(files, array, number, from, now, &mut |bytes| {
-                // Only complete rows.
-                let whole = bytes.start.div_ceil(size.max(1))..bytes.end.checked_div(size).unwrap_or(0);
-                whole.for_each(|row| set(there, at.saturating_add(row)));
-            });
+        let low = first.max(rows.start);
+        let high = first.saturating_add(array.chunklen()).min(end);
+        let at = saturated(low.saturating_sub(rows.start));
+        let count = usize::try_from(high.saturating_sub(low)).unwrap_or(0);
+        let from = saturated(low.saturating_sub(first)).saturating_mul(size);
+        let now = to.get_mut(at.saturating_mul(size)..).and_then(|to| to.get_mut(..count.saturating_mul(size)));
+        let Some(now) = now.filter(|now| !now.is_empty()) else { continue };
+        chunk(files, array, number, from, now, &mut |bytes| {
+            // Only complete rows.
+            let whole = bytes.start.div_ceil(size.max(1))..bytes.end.checked_div(size).unwrap_or(0);
+            whole.for_each(|row| set(there, at.saturating_add(row)));
+        });
+    }
+    let dtype = array.dtype();
+    if matches!(dtype, Dtype::Text { .. } | Dtype::Struct(_)) {
+        for (row, item) in to.chunks_exact(size.max(1)).enumerate() {
+            // A row with an invalid text has no value.
+            if Column::new(dtype, array.shape().inner(), 1, item).and_then(|column| column.check()).is_err()
+                && let Some(byte) = there.get_mut(row / 8)
+            {
+                *byte &= !(1 << (row % 8));
+            }
         }
-        (to, row) = (rest, row.saturating_add(take));
     }
 }
 
@@ -55,20 +59,35 @@ pub(super) fn objects(
     there: &mut [u8],
 ) {
     let mut at = 0u32;
-    for (k, (row, span)) in (first..).zip(spans).enumerate() {
-        *span = Span { at, len: 0 };
-        let nbytes = if row < array.own { files.open(array, row).ok().map(|chunk| chunk.nbytes()) } else { None };
-        let Some(nbytes) = nbytes.filter(|nbytes| *nbytes <= to.len()) else { continue };
+    spans.fill(Span { at, len: 0 });
+    let end = first.saturating_add(spans.len() as u64).min(array.own);
+    for row in array.present(first..end) {
+        let k = saturated(row.saturating_sub(first));
+        let Ok(nbytes) = files.open(array, row).map(|chunk| chunk.nbytes()) else { continue };
         let Some((now, rest)) = core::mem::take(&mut to).split_at_mut_checked(nbytes) else { return };
         let done = files.decode(array, row, 0, now);
         to = rest;
         let len = u32::try_from(nbytes).unwrap_or(0);
-        if done.is_ok() {
-            span.len = len;
+        if let (Ok(()), Some(span)) = (done, spans.get_mut(k)) {
+            *span = Span { at, len };
             set(there, k);
         }
         at = at.saturating_add(len);
     }
+}
+
+/// Returns the total size in bytes of the objects of `rows`, without those that cannot be read and those that a part
+/// cannot represent.
+pub(super) fn objects_len(files: &mut Files, array: &Array, rows: Range<u64>) -> u64 {
+    let (mut sums, mut total) = (Sums::new(u64::MAX), 0u64);
+    for row in array.present(rows.start..rows.end.min(array.own)) {
+        if let Ok(nbytes) = files.open(array, row).map(|chunk| chunk.nbytes() as u64)
+            && sums.add(row, nbytes)
+        {
+            total = total.saturating_add(nbytes);
+        }
+    }
+    total
 }
 
 fn set(bits: &mut [u8], k: usize) {
@@ -93,7 +112,7 @@ fn chunk(
     // Starts again: it is unknown which bytes were decoded before the error.
     to.fill(0);
     files.bytes.clear();
-    let bytes = File::open(array.chunk_path(number)).and_then(|mut file| file.read_to_end(&mut files.bytes));
+    let bytes = array.store.read(&array.chunk_path(number), &mut files.bytes);
     let Files { bytes: file, scratch } = files;
     let Ok(chunk) = bytes.map_err(|_| missing()).and_then(|_| mended(file)) else { return };
     let most = saturated(array.chunklen().saturating_mul(array.row));

@@ -24,5 +24,7 @@ fields! { 0x1c0;
     BCOLZ_CHUNKLEN = "bcolz chunklen",
     BCOLZ_PARAMS = "bcolz cparams",
     BCOLZ_ROWS = "bcolz row count",
+    BCOLZ_DFLT = "bcolz dflt",
+    BCOLZ_ATTRS = "bcolz attribute",
     BCOLZ_MISSING = "bcolz array, which has no missing values,",
 }

@@ -9,6 +9,7 @@
 #![allow(dead_code, reason = "each user of this directory takes a part of it")]
 
 pub mod bcolz_chunk;
+pub mod bcolz_dataset;
 pub mod bcolz_meta;
 pub mod bcolz_roundtrip;
 pub mod bytes;
@@ -83,7 +84,8 @@ pub const TARGETS: &[(&str, Body)] = targets! {
     bytes codec_lz4 codec_lzf codec_snappy codec_lzo codec_zlib codec_bzip2 codec_roundtrip codec_host codec_blosclz
     codec_zstd codec_shuffle flat filo_vector filo_dirty filo_roundtrip filo_append filo_damage dataseries_header
     dataseries_trailer dataseries_types dataseries_index dataseries_extent dataseries_file dataseries_roundtrip
-    dataseries_log dataseries_recover dataseries_chunks bcolz_chunk bcolz_roundtrip json bcolz_meta jay_tail jay_meta jay_strings
+    dataseries_log dataseries_recover dataseries_chunks bcolz_chunk bcolz_dataset bcolz_roundtrip json bcolz_meta jay_tail
+    jay_meta jay_strings
     jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
     vortex_metadata vortex_numbers vortex_pco vortex_texts
 };

@@ -106,6 +106,52 @@ fn parts_of_files_are_sound() {
     }
 }
 
+/// Golden datasets as inputs of their body: complete, cut, with files left out, and with changed bytes.
+#[test]
+fn datasets_that_are_damaged() {
+    let mut count = 0;
+    for golden in common::of("bcolz").into_iter().filter(|golden| golden.path.is_dir()) {
+        let files = common::files(&golden.path).into_iter().map(|path| {
+            let name = path.strip_prefix(&golden.path).unwrap().to_str().unwrap().replace('\\', "/");
+            (name, fs::read(path).unwrap())
+        });
+        // The columns are called as the body calls its directories.
+        let names =
+            golden.expected["columns"].as_array().unwrap().iter().map(|column| column["name"].as_str().unwrap());
+        let names: Vec<&str> = names.collect();
+        let short = |text: &str| {
+            let pairs = names.iter().zip(["a", "b", "c"]).filter(|(name, _)| !name.is_empty());
+            pairs.fold(text.to_owned(), |text, (name, short)| match text.strip_prefix(&format!("{name}/")) {
+                Some(rest) => format!("{short}/{rest}"),
+                None => text.replace(&format!("\"{name}\""), &format!("\"{short}\"")),
+            })
+        };
+        let files = files.map(|(name, bytes)| match &name[..] {
+            "__rootdirs__" => (name, short(str::from_utf8(&bytes).unwrap()).into_bytes()),
+            _ => (short(&name), bytes),
+        });
+        let files: Vec<(String, Vec<u8>)> = files.collect();
+        let pack = |left_out: usize| {
+            let kept = files.iter().enumerate().filter(|(k, _)| *k != left_out);
+            harness::bcolz_dataset::pack(kept.map(|(_, (name, bytes))| (&name[..], &bytes[..])))
+        };
+        let Some(whole) = pack(usize::MAX).filter(|whole| whole.len() < 4096) else { continue };
+        count += 1;
+        harness::bcolz_dataset::run(&whole);
+        (0..files.len()).for_each(|k| harness::bcolz_dataset::run(&pack(k).unwrap()));
+        let steps = env::var("PILASTER_SAMPLE").map_or(30, |n| n.parse().expect("a number"));
+        for at in (0..whole.len()).step_by((whole.len() / steps).max(1)) {
+            harness::bcolz_dataset::run(&whole[..at]);
+            for change in [1, 0x10, 0xff] {
+                let mut other = whole.clone();
+                other[at] ^= change;
+                harness::bcolz_dataset::run(&other);
+            }
+        }
+    }
+    assert!(count > 40, "{count} datasets are small enough");
+}
+
 /// Inputs without structure, the same in each run: what ten seconds of fuzzing begin with.
 #[test]
 fn bodies_take_noise() {

@@ -1,7 +1,9 @@
 //! The tests that need to run on one host only. Those that depend on byte order or pointer width are in `tests/portable`.
 
 mod bcolz_dataset;
+mod bcolz_edit;
 mod bcolz_salvage;
+mod bcolz_verdicts;
 mod bcolz_write;
 #[path = "../support/vortex.rs"]
 mod build;

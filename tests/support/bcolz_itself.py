@@ -38,6 +38,20 @@ def read(directory, rows_of):
             assert array[middle : middle + 1].tobytes() == rows[2][middle * row :][:row], (directory, name, "one row")
 
 
+def defaults(directory, count):
+    """Whether the last rows are what it fills with when it grows."""
+    _, columns = arrays(directory)
+    for name, array in columns.items():
+        for row in array[len(array) - count :]:
+            value, wanted = (numpy.broadcast_to(one, numpy.shape(row)).astype(array.dtype) for one in (row, array.dflt))
+            assert value.tobytes() == wanted.tobytes(), (directory, name, row)
+
+
+def attributes(directory):
+    """The attributes of a dataset."""
+    return dict(arrays(directory)[0].attrs)
+
+
 def append(directory):
     """Appends all its rows to a dataset, as it would go on with one of its own."""
     dataset, columns = arrays(directory, "a")

@@ -4,6 +4,7 @@ import hashlib
 import json
 import math
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -152,8 +153,48 @@ def datasets(pilaster, goldens, out):
             anew = out / f"{name}.anew.bcolz"
             run(pilaster, "convert", target, anew)
             assert [data * 4 for data in once] == all_rows(anew, expected), name
+        edited(pilaster, goldens / name, expected, out)
         count += 1
     return count
+
+
+def edited(pilaster, golden, expected, out):
+    """A dataset changed in place, by each edit, is read by bcolz itself, and it goes on with it."""
+    target = out / f"{golden.name}.edited.bcolz"
+    chunklen = 1 + expected["nrows"] // 3
+    if golden.name.startswith("dflt"):
+        # With its default value, which is not zero.
+        shutil.copytree(golden, target)
+    else:
+        run(pilaster, "convert", "--chunklen", chunklen, golden, target)
+    rows, objects = expected["nrows"], expected["columns"][0]["type"] == "object"
+    table = expected["facts"]["kind"] == "ctable"
+    if rows > 1:
+        run(pilaster, "edit", "--trim", rows // 2, target)
+        bcolz_itself.read(target, rows_of)
+    if not objects:
+        run(pilaster, "edit", "--resize", rows + 7, target)
+        bcolz_itself.read(target, rows_of)
+        bcolz_itself.defaults(target, 7)
+        # From a row inside of a chunk, over all that follow.
+        if rows > 1:
+            run(pilaster, "edit", "--overwrite", f"6={golden}", target)
+            bcolz_itself.read(target, rows_of)
+    run(pilaster, "edit", "--set-attr", 'name={"é": [1, null]}', "--set-attr", "x=1", target)
+    run(pilaster, "edit", "--remove-attr", "x", target)
+    assert bcolz_itself.attributes(target)["name"] == {"é": [1, None]}, target
+    if table:
+        first = expected["columns"][0]["name"]
+        run(pilaster, "edit", "--drop-column", first, target)
+        bcolz_itself.read(target, rows_of)
+        other = out / f"{golden.name}.column.bcolz"
+        run(pilaster, "convert", golden, other)
+        run(pilaster, "edit", "--resize", rows + 7, other)
+        run(pilaster, "edit", "--add-column", f"{first}={other}", target)
+        bcolz_itself.read(target, rows_of)
+    if not objects:
+        bcolz_itself.append(target)
+        run(pilaster, "verify", target)
 
 
 def chunks(pilaster, out):
@@ -192,7 +233,7 @@ def main(pilaster, goldens, out):
     missing = "" if "snappy" in CODECS else ", no Snappy"
     print(
         f"bcolz {bcolz_itself.bcolz.__version__}, python-blosc {blosc.__version__}, "
-        f"c-blosc {blosc.blosclib_version.split()[0]}: {count} datasets written and appended to, "
+        f"c-blosc {blosc.blosclib_version.split()[0]}: {count} datasets written, appended to and edited, "
         f"{both} kinds of chunks both ways{missing}"
     )
     return 1 if count < 75 or both != len(CODECS) * len(SHUFFLES) * len(SIZES) else 0

@@ -1,10 +1,12 @@
 //! The tool on bcolz: datasets, which are directories, and chunks.
 
+use std::fs;
+
 use serde_json::Value;
 use sha2::{Digest as _, Sha256};
 
 use crate::common::{self, Golden};
-use crate::{bad, dump, good, hex, run, target};
+use crate::{bad, dump, good, hex, place, run, target};
 
 /// Every third golden, because each call is a process.
 fn goldens(chunks: bool) -> Vec<Golden> {
@@ -256,4 +258,55 @@ fn damage_is_said_and_read_around() {
     assert!(String::from_utf8_lossy(&output.stdout).contains("35 of 55 rows in 3 columns"), "{output:?}");
     let kept: Vec<_> = sound.lines().enumerate().filter(|(row, _)| !(20..40).contains(row)).map(|(_, l)| l).collect();
     assert_eq!(good(&["cat", "--json-lines", &clean]).lines().collect::<Vec<_>>(), kept);
+}
+
+/// Writes an array of one chunk, a plain copy of `items`.
+fn array(name: &str, dtype: &str, typesize: u8, rows: u64, items: &[u8]) -> String {
+    let dir = place(name);
+    for sub in ["meta", "data"] {
+        fs::create_dir(dir.join(sub)).unwrap();
+    }
+    fs::write(dir.join("meta/sizes"), format!("{{\"shape\": [{rows}], \"nbytes\": 0, \"cbytes\": 0}}")).unwrap();
+    let params = "{\"clevel\": 5, \"shuffle\": 1, \"cname\": \"lz4\", \"quantize\": 0}";
+    let storage = format!("{{\"dtype\": \"{dtype}\", \"cparams\": {params}, \"chunklen\": 2, \"dflt\": 0}}");
+    fs::write(dir.join("meta/storage"), storage).unwrap();
+    if !items.is_empty() {
+        let len = items.len() as u32;
+        let header = [&b"blpk\x01\0\0\0\x01\0\0\0\0\0\0\0\x02\x01\x12"[..], &[typesize]].concat();
+        let sizes = [len, len, len + 16].map(u32::to_le_bytes).concat();
+        fs::write(dir.join("data/__0.blp"), [&header[..], &sizes, items].concat()).unwrap();
+    }
+    dir.to_str().unwrap().to_owned()
+}
+
+/// Rows that are stated and have no chunk cost nothing: there are 10^12 of them.
+#[test]
+fn rows_without_chunks_cost_nothing() {
+    let dir = array("endless", "int32", 4, 1_000_000_000_000, &[1, 0, 0, 0, 2, 0, 0, 0]);
+    for (args, said) in [
+        (&["verify", "--tolerant", &dir][..], "ok, 1000000000000 rows"),
+        (&["info", "--tolerant", &dir], "            40  "),
+        (&["head", "-n", "3", "--tolerant", &dir], "\"\"\n1\n2\n\n"),
+        (&["head", "--rows", "900000000000..900000000002", "--tolerant", &dir], "\"\"\n\n\n"),
+        (&["recover", &dir, &target("endless_recovered")], ": 2 of 1000000000000 rows"),
+    ] {
+        let output = run(args);
+        let (out, warned) = (str::from_utf8(&output.stdout).unwrap(), str::from_utf8(&output.stderr).unwrap());
+        assert!(output.status.success() && out.contains(said), "{args:?}: {out}{warned}");
+        assert!(warned.contains("rows 2..1000000000000: ") && warned.lines().count() == 1, "{args:?}: {warned}");
+    }
+}
+
+/// A number that is no character is refused by every command, and `dump` prints no half of a document.
+#[test]
+fn a_text_that_cannot_be_read() {
+    let dir = array("no_character", "<U1", 4, 2, &[b'a', 0, 0, 0, 0, 0, 0x11, 0]);
+    for command in ["verify", "dump"] {
+        let why = bad(1, &[command, &dir]);
+        assert!(why.contains("data/__0.blp") && why.contains("1114112"), "{why}");
+    }
+    assert_eq!(run(&["cat", &dir]).status.code(), Some(1));
+    let output = run(&["dump", "--tolerant", &dir]);
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["columns"][0]["values"], serde_json::json!(["a", null]));
 }

@@ -7,6 +7,7 @@ mod bcolz;
 mod conversions;
 mod dataseries;
 mod dataseries_verdicts;
+mod edit;
 mod filo;
 mod jay;
 mod matrix;

@@ -41,7 +41,7 @@ impl<D: Disk> Files<D> {
     }
 
     /// Writes `rows` as the file of a chunk. Returns the size of the chunk in bytes, without the header of the file.
-    fn chunk(&mut self, path: &Path, rows: &[u8], params: &Params) -> Result<u64, Failure> {
+    pub(super) fn chunk(&mut self, path: &Path, rows: &[u8], params: &Params) -> Result<u64, Failure> {
         let (room, memory) = (file_len(rows.len()), encode_scratch_len(params, rows.len()));
         self.file.resize(self.file.len().max(room), 0);
         self.scratch.resize(self.scratch.len().max(memory), 0);
@@ -81,8 +81,12 @@ pub(super) struct Growing {
     pub(super) nbytes: u64,
     /// Total size in bytes of the full chunks.
     pub(super) cbytes: u64,
-    /// The rows after the last full chunk.
+    /// The rows after the last full chunk; all rows if they overwrite others.
     pub(super) buffer: Vec<u8>,
+    /// True if the rows overwrite others.
+    pub(super) over: bool,
+    /// The end of each object in `buffer`, if they overwrite others.
+    pub(super) ends: Vec<usize>,
     pub(super) sealed: bool,
 }
 
@@ -105,7 +109,18 @@ impl Growing {
         self.take(&rounded, files)
     }
 
+    /// Returns object `k` of those that overwrite others.
+    pub(super) fn object(&self, k: usize) -> &[u8] {
+        let from = k.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        self.ends.get(k).and_then(|to| self.buffer.get(from..*to)).unwrap_or_default()
+    }
+
     fn take<D: Disk>(&mut self, mut rows: &[u8], files: &mut Files<D>) -> Result<(), Failure> {
+        if self.over {
+            self.rows = self.rows.saturating_add(rows.len().checked_div(self.row).unwrap_or(0) as u64);
+            self.buffer.extend_from_slice(rows);
+            return Ok(());
+        }
         while !rows.is_empty() {
             let wanted = self.full.saturating_sub(self.buffer.len());
             let (now, rest) = rows.split_at(wanted.min(rows.len()));
@@ -132,6 +147,12 @@ impl Growing {
         if self.sealed || self.row != 0 {
             return Err(self.misuse());
         }
+        if self.over {
+            self.rows = self.rows.saturating_add(1);
+            self.buffer.extend_from_slice(object);
+            self.ends.push(self.buffer.len());
+            return Ok(());
+        }
         let len = files.chunk(&self.chunk_path(self.rows), object, &self.params)?;
         self.rows = self.rows.saturating_add(1);
         self.nbytes = self.nbytes.saturating_add(object.len() as u64);
@@ -142,6 +163,9 @@ impl Growing {
     /// Writes the rows after the last full chunk. No rows can be put after that.
     pub(super) fn seal<D: Disk>(&mut self, files: &mut Files<D>) -> Result<(), Failure> {
         if core::mem::replace(&mut self.sealed, true) {
+            return Ok(());
+        }
+        if self.over {
             return Ok(());
         }
         let rest = core::mem::take(&mut self.buffer);

@@ -81,6 +81,13 @@ impl Default for WriteOptions {
 /// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
 /// builder.finish()?;
 /// assert_eq!(Dataset::open(&dir)?.rows(), 8);
+///
+/// // And over rows 2 to 5.
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// let mut builder = Builder::overwrite(FileSystem::default(), &dir, 2, &WriteOptions::DEFAULT)?;
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 256]))?;
+/// builder.finish()?;
+/// assert_eq!(Dataset::open(&dir)?.rows(), 8);
 /// # std::fs::remove_dir_all(&dir)?;
 /// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -99,6 +106,8 @@ pub struct Builder<D: Disk = FileSystem> {
     /// For each leaf of the current column, the length of its longest text in characters or bytes.
     longest: Vec<usize>,
     column: usize,
+    /// For each column that is fed to an existing dataset, its number there.
+    columns: Vec<usize>,
     /// Items of a batch.
     bytes: Vec<u8>,
 }
@@ -117,10 +126,20 @@ impl<D: Disk> Builder<D> {
         Ok(Builder::new(None, Some(Writer::append(disk, dir)?), options))
     }
 
+    /// Opens the dataset in `dir` to overwrite rows, starting at row `first`. The new columns must match the names,
+    /// types and shapes of columns of the dataset; columns without new ones stay as they are. The rows are kept in
+    /// memory until [`finish`](Self::finish).
+    ///
+    /// # Errors
+    /// Errors of [`Writer::overwrite`].
+    pub fn overwrite(disk: D, dir: impl AsRef<Path>, first: u64, options: &WriteOptions) -> Result<Self, Failure> {
+        Ok(Builder::new(None, Some(Writer::overwrite(disk, dir, first)?), options))
+    }
+
     fn new(place: Option<(D, PathBuf)>, writer: Option<Writer<D>>, options: &WriteOptions) -> Self {
         let append = writer.is_some();
-        let (longest, bytes) = (Vec::new(), Vec::new());
-        Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, bytes }
+        let (longest, columns, bytes) = (Vec::new(), Vec::new(), Vec::new());
+        Builder { place, writer, append, options: *options, rows: 0, left: 0, longest, column: 0, columns, bytes }
     }
 
     /// Commits all rows.
@@ -141,8 +160,10 @@ impl<D: Disk> Builder<D> {
     fn begin<C: Column>(&mut self, k: usize, name: &str, col: &C) -> Result<(), WriteError<Failure>> {
         let (inner, item) = items(col)?;
         if let (true, Some(writer)) = (self.append, &self.writer) {
+            let k = if writer.overwrites() { writer.find(name).unwrap_or(k) } else { k };
             let same = writer.column(k).is_some_and(|(had, dtype)| had == name && fits(&dtype, item.ty()));
             let shape = writer.shape(k).is_some_and(|shape| shape.inner() == inner);
+            self.columns.push(k);
             return if same && shape { Ok(()) } else { Err(wrong_type().into()) };
         }
         let dtype = dtype(&item, &self.longest)?;
@@ -162,6 +183,7 @@ impl<D: Disk> Builder<D> {
     }
 
     fn put<C: Column>(&mut self, k: usize, col: &C, batch: &Batch<'_, C>) -> Result<(), WriteError<Failure>> {
+        let k = self.columns.get(k).copied().unwrap_or(k);
         let writer = self.writer.as_mut().ok_or_else(wrong_type)?;
         // The type is kept as text, because it borrows the writer, which is borrowed mutably below.
         let (text, items) = {
@@ -356,7 +378,9 @@ impl<D: Disk> Build for Builder<D> {
     fn close(&mut self) -> Result<(), Self::Error> {
         self.left = self.left.saturating_sub(1);
         match (self.left, &mut self.writer) {
-            (0, Some(writer)) => writer.seal(self.column).map_err(WriteError::Sink),
+            (0, Some(writer)) => {
+                writer.seal(self.columns.get(self.column).copied().unwrap_or(self.column)).map_err(WriteError::Sink)
+            }
             _ => Ok(()),
         }
     }

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Write};
 use std::path::Path;
 
-/// The file operations of a [`Writer`](super::Writer), which calls them one at a time. Implement it to store files
+/// The file operations of a [`Writer`](super::Writer) or [`Editor`](super::Editor), which calls them one at a time. Implement it to store files
 /// elsewhere, or to test failures. [`FileSystem`] is the implementation for the operating system.
 ///
 /// ```
@@ -30,6 +30,13 @@ use std::path::Path;
 ///     fn sync_dir(&mut self, _: &Path) -> io::Result<()> { Ok(()) }
 ///     fn remove_dir_all(&mut self, path: &Path) -> io::Result<()> {
 ///         Ok(self.0.borrow_mut().retain(|file, _| !file.starts_with(path)))
+///     }
+///     fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+///         self.0.borrow_mut().remove(path).map(|_| ()).ok_or(io::ErrorKind::NotFound.into())
+///     }
+///     fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+///         let bytes = self.0.borrow().get(from).cloned().ok_or(io::ErrorKind::NotFound)?;
+///         self.write(to, &bytes)
 ///     }
 /// }
 ///
@@ -71,6 +78,55 @@ pub trait Disk {
     /// # Errors
     /// Errors of the medium.
     fn remove_dir_all(&mut self, path: &Path) -> io::Result<()>;
+
+    /// Removes a file that no longer counts. The default implementation keeps it.
+    ///
+    /// # Errors
+    /// Errors of the medium; the caller ignores them.
+    fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+        let _ = path;
+        Ok(())
+    }
+
+    /// Makes the contents of the file `from` available as the new file `to`. Both are complete files that are never
+    /// changed in place, so they may share their contents. The default implementation reads and [writes](Self::write).
+    ///
+    /// # Errors
+    /// Errors of the medium.
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        let bytes = fs::read(from)?;
+        self.write(to, &bytes)
+    }
+}
+
+impl<D: Disk + ?Sized> Disk for &mut D {
+    fn create_dir(&mut self, path: &Path) -> io::Result<()> {
+        (**self).create_dir(path)
+    }
+
+    fn write(&mut self, path: &Path, bytes: &[u8]) -> io::Result<()> {
+        (**self).write(path, bytes)
+    }
+
+    fn rename(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        (**self).rename(from, to)
+    }
+
+    fn sync_dir(&mut self, path: &Path) -> io::Result<()> {
+        (**self).sync_dir(path)
+    }
+
+    fn remove_dir_all(&mut self, path: &Path) -> io::Result<()> {
+        (**self).remove_dir_all(path)
+    }
+
+    fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+        (**self).remove_file(path)
+    }
+
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        (**self).copy(from, to)
+    }
 }
 
 /// The files of the operating system.
@@ -109,5 +165,18 @@ impl Disk for FileSystem {
 
     fn remove_dir_all(&mut self, path: &Path) -> io::Result<()> {
         fs::remove_dir_all(path)
+    }
+
+    fn remove_file(&mut self, path: &Path) -> io::Result<()> {
+        fs::remove_file(path)
+    }
+
+    fn copy(&mut self, from: &Path, to: &Path) -> io::Result<()> {
+        if fs::hard_link(from, to).is_ok() {
+            return Ok(());
+        }
+        // Not every file system has links.
+        fs::copy(from, to)?;
+        if self.durable { File::open(to)?.sync_all() } else { Ok(()) }
     }
 }

@@ -6,7 +6,11 @@
 //! | [`Sizes::write`](super::meta::Sizes::write), [`Storage::write`](super::meta::Storage::write), [`put_names`] | the metadata files, into a sink | |
 //! | [`put_items`] | a batch as the bytes of items | |
 //! | [`chunklen`] | the number of rows of a chunk, as the original chooses it | |
-#![cfg_attr(feature = "std", doc = "| [`Writer`] | a dataset in its directory: created, or rows appended | `std` |")]
+#![cfg_attr(
+    feature = "std",
+    doc = "| [`Writer`] | a dataset in its directory: created, or rows appended or overwritten | `std` |"
+)]
+#![cfg_attr(feature = "std", doc = "| [`Editor`] | a dataset with other rows, columns and attributes | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`Builder`] | columns of any format into a dataset | `std` |")]
 #![cfg_attr(feature = "std", doc = "| [`recover`] | the intact rows of a damaged dataset as a new one | `std` |")]
 #![cfg_attr(
@@ -33,6 +37,26 @@
 //! 3. `meta/sizes` of the first array. From now on, readers see the new rows.
 //!
 //! The next append after a crash continues after the rows that count.
+//!
+//! An existing dataset is changed in these orders. Each is complete with one rename; what precedes it does not count
+//! before, and what follows it no longer counts:
+//!
+//! | change | the rename | a crash may leave |
+//! |---|---|---|
+//! | attributes | of the new `__attrs__` | a temporary file |
+//! | new rows with the default value | as for appended rows | chunks after the rows that count |
+//! | rows removed | of `meta/sizes` of the first array; then the other arrays follow | chunks and rows that do not count |
+//! | column added | of `__rootdirs__`, after the array was moved into the table | an array that is not in the list |
+//! | column removed | of `__rootdirs__`; then the array is removed | an array that is not in the list |
+//! | rows overwritten in one chunk | of the new chunk | a temporary file |
+//! | rows overwritten in several chunks | of the directory, see below | a second directory |
+//!
+//! Rows in several chunks are overwritten in a copy of the directory: of the array, or of the table if several columns
+//! change. The copy `NAME.pilaster-new` shares the unchanged files with the old directory. Two renames replace the
+//! directory: of `NAME` to `NAME.pilaster-old`, and of `NAME.pilaster-new` to `NAME`. Then the old directory is
+//! removed. A crash between the two renames leaves no `NAME`. [`Dataset`](super::Dataset) then reads
+//! `NAME.pilaster-old`, which contains all old rows, and the next writer gives it the name `NAME` again. The original
+//! reports a missing directory until then, so that it never reads a mixture of old and new rows.
 //!
 //! ```
 //! use pilaster::bcolz::write::{chunklen, encode_file, file_len};
@@ -63,13 +87,19 @@ mod array;
 mod build;
 mod cells;
 #[cfg(feature = "std")]
+mod dflt;
+#[cfg(feature = "std")]
 mod disk;
+#[cfg(feature = "std")]
+mod edit;
 mod file;
 mod meta;
 #[cfg(feature = "std")]
 mod plan;
 #[cfg(feature = "std")]
-mod recover;
+pub(crate) mod recover;
+#[cfg(feature = "std")]
+mod swap;
 #[cfg(feature = "std")]
 mod writer;
 
@@ -78,6 +108,8 @@ pub use build::{Builder, WriteOptions};
 pub use cells::{Missing, put_items};
 #[cfg(feature = "std")]
 pub use disk::{Disk, FileSystem};
+#[cfg(feature = "std")]
+pub use edit::Editor;
 pub use file::{encode_file, file_len};
 pub use meta::{chunklen, put_default, put_names};
 #[cfg(feature = "std")]

@@ -1,11 +1,10 @@
 //! Writes the intact rows of a damaged dataset to a new one.
 
 use core::ops::Range;
-use std::fs;
 use std::path::Path;
 use std::vec;
 
-use super::disk::FileSystem;
+use super::disk::{Disk, FileSystem};
 use super::writer::{Spec, Writer};
 use crate::bcolz::dataset::{Array, Dataset};
 use crate::bcolz::meta::Storage;
@@ -21,16 +20,24 @@ use crate::error::Failure;
 /// # Errors
 /// Errors of the [`Writer`]; for a dataset that was opened strictly, the error of the first invalid file.
 pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure> {
-    let mut writer = None;
-    if dataset.is_table() {
-        writer = Some(Writer::create_table(FileSystem::default(), &dir, dataset.attrs())?);
+    recover_to(FileSystem::default(), dataset, dir.as_ref())
+}
+
+/// Like [`recover`], to a directory of `disk`.
+///
+/// # Errors
+/// Errors of [`recover`].
+pub fn recover_to<D: Disk>(disk: D, dataset: &Dataset, dir: &Path) -> Result<u64, Failure> {
+    let (mut writer, mut disk) = (None, Some(disk));
+    if let Some(disk) = disk.take_if(|_| dataset.is_table()) {
+        writer = Some(Writer::create_table(disk, dir, dataset.attrs())?);
     }
     for array in dataset.arrays() {
         let path = array.dir().join("meta/storage");
-        let bytes = fs::read(&path).map_err(|e| Failure::io(&path, e))?;
+        let bytes = array.read("meta/storage")?;
         let mut memory = vec![0; bytes.len()];
         let storage = Storage::parse(&bytes, &mut Scratch::new(&mut memory)).map_err(|e| Failure::format(&path, e))?;
-        let attrs = fs::read(array.dir().join("__attrs__")).unwrap_or_default();
+        let attrs = array.read("__attrs__").unwrap_or_default();
         let spec = Spec {
             inner: array.shape().inner(),
             params: storage.params,
@@ -42,24 +49,36 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
             attrs: &attrs,
             ..Spec::new(storage.dtype_text)
         };
-        match &mut writer {
-            Some(writer) => {
+        match (&mut writer, disk.take()) {
+            (Some(writer), _) => {
                 writer.add(array.name(), &spec)?;
             }
-            None => writer = Some(Writer::create_array(FileSystem::default(), &dir, &spec)?),
+            (None, Some(disk)) => writer = Some(Writer::create_array(disk, dir, &spec)?),
+            (None, None) => {}
         }
     }
     let mut rows = 0u64;
     let Some(mut writer) = writer else { return Ok(0) };
     let need = saturated(dataset.need()?.saturating_add(64));
     let (mut memory, mut table) = (vec![0; need], dataset.table());
+    let mut next = 0;
     loop {
+        if dataset.is_tolerant() {
+            // Skips rows without chunks.
+            let Some(row) = dataset.next_present(next) else { break };
+            next = row.saturating_sub(row.checked_rem(dataset.part_rows()).unwrap_or(0));
+            table.seek(next);
+        }
         let mut scratch = Scratch::new(&mut memory);
         let part = match table.next_part(&mut scratch) {
             Ok(Some(part)) => part,
             Ok(None) => break,
             Err(e) => return Err(table.take_failure().unwrap_or_else(|| Failure::format(dataset.dir(), e))),
         };
+        for (k, array) in dataset.arrays().iter().enumerate().filter(|_| !dataset.is_tolerant()) {
+            let valid = part.column(k).and_then(|column| column.check());
+            valid.map_err(|e| Failure::format(array.dir(), e))?;
+        }
         let mut row = 0;
         while row < part.rows() {
             let run = whole(&part, dataset.arrays().len(), row);
@@ -69,6 +88,7 @@ pub fn recover(dataset: &Dataset, dir: impl AsRef<Path>) -> Result<u64, Failure>
             rows = rows.saturating_add(run.end.saturating_sub(run.start));
             row = run.end.max(row.saturating_add(1));
         }
+        next = next.saturating_add(part.rows());
     }
     writer.finish()?;
     Ok(rows)
@@ -84,7 +104,13 @@ fn whole(part: &Part<'_>, width: usize, row: u64) -> Range<u64> {
     row..end.unwrap_or(part.rows())
 }
 
-fn put(writer: &mut Writer, k: usize, array: &Array, part: &Part<'_>, rows: Range<u64>) -> Result<(), Failure> {
+fn put<D: Disk>(
+    writer: &mut Writer<D>,
+    k: usize,
+    array: &Array,
+    part: &Part<'_>,
+    rows: Range<u64>,
+) -> Result<(), Failure> {
     let (data, spans) = part.bytes(k);
     if array.row > 0 {
         let [from, to] = [rows.start, rows.end].map(|row| saturated(row.saturating_mul(array.row)));

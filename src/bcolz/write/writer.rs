@@ -9,7 +9,9 @@ use std::vec::Vec;
 
 use super::array::{Files, Growing, full_chunk};
 use super::disk::{Disk, FileSystem};
+use super::edit::overwrite;
 use super::meta::{chunklen, put_default, put_names};
+use super::swap;
 use crate::bcolz::chunk::Params;
 use crate::bcolz::dataset::{Array, Dataset, Files as Chunks};
 use crate::bcolz::meta::{Shape, Storage, check_name};
@@ -80,6 +82,8 @@ pub struct Writer<D: Disk = FileSystem> {
     begun: Option<PathBuf>,
     arrays: Vec<Growing>,
     table: bool,
+    /// The dataset whose rows are overwritten, and the first of these rows.
+    over: Option<(Dataset, u64)>,
 }
 
 impl<D: Disk> Writer<D> {
@@ -113,7 +117,8 @@ impl<D: Disk> Writer<D> {
         let begun = partial(dir);
         let mut files = Files::new(disk, false);
         files.disk.create_dir(&begun).map_err(|e| Failure::io(&begun, e))?;
-        let writer = Writer { files, dir: dir.to_owned(), begun: Some(begun.clone()), arrays: Vec::new(), table };
+        let writer =
+            Writer { files, dir: dir.to_owned(), begun: Some(begun.clone()), arrays: Vec::new(), table, over: None };
         Ok((writer, begun))
     }
 
@@ -122,14 +127,7 @@ impl<D: Disk> Writer<D> {
     /// # Errors
     /// Errors of [`Dataset::open`]; an error if the leftover chunk of an array is missing or invalid.
     pub fn append(disk: D, dir: impl AsRef<Path>) -> Result<Self, Failure> {
-        let dataset = Dataset::open(&dir)?;
-        let mut writer = Writer {
-            files: Files::new(disk, true),
-            dir: dataset.dir().to_owned(),
-            begun: None,
-            arrays: Vec::new(),
-            table: dataset.is_table(),
-        };
+        let (mut writer, dataset) = Writer::existing(disk, dir.as_ref())?;
         let mut chunks = Chunks::default();
         for array in dataset.arrays() {
             let growing = reopened(array, dataset.rows(), &mut chunks)?;
@@ -141,6 +139,49 @@ impl<D: Disk> Writer<D> {
             writer.arrays.push(growing);
         }
         Ok(writer)
+    }
+
+    /// Opens the dataset in `dir` to overwrite rows, starting at row `first`. The number of rows that are put is the
+    /// same for all columns, or 0 for a column that stays as it is. They are kept in memory until
+    /// [`finish`](Self::finish).
+    ///
+    /// ```
+    /// use pilaster::bcolz::Dataset;
+    /// use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+    ///
+    /// # let dir = std::env::temp_dir().join(format!("pilaster-overwrite-{}", std::process::id()));
+    /// let mut writer = Writer::create_array(FileSystem::default(), &dir, &Spec::new("uint8"))?;
+    /// writer.put(0, &[1, 2, 3, 4])?;
+    /// writer.finish()?;
+    ///
+    /// let mut writer = Writer::overwrite(FileSystem::default(), &dir, 1)?;
+    /// writer.put(0, &[20, 30])?;
+    /// writer.finish()?;
+    /// let file = std::fs::read(Dataset::open(&dir)?.arrays()[0].chunk_path(0))?;
+    /// assert!(file.ends_with(&[1, 20, 30, 4]));
+    /// # std::fs::remove_dir_all(&dir)?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`Dataset::open`] and of the disk.
+    pub fn overwrite(disk: D, dir: impl AsRef<Path>, first: u64) -> Result<Self, Failure> {
+        let (mut writer, dataset) = Writer::existing(disk, dir.as_ref())?;
+        for array in dataset.arrays() {
+            let growing = growing(array, 0, Vec::new())?;
+            writer.arrays.push(Growing { over: true, ..growing });
+        }
+        writer.over = Some((dataset, first));
+        Ok(writer)
+    }
+
+    /// Opens the dataset in `dir`, after an interrupted change was reverted.
+    fn existing(disk: D, dir: &Path) -> Result<(Self, Dataset), Failure> {
+        let mut files = Files::new(disk, true);
+        swap::settle(&mut files, dir)?;
+        let dataset = Dataset::open(dir)?;
+        let (dir, table) = (dataset.dir().to_owned(), dataset.is_table());
+        Ok((Writer { files, dir, begun: None, arrays: Vec::new(), table, over: None }, dataset))
     }
 
     /// Adds a column to a new table. Returns its number.
@@ -230,6 +271,8 @@ impl<D: Disk> Writer<D> {
             nbytes: 0,
             cbytes: 0,
             buffer: Vec::new(),
+            over: false,
+            ends: Vec::new(),
             sealed: false,
         });
         Ok(())
@@ -255,6 +298,18 @@ impl<D: Disk> Writer<D> {
     #[must_use]
     pub(crate) const fn width(&self) -> usize {
         self.arrays.len()
+    }
+
+    /// Returns whether the rows overwrite others.
+    #[must_use]
+    pub(crate) const fn overwrites(&self) -> bool {
+        self.over.is_some()
+    }
+
+    /// Returns the number of the column called `name`.
+    #[must_use]
+    pub(crate) fn find(&self, name: &str) -> Option<usize> {
+        self.arrays.iter().position(|array| array.name == name)
     }
 
     /// Returns name and type of column `k`.
@@ -315,9 +370,12 @@ impl<D: Disk> Writer<D> {
     /// Commits all rows.
     ///
     /// # Errors
-    /// [`Kind::Invalid`] for columns of different lengths; errors of the encoder and the disk. After an error the
-    /// dataset is unchanged, or absent if it is new.
+    /// [`Kind::Invalid`] for columns of different lengths; [`Kind::OutOfRange`] if rows are to be overwritten that do
+    /// not exist; errors of the encoder and the disk. After an error the dataset is unchanged, or absent if it is new.
     pub fn finish(mut self) -> Result<(), Failure> {
+        if let Some((dataset, first)) = &self.over {
+            return overwrite(&mut self.files, dataset, *first, &self.arrays);
+        }
         let rows = self.arrays.first().map_or(0, |array| array.rows);
         if let Some(other) = self.arrays.iter().find(|array| array.rows != rows) {
             let e = Error::needing(Kind::Invalid, What::BCOLZ_ROWS, rows, other.rows);
@@ -364,14 +422,20 @@ impl<D: Disk> Drop for Writer<D> {
 /// Opens an array with `rows` rows, to append more.
 fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Failure> {
     let row = saturated(array.row);
-    let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
-    let full = full_chunk(array.row, if row > 0 { array.chunklen() } else { 1 }).map_err(wrong)?;
     let rest = rows.checked_rem(array.chunklen()).unwrap_or(0);
     let mut buffer = Vec::new();
     if row > 0 && rest > 0 {
         buffer.resize(usize::try_from(rest).unwrap_or(0).saturating_mul(row), 0);
         chunks.decode(array, rows.checked_div(array.chunklen()).unwrap_or(0), 0, &mut buffer)?;
     }
+    growing(array, rows, buffer)
+}
+
+/// Opens an array with `rows` rows; `buffer` contains the rows after its last full chunk.
+fn growing(array: &Array, rows: u64, buffer: Vec<u8>) -> Result<Growing, Failure> {
+    let row = saturated(array.row);
+    let wrong = |e| Failure::format(&array.dir().join("meta/storage"), e);
+    let full = full_chunk(array.row, if row > 0 { array.chunklen() } else { 1 }).map_err(wrong)?;
     Ok(Growing {
         name: array.name().to_owned(),
         dir: array.dir().to_owned(),
@@ -386,14 +450,19 @@ fn reopened(array: &Array, rows: u64, chunks: &mut Chunks) -> Result<Growing, Fa
         // Without the buffer of the last chunk, which the original counts; see `commit`.
         cbytes: array.cbytes().saturating_sub(full as u64),
         buffer,
+        over: false,
+        ends: Vec::new(),
         sealed: false,
     })
 }
 
+/// The suffix of a file or directory that is not complete.
+pub(super) const PARTIAL: &str = ".partial";
+
 /// Returns the name of a dataset that is not finished.
 pub(super) fn partial(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
-    name.push(".partial");
+    name.push(PARTIAL);
     name.into()
 }
 
