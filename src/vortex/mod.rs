@@ -64,7 +64,9 @@
 //!
 //! An unknown extension type is read as its storage type; [`DType::extension`] returns its id and metadata.
 
+mod alike;
 mod blob;
+mod check;
 mod column;
 mod context;
 mod dtype;
