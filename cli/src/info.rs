@@ -1,4 +1,4 @@
-//! `info`: what a file is.
+//! `info`: describes a file.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub fn run(input: &Input, special: &dyn Special, out: &mut dyn Write) -> Result<
     special.info(input, out)
 }
 
-/// What is counted of one column over all parts.
+/// The counts of one column over all parts.
 struct Count {
     name: String,
     ty: String,
@@ -53,18 +53,29 @@ pub fn columns<T: Table>(table: &mut T, room: u64, out: &mut dyn Write) -> Resul
     Ok(())
 }
 
-/// How many rows have no value. Reads none where none can be missing.
+/// Minimum number of rows whose validity is known that are worth leaving a batch for.
+const KNOWN: u64 = 1 << 12;
+
+/// Maximum number of rows that are read before the validity of the next ones is asked for.
+const READ: u64 = 1 << 20;
+
+/// Returns the number of rows without a value. Rows whose validity is known are not read.
 fn missing<C: Column>(column: &C) -> Result<u64, Failure> {
-    if !column.nullable() {
-        return Ok(0);
-    }
     let mut progress = Progress::new(column.rows(), false);
     let (mut row, mut missing) = (0u64, 0u64);
-    batches(column, 0..column.rows(), |batch| {
-        missing = missing.saturating_add(batch.validity.nulls(batch.len) as u64);
-        row = row.saturating_add(batch.len as u64);
-        progress.at(row);
-        Ok::<_, Failure>(())
-    })?;
+    while row < column.rows() {
+        if let Some((valid, len)) = column.known_validity(row)?.filter(|(_, len)| *len >= KNOWN.min(column.rows())) {
+            missing = missing.saturating_add(if valid { 0 } else { len });
+            row = row.saturating_add(len);
+            continue;
+        }
+        let end = column.rows().min(row.saturating_add(READ));
+        batches(column, row..end, |batch| {
+            missing = missing.saturating_add(batch.validity.nulls(batch.len) as u64);
+            row = row.saturating_add(batch.len as u64);
+            progress.at(row);
+            Ok::<_, Failure>(())
+        })?;
+    }
     Ok(missing)
 }

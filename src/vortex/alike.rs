@@ -1,7 +1,7 @@
 //! Rows that are known to be alike without being decoded: of constants, long runs, and whatever is made of them.
 
 use super::column::Column;
-use super::context::{Call, Context};
+use super::context::{ASIDE, Call, Context};
 use super::encodings::{alp, alp_rd, bit_packed, run_end, sparse};
 use super::node::Form;
 use super::raw::Encoding;
@@ -9,7 +9,8 @@ use super::rows::Rows;
 use super::scheme::{Holds, Validity};
 use super::tree::Ask;
 use crate::bytes::Scratch;
-use crate::error::Result;
+use crate::column::Column as _;
+use crate::error::{Kind, Result};
 
 impl Column<'_> {
     /// Returns the number of rows starting at `row` that are known to have the same value, at least 1; and whether they
@@ -19,6 +20,27 @@ impl Column<'_> {
         let mut call = Call::new(self.node().file, 1);
         let cx = &mut Context::new(&mut call, scratch.scope());
         self.find_alike(row, cx).unwrap_or((1, false))
+    }
+
+    /// Returns whether row `row` has a value, and the number of rows starting there with the same validity, if this is
+    /// known without decoding rows.
+    pub(super) fn validity_run(&self, row: u64) -> Result<Option<(bool, u64)>> {
+        if row >= self.rows() {
+            return Ok(None);
+        }
+        let mut call = Call::new(self.node().file, 1);
+        let mut aside = [0; ASIDE];
+        let mut found = || -> Result<Option<(bool, u64)>> {
+            let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
+            let rows = self.located(row, cx)?;
+            let alike = rows.alike(Ask::Valid, cx)?;
+            Ok(if alike > 1 { Some((rows.node.is_valid(rows.at, cx)?, alike)) } else { None })
+        };
+        match found() {
+            // Rows that are found by decoding others.
+            Err(e) if e.kind() == Kind::NoRoom => Ok(None),
+            found => found,
+        }
     }
 
     fn find_alike(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<(u64, bool)> {

@@ -15,13 +15,13 @@ use crate::bytes::{Scratch, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 
-/// Rows of a batch, where memory allows.
+/// Maximum number of rows per batch.
 pub(super) const BATCH: u64 = 1 << 16;
 
-/// Rows of lengths and offsets that are compared at once, where memory allows.
+/// Maximum number of rows whose lengths and offsets are compared at once.
 const PIECE: u64 = 1 << 12;
 
-/// Rows that are alike from which on one is read for all.
+/// Minimum number of rows that are known to be alike of which only one is read.
 const LONG: u64 = 1 << 12;
 
 /// A walk over all arrays that reads what rows name, or only measures the memory that this takes.
@@ -224,7 +224,7 @@ impl<'c, 'm> Checks<'c, 'm> {
         }
     }
 
-    /// Checks the children of a struct. `top`: somebody else reads their rows.
+    /// Checks the children of a struct. `top`: their rows are read as columns of the table.
     pub(super) fn fields(&mut self, node: &Node<'_>, top: bool) -> Result<()> {
         for k in 0..node.dtype.children() {
             let field = &structure::child(node, k, &node.file.child_type(&node.dtype, k)?)?;

@@ -1,4 +1,4 @@
-//! Reading everything, and comparing it with the statistics that the file claims.
+//! Reads everything, and compares the values with the statistics of the file.
 
 use super::check::{BATCH, Checks};
 use super::file::File;
@@ -7,10 +7,10 @@ use crate::bytes::Scratch;
 use crate::column::{Column as _, Part as _};
 use crate::error::{Kind, Result};
 
-/// Rows that are read whatever the size of the file.
+/// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
 const ROWS: u64 = 1 << 32;
 
-/// Rows that are read for each byte of the file.
+/// Maximum number of rows that are read per byte of a large file.
 const ROWS_PER_BYTE: u64 = 1 << 12;
 
 /// Nodes and batches from which [`File::need`] is estimated.
@@ -47,10 +47,28 @@ impl<'a> File<'a> {
     /// statistics of the file. Every row of a verified file reads to one value, alone and in every batch: what rows
     /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
+    /// ```
+    /// use pilaster::bytes::Scratch;
+    /// use pilaster::vortex::File;
+    ///
+    /// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+    /// let mut memory = [0; 1024];
+    /// let file = File::open(&bytes)?;
+    /// assert!(file.need()? <= 1024);
+    /// file.verify(&mut Scratch::new(&mut memory))?;
+    ///
+    /// // The value of column `f` is changed from 1.5 to a number above the maximum in the statistics.
+    /// # let at = bytes.windows(8).position(|eight| eight == 1.5f64.to_le_bytes()).expect("the value");
+    /// bytes[at..at + 8].copy_from_slice(&2.5f64.to_le_bytes());
+    /// let e = File::open(&bytes)?.verify(&mut Scratch::new(&mut memory)).unwrap_err();
+    /// assert_eq!(e.what(), pilaster::error::What::VORTEX_STATISTICS);
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// The first thing that is wrong; [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
-    /// statistics; [`Kind::Unsupported`] if a column cannot be decoded; [`Kind::Limit`] if a file claims far
-    /// more rows than it has bytes; [`Kind::NoRoom`].
+    /// The first error that is found: [`Kind::Invalid`] in `What::VORTEX_STATISTICS` if values contradict the
+    /// statistics, [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
+    /// than it has bytes, [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         self.visit(false, &mut |_| Ok(()))?;
         let part = self.part()?;
