@@ -18,10 +18,19 @@ use crate::type_name::type_name;
 /// Bytes of memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
 
+/// The columns whose rows follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub names: Vec<String>,
+    pub types: Vec<String>,
+    /// Whether byte strings are printed as text if they are UTF-8.
+    pub texts: bool,
+}
+
 /// Receives rows one by one.
 pub trait Rows {
-    /// Receives the names and types of the columns, before the first row.
-    fn names(&mut self, _names: &[String], _types: &[String]) -> Result<(), Failure> {
+    /// Receives the columns, before the first row of each file.
+    fn head(&mut self, _head: &Head) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -50,6 +59,8 @@ pub struct Choice<'c> {
     pub trust: bool,
     /// Dates and times are the stored integers.
     pub stored_times: bool,
+    /// Whether byte strings are printed as text if they are UTF-8.
+    pub texts: bool,
     pub rules: Rules<'c>,
 }
 
@@ -64,6 +75,7 @@ impl<'c> Choice<'c> {
             condition: None,
             trust: false,
             stored_times: false,
+            texts: false,
             rules: Rules::default(),
         }
     }
@@ -86,9 +98,9 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// Passes the chosen rows of `table` to `to`. The memory does not grow with the number of rows. `part_len`: bytes for one
-/// part.
-pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<(), Failure> {
+/// Passes the chosen rows of `table` to `to`. Returns the number of rows up to the last part that was needed. The memory
+/// does not grow with the number of rows. `part_len`: bytes for one part.
+pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<u64, Failure> {
     let mut memory = Memory::with_len(part_len)?;
     let mut outer = memory.scratch();
     let (mut first, mut known) = (table.skip(choice.rows.start)?, None);
@@ -103,7 +115,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
             {
                 pick(&part, choice, to)?;
             }
-            return Ok(());
+            return Ok(first);
         };
         let (columns, filter) = match &known {
             Some(known) => known,
@@ -115,7 +127,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
         part_rows(&part, columns, filter.as_ref(), choice, rows, to)?;
         first = end;
         if first >= choice.rows.end {
-            return Ok(());
+            return Ok(first);
         }
     }
 }
@@ -124,17 +136,19 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
 fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
     let filter = choice.condition(|| {
-        let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
-        let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
-        let none = || Failure::Usage("no column holds times of 64 bits: choose one with --time".to_owned());
-        let (k, _) = times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?;
+        let times: Vec<_> = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty()))).collect();
+        let number = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64));
+        let none = || Failure::Usage("no column has 64-bit times: choose one with --time".to_owned());
+        let stamp = times.iter().find(|(_, ty)| matches!(ty, Type::Timestamp(_)));
+        let (k, _) = *stamp.or_else(|| times.iter().find(|(_, ty)| number(*ty))).ok_or_else(none)?;
         Ok(part.name(k)?.to_owned())
     })?;
     let filter = filter.map(|filter| Filter::bind(&filter, &|name| all.find(name), &|k| part.column(k))).transpose()?;
     let columns = all.pick(choice.columns)?;
     let types =
         columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
-    to.names(&columns.names, &types.collect::<Result<Vec<_>>>()?)?;
+    let types = types.collect::<Result<Vec<_>>>()?;
+    to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
 }
 
