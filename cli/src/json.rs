@@ -96,7 +96,7 @@ fn float(out: &mut String, text: &str) {
 }
 
 /// Maximum size in bytes of the memory for rows of children that are read ahead.
-const AHEAD: u64 = 1 << 22;
+const AHEAD: u64 = 1 << 25;
 
 /// The JSON text of the children of some rows of a batch. They are read together, because a column may unpack far more
 /// than the children of one row to read them.

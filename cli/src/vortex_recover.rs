@@ -5,8 +5,12 @@ use std::ops::Range;
 
 use pilaster::any::Format;
 use pilaster::bytes::{Bits, Scratch};
-use pilaster::column::{Batch, Column, Memory, Once, Part, Prim, Span, Spans, Type, Unit, Validity, Values, VarBytes};
+use pilaster::column::{
+    Batch, Column, Memory, Once, Part, Prim, Span, Spans, Type, Unit, Validity, Value, Values, VarBytes,
+};
+use pilaster::dataseries::FieldType;
 use pilaster::error::{Error, Kind};
+use pilaster::jay::write::{WriteOptions, storage};
 use pilaster::vortex::{self, File};
 
 use crate::args::{Convert, Recover};
@@ -25,7 +29,7 @@ const POSTSCRIPT: usize = 1 << 16;
 /// Writes what can be read of a damaged file. Rows of a column that cannot be read are missing in the new file; a column
 /// without any row that can is left out.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
-    let how = Convert { target: how.target.clone(), ..Convert::default() };
+    let how = Convert { target: how.target.clone(), any_time: true, ..Convert::default() };
     let to = convert::target(input.format, &how);
     if !matches!(to, Format::Jay | Format::DataSeries) {
         let why =
@@ -45,42 +49,59 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
         }
     };
     let part = file.part()?;
-    let mut found = Vec::new();
+    let (mut found, mut lost) = (Vec::new(), 0usize);
     for k in 0..part.width() {
         let name = part.name(k).map_or_else(|_| format!("column {k}"), str::to_owned);
-        match part.column(k).and_then(|column| look(&column)) {
+        let column = part.column(k);
+        if let Ok(column) = &column
+            && !stores(to, column.ty())
+        {
+            writeln!(out, "left out: column {name}: {to} cannot store {}", column.ty())?;
+            continue;
+        }
+        match column.and_then(|column| look(&column)) {
             Ok(Look { lost, read: true }) => {
                 for (rows, why) in &lost {
                     writeln!(out, "lost: rows {}..{} of {name}: {why}", rows.start, rows.end)?;
                 }
                 found.push(Found { number: k, name, lost: lost.into_iter().map(|(rows, _)| rows).collect() });
             }
-            Ok(Look { lost, .. }) => {
-                let why = lost.first().map_or_else(String::new, |(_, why)| format!(": {why}"));
+            Ok(Look { lost: rows, .. }) => {
+                lost = lost.saturating_add(1);
+                let why = rows.first().map_or_else(String::new, |(_, why)| format!(": {why}"));
                 writeln!(out, "lost: column {name}{why}")?;
             }
-            Err(why) => writeln!(out, "lost: column {name}: {why}")?,
+            Err(why) => {
+                lost = lost.saturating_add(1);
+                writeln!(out, "lost: column {name}: {why}")?;
+            }
         }
     }
     if found.is_empty() {
         return Err(Failure::Input("no column can be read".to_owned()));
     }
     let table = Once::new(Saved { part, found: &found });
-    let columns = Columns {
+    let mut columns = Columns {
         numbers: (0..found.len()).collect(),
         names: found.iter().map(|found| found.name.clone()).collect(),
         ..Columns::default()
     };
-    let mut columns = columns;
     columns.name_the_unnamed("v");
     let len = convert::write(&mut View { table, columns: &columns }, &how, 0, to, &mut Memory::default())?;
-    let lost = part.width().saturating_sub(found.len());
     write!(out, "{}: {} rows in {} columns, {len} bytes of {to}", how.target.display(), part.rows(), found.len())?;
     match (lost, found.iter().map(|found| found.lost.len()).sum::<usize>()) {
         (0, 0) => writeln!(out, "; nothing is lost")?,
         (columns, ranges) => writeln!(out, "; lost {columns} columns and {ranges} row ranges of others")?,
     }
     Ok(())
+}
+
+/// Returns whether a format can store a type.
+fn stores(to: Format, ty: Type) -> bool {
+    match to {
+        Format::Jay => storage(ty, &WriteOptions { any_time: true, ..WriteOptions::DEFAULT }).is_some(),
+        _ => FieldType::of_column(ty).is_some(),
+    }
 }
 
 /// Returns the file with a new end marker, if the postscript is still there. Only its position is lost.
@@ -146,7 +167,12 @@ fn look(column: &vortex::Column<'_>) -> pilaster::Result<Look> {
 
 /// Reads rows and the texts in them.
 fn attempt(column: &vortex::Column<'_>, rows: Range<u64>) -> pilaster::Result<()> {
-    batches(column, rows, |batch| (0..batch.len).try_for_each(|i| batch.value(i)?.text().map(drop)))
+    batches(column, rows, |batch| {
+        (0..batch.len).try_for_each(|i| match batch.value(i)? {
+            text @ Value::Text(_) => text.text().map(drop),
+            _ => Ok(()),
+        })
+    })
 }
 
 /// A column that is saved.

@@ -35,7 +35,7 @@ pub trait Rows {
     }
 
     /// Announces new batches of all columns: the values that follow are of these.
-    fn batches(&mut self, _columns: usize) {}
+    fn batches(&mut self, columns: usize);
 
     /// Receives the value of the row in the `k`th column, called `name`: row `i` of `batch`.
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()>;
