@@ -148,9 +148,10 @@ fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usi
     if many <= BLOCK || !is_slow(codes) {
         return Ok(BLOCK);
     }
-    let others = saturated(codes.temporaries(Amount { rows: many as u64, width: 8 }, cx)?);
-    let need = others.saturating_add(many.saturating_mul(6)).saturating_add(2 * need::SLACK as usize);
-    Ok(if cx.scratch.room() >= need { many } else { BLOCK })
+    let others = codes.temporaries(Amount { rows: many as u64, width: 8 }, cx)?;
+    // 2 bytes for each code, and 4 if it is read in another width.
+    let need = others.saturating_add(need::piece(many as u64, 2)).saturating_add(need::piece(many as u64, 4));
+    Ok(if cx.scratch.room() as u64 >= need { many } else { BLOCK })
 }
 
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
