@@ -167,17 +167,17 @@ impl Ahead {
 
 /// Returns the rows of the children that some rows of a batch have, or `None` if many others lie among them.
 fn range<C>(batch: &Batch<'_, C>, rows: Range<usize>) -> Option<Range<u64>> {
-    let (mut all, mut sum) = (u64::MAX..0, 0u64);
+    let (mut first, mut end, mut sum) = (u64::MAX, 0, 0u64);
     for i in rows {
         if let Ok(Value::Nested(range)) = batch.value(i)
             && !range.is_empty()
         {
-            all = all.start.min(range.start)..all.end.max(range.end);
+            (first, end) = (first.min(range.start), end.max(range.end));
             sum = sum.saturating_add(range.end.saturating_sub(range.start));
         }
     }
-    let many = all.end.saturating_sub(all.start) > sum.saturating_mul(SPREAD);
-    (!many).then_some(if all.is_empty() { 0..0 } else { all })
+    let many = end.saturating_sub(first) > sum.saturating_mul(SPREAD);
+    (!many).then_some(first.min(end)..end)
 }
 
 /// Maximum number of rows of children that are read for each row that is shown.
