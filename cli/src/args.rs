@@ -70,7 +70,10 @@ pub enum Command {
     /// Writes the intact parts of a damaged file to a new file
     ///
     /// Prints what is lost. DataSeries: keeps every intact extent and writes a new index. Jay: keeps every readable
-    /// column; strings that are not UTF-8 become missing. bcolz: keeps the rows that all columns with readable
+    /// column; strings that are not UTF-8 become missing. Vortex: keeps every column of which rows can be read, as a
+    /// Jay or a DataSeries file (by the extension of TARGET); other rows of it become missing. The file may lack its end
+    /// marker; without its postscript nothing can be read. Changed numbers are not noticed: Vortex has no check values.
+    /// bcolz: keeps the rows that all columns with readable
     /// metadata have.
     Recover(Recover),
     /// Writes the rows of a table to another file, in any format that can be written
@@ -221,7 +224,7 @@ pub struct Dump {
 pub struct Recover {
     #[command(flatten)]
     pub source: Source,
-    /// The file to write, or - for standard output; the report is then on standard error
+    /// The file to write, or - for standard output; the report is then on standard error. From Vortex: x.jay or x.ds
     #[arg(value_hint = ValueHint::AnyPath)]
     pub target: PathBuf,
     /// Replace TARGET if it is a file that exists

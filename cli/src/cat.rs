@@ -92,6 +92,10 @@ struct Chain<'t, R> {
 }
 
 impl<R: Rows> Rows for Chain<'_, R> {
+    fn batches(&mut self, columns: usize) {
+        self.to.batches(columns);
+    }
+
     fn head(&mut self, head: &Head) -> Result<(), Failure> {
         let (file, first) = self.first.get_or_insert_with(|| (self.file.clone(), head.clone()));
         if (&first.names, &first.types) != (&head.names, &head.types) {

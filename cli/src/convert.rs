@@ -104,25 +104,36 @@ pub fn run(
     let mut view = View { table, columns: &columns };
     // The target has a key only if all columns are converted.
     let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
-    let len = loop {
-        let scratch = &mut memory.scratch();
-        let done = match to {
-            Format::Jay => to_jay(&mut view, (how, target), keys, scratch),
-            Format::DataSeries => to_dataseries(&mut view, (how, target), scratch),
-            Format::Filo => to_filo(&mut view, target, scratch),
-            Format::Bcolz => to_bcolz(&mut view, (how, target), scratch),
-            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
-        };
-        match done {
-            Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => memory.grow(e)?,
-            done => break done?,
-        }
-    };
+    let len = write(&mut view, (how, target), keys, to, &mut memory)?;
     write!(out, "{}: {len} bytes of {to}", how.target.display())?;
     if input.dataset().is_none() {
         write!(out, ", {} bytes of {} before", input.bytes().len(), input.format)?;
     }
     Ok(writeln!(out)?)
+}
+
+/// Writes a table to the target, in memory that grows. Returns the size of the target in bytes.
+pub fn write<T: Table>(
+    view: &mut View<'_, T>,
+    (how, target): (&Convert, &Target<'_>),
+    keys: usize,
+    to: Format,
+    memory: &mut Memory,
+) -> Result<u64, Failure> {
+    loop {
+        let scratch = &mut memory.scratch();
+        let done = match to {
+            Format::Jay => to_jay(view, (how, target), keys, scratch),
+            Format::DataSeries => to_dataseries(view, (how, target), scratch),
+            Format::Filo => to_filo(view, target, scratch),
+            Format::Bcolz => to_bcolz(view, (how, target), scratch),
+            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
+        };
+        match done {
+            Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => memory.grow(e)?,
+            done => return done,
+        }
+    }
 }
 
 /// Chooses the columns by the first part.

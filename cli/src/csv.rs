@@ -13,7 +13,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 
 use crate::digits;
 use crate::failure::Failure;
-use crate::json::{self, Style};
+use crate::json::{self, Ahead, Style};
 use crate::time;
 use crate::walk::{Head, Rows};
 
@@ -26,16 +26,21 @@ pub struct Csv<W> {
     texts: bool,
     line: String,
     field: String,
+    ahead: Vec<Ahead>,
 }
 
 impl<W: Write> Csv<W> {
     pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts: false, line: String::new(), field: String::new() }
+        Csv { out, header, missing, texts: false, line: String::new(), field: String::new(), ahead: Vec::new() }
     }
 }
 
 impl<W: Write> Rows for Csv<W> {
+    fn batches(&mut self, columns: usize) {
+        self.ahead = json::ahead(columns);
+    }
+
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
         self.texts = head.texts;
         if !std::mem::take(&mut self.header) {
@@ -51,7 +56,8 @@ impl<W: Write> Rows for Csv<W> {
     fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         self.line.push_str(if k > 0 { "," } else { "" });
         self.field.clear();
-        if field(&mut self.field, column, batch, i, self.texts)? {
+        let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
+        if field(&mut self.field, column, batch, i, self.texts, ahead)? {
             quote(&mut self.line, &self.field, &self.missing);
         } else {
             self.line.push_str(&self.missing);
@@ -68,7 +74,14 @@ impl<W: Write> Rows for Csv<W> {
 }
 
 /// Appends a value without quotes. Returns false if it is missing.
-pub fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
+pub fn field<C: Column>(
+    out: &mut String,
+    column: &C,
+    batch: &Batch<'_, C>,
+    i: usize,
+    texts: bool,
+    ahead: &mut Ahead,
+) -> Result<bool> {
     match batch.value(i)? {
         Value::Null => return Ok(false),
         text @ Value::Text(_) => out.push_str(text.text()?.unwrap_or_default()),
@@ -82,7 +95,7 @@ pub fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: u
         Value::F16(bits) => out.push_str(&digits::float(half_to_f32(bits))),
         Value::F32(value) => out.push_str(&digits::float(value)),
         Value::F64(value) => out.push_str(&digits::float(value)),
-        Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, Style::Plain, false)?,
+        Value::Bool(_) | Value::Nested(_) => json::value(out, column, batch, i, (Style::Plain, false), ahead)?,
     }
     Ok(true)
 }

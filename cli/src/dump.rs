@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 
 use crate::digits;
 use crate::failure::Failure;
-use crate::json::{self, Style};
+use crate::json::{self, Ahead, Style};
 use crate::open::Input;
 use crate::progress::Progress;
 use crate::special::Special;
@@ -123,9 +123,10 @@ pub fn values<T: Table>(
             column = fields.iter().try_fold(column, |column, field| column.child(*field))?;
         }
         batches(&column, 0..column.rows(), |batch| {
+            let mut ahead = Ahead::default();
             for i in 0..batch.len {
                 text.clear();
-                json::value(&mut text, &column, batch, i, Style::Exact, head.texts)
+                json::value(&mut text, &column, batch, i, (Style::Exact, head.texts), &mut ahead)
                     .map_err(|e| Failure::in_row(&head.name, batch.first.saturating_add(i as u64), e))?;
                 tape.put(&text, out)?;
             }

@@ -12,6 +12,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 use crate::csv;
 use crate::escape::escaped;
 use crate::failure::Failure;
+use crate::json::{self, Ahead};
 use crate::walk::{Head, Rows};
 
 /// Rows that decide the widths.
@@ -41,6 +42,7 @@ pub struct Grid<W> {
     /// The widths of the columns that are printed, once they are known.
     widths: Option<Vec<usize>>,
     row: Vec<String>,
+    ahead: Vec<Ahead>,
 }
 
 impl<W: Write> Grid<W> {
@@ -58,6 +60,7 @@ impl<W: Write> Grid<W> {
             sample: Vec::new(),
             widths: None,
             row: Vec::new(),
+            ahead: Vec::new(),
         }
     }
 
@@ -131,6 +134,10 @@ impl<W: Write> Grid<W> {
 }
 
 impl<W: Write> Rows for Grid<W> {
+    fn batches(&mut self, columns: usize) {
+        self.ahead = json::ahead(columns);
+    }
+
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
         self.texts = head.texts;
         if self.names.is_empty() {
@@ -142,7 +149,8 @@ impl<W: Write> Rows for Grid<W> {
 
     fn value<C: Column>(&mut self, k: usize, _: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         let mut cell = String::new();
-        if !csv::field(&mut cell, column, batch, i, self.texts)? {
+        let Some(ahead) = self.ahead.get_mut(k) else { return Ok(()) };
+        if !csv::field(&mut cell, column, batch, i, self.texts, ahead)? {
             cell.clone_from(&self.missing);
         }
         if let Some(number) = self.numbers.get_mut(k)

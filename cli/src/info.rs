@@ -137,18 +137,29 @@ fn counts<T: column::Table>(table: &mut T, room: u64) -> Result<Vec<Count>, Fail
     Ok(counts)
 }
 
-/// Returns the number of missing rows. Reads nothing if the column is not nullable.
+/// Minimum number of rows whose validity is known that are worth leaving a batch for.
+const KNOWN: u64 = 1 << 12;
+
+/// Maximum number of rows that are read before the validity of the next ones is asked for.
+const READ: u64 = 1 << 20;
+
+/// Returns the number of rows without a value. Rows whose validity is known are not read.
 fn missing<C: column::Column>(column: &C) -> Result<u64, Failure> {
-    if !column.nullable() {
-        return Ok(0);
-    }
     let mut progress = Progress::new(column.rows(), false);
     let (mut row, mut missing) = (0u64, 0u64);
-    batches(column, 0..column.rows(), |batch| {
-        missing = missing.saturating_add(batch.validity.nulls(batch.len) as u64);
-        row = row.saturating_add(batch.len as u64);
-        progress.at(row);
-        Ok::<_, Failure>(())
-    })?;
+    while row < column.rows() {
+        if let Some((valid, len)) = column.known_validity(row)?.filter(|(_, len)| *len >= KNOWN.min(column.rows())) {
+            missing = missing.saturating_add(if valid { 0 } else { len });
+            row = row.saturating_add(len);
+            continue;
+        }
+        let end = column.rows().min(row.saturating_add(READ));
+        batches(column, row..end, |batch| {
+            missing = missing.saturating_add(batch.validity.nulls(batch.len) as u64);
+            row = row.saturating_add(batch.len as u64);
+            progress.at(row);
+            Ok::<_, Failure>(())
+        })?;
+    }
     Ok(missing)
 }

@@ -2,6 +2,7 @@
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
+use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::half_to_f32;
@@ -22,14 +23,15 @@ pub enum Style {
     Plain,
 }
 
-/// Appends the value of row `i` of `batch`, a batch of `column`. `texts`: bytes that are UTF-8 become text.
+/// Appends the value of row `i` of `batch`, a batch of `column`. If `texts`, bytes that are UTF-8 are written as text.
+/// `ahead` belongs to the batch.
 pub fn value<C: Column>(
     out: &mut String,
     column: &C,
     batch: &Batch<'_, C>,
     i: usize,
-    style: Style,
-    texts: bool,
+    (style, texts): (Style, bool),
+    ahead: &mut Ahead,
 ) -> Result<()> {
     let exact = style == Style::Exact;
     match batch.value(i)? {
@@ -57,7 +59,7 @@ pub fn value<C: Column>(
                 out.push('"');
             }
         },
-        Value::Nested(rows) => return nested(out, &batch.of, rows, style),
+        Value::Nested(rows) => return nested(out, batch, (i, rows), style, ahead),
     }
     Ok(())
 }
@@ -93,22 +95,136 @@ fn float(out: &mut String, text: &str) {
     if text.ends_with(['N', 'y']) { quoted(out, format_args!("{text}")) } else { out.push_str(text) }
 }
 
-/// Appends a list or a map as an array, a struct as an object.
-fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style: Style) -> Result<()> {
+/// Maximum size in bytes of the memory for rows of children that are read ahead.
+const AHEAD: u64 = 1 << 25;
+
+/// The JSON text of the children of some rows of a batch. They are read together, because a column may unpack far more
+/// than the children of one row to read them.
+#[derive(Debug, Default)]
+pub struct Ahead {
+    /// The rows of the batch.
+    rows: Range<usize>,
+    /// True if the children of these rows are read row by row: they take too much memory, or one of them is invalid.
+    one_by_one: bool,
+    /// The first row of the children.
+    first: u64,
+    children: Vec<Child>,
+}
+
+/// Consecutive rows of a child.
+#[derive(Debug, Default)]
+struct Child {
+    text: String,
+    /// The end of each row in the text.
+    ends: Vec<usize>,
+}
+
+impl Ahead {
+    /// Reads the children of row `i` and of rows after it.
+    fn fill<C: Column>(&mut self, batch: &Batch<'_, C>, i: usize, style: Style) {
+        // All of the batch if possible, because its rows may name those of the children in any order.
+        let len = if self.rows.is_empty() { batch.len } else { self.rows.len().saturating_mul(2) };
+        let mut end = batch.len.min(i.saturating_add(len));
+        self.one_by_one = loop {
+            match range(batch, i..end).filter(|range| fits(&batch.of, range)) {
+                Some(range) => break self.read(&batch.of, &range, style).is_err(),
+                None if end.saturating_sub(i) <= 1 => break true,
+                None => end = i.saturating_add(end.saturating_sub(i) >> 1),
+            }
+        };
+        self.rows = i..end;
+    }
+
+    fn read<C: Column>(&mut self, of: &C, rows: &Range<u64>, style: Style) -> Result<()> {
+        self.children.clear();
+        self.first = rows.start;
+        for k in 0..of.ty().children() {
+            let (child, mut to) = (of.child(k)?, Child::default());
+            batches(&child, rows.clone(), |batch| -> Result<()> {
+                let mut below = Ahead::default();
+                for i in 0..batch.len {
+                    value(&mut to.text, &child, batch, i, (style, false), &mut below)?;
+                    to.ends.push(to.text.len());
+                }
+                Ok(())
+            })?;
+            self.children.push(to);
+        }
+        Ok(())
+    }
+
+    /// Returns the text of row `row` of child `k`.
+    fn text(&self, k: usize, row: u64) -> &str {
+        let text = || {
+            let Child { text, ends } = self.children.get(k)?;
+            let row = usize::try_from(row.checked_sub(self.first)?).ok()?;
+            let start = row.checked_sub(1).map_or(Some(0), |before| ends.get(before).copied())?;
+            text.get(start..*ends.get(row)?)
+        };
+        text().unwrap_or_default()
+    }
+}
+
+/// Returns the rows of the children that some rows of a batch have, or `None` if many others lie among them.
+fn range<C>(batch: &Batch<'_, C>, rows: Range<usize>) -> Option<Range<u64>> {
+    let (mut first, mut end, mut sum) = (u64::MAX, 0, 0u64);
+    for i in rows {
+        if let Ok(Value::Nested(range)) = batch.value(i)
+            && !range.is_empty()
+        {
+            (first, end) = (first.min(range.start), end.max(range.end));
+            sum = sum.saturating_add(range.end.saturating_sub(range.start));
+        }
+    }
+    let many = end.saturating_sub(first) > sum.saturating_mul(SPREAD);
+    (!many).then_some(first.min(end)..end)
+}
+
+/// Maximum number of rows of children that are read for each row that is shown.
+const SPREAD: u64 = 16;
+
+/// Returns whether the rows of all children can be read ahead.
+fn fits<C: Column>(of: &C, rows: &Range<u64>) -> bool {
+    (0..of.ty().children()).all(|k| {
+        let need = of.child(k).and_then(|child| child.need(rows.start..rows.end));
+        need.is_ok_and(|need| need <= AHEAD)
+    })
+}
+
+/// Appends row `i` of a batch, whose children have the rows `rows`: a list or a map as an array, a struct as an object.
+fn nested<C: Column>(
+    out: &mut String,
+    batch: &Batch<'_, C>,
+    (i, rows): (usize, Range<u64>),
+    style: Style,
+    ahead: &mut Ahead,
+) -> Result<()> {
+    let of = &batch.of;
+    if !ahead.rows.contains(&i) {
+        ahead.fill(batch, i, style);
+    }
     let object = matches!(of.ty(), Type::Struct(_));
     out.push(if object { '{' } else { '[' });
     for k in 0..of.ty().children() {
-        let child = of.child(k)?;
         if object {
             out.push_str(if k > 0 { "," } else { "" });
             string(out, of.child_name(k)?);
             out.push(':');
         }
+        if !ahead.one_by_one {
+            for row in rows.clone() {
+                out.push_str(if row > rows.start { "," } else { "" });
+                out.push_str(ahead.text(k, row));
+            }
+            continue;
+        }
+        let child = of.child(k)?;
         batches(&child, rows.clone(), |batch| -> Result<()> {
+            let mut below = Ahead::default();
             for i in 0..batch.len {
                 let first = batch.first == rows.start && i == 0;
                 out.push_str(if first { "" } else { "," });
-                value(out, &child, batch, i, style, false)?;
+                value(out, &child, batch, i, (style, false), &mut below)?;
             }
             Ok(())
         })?;
@@ -117,21 +233,31 @@ fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style
     Ok(())
 }
 
+/// Returns the children of new batches of `columns` columns: none are read.
+pub fn ahead(columns: usize) -> Vec<Ahead> {
+    (0..columns).map(|_| Ahead::default()).collect()
+}
+
 /// Prints one object per row, each on its own line.
 pub struct Lines<W> {
     out: W,
     line: String,
+    ahead: Vec<Ahead>,
     /// True if bytes that are UTF-8 are shown as text.
     texts: bool,
 }
 
 impl<W: Write> Lines<W> {
     pub fn new(out: W) -> Self {
-        Lines { out, line: String::new(), texts: false }
+        Lines { out, line: String::new(), ahead: Vec::new(), texts: false }
     }
 }
 
 impl<W: Write> Rows for Lines<W> {
+    fn batches(&mut self, columns: usize) {
+        self.ahead = ahead(columns);
+    }
+
     fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
         self.texts = head.texts;
         Ok(())
@@ -141,7 +267,10 @@ impl<W: Write> Rows for Lines<W> {
         self.line.push(if k > 0 { ',' } else { '{' });
         string(&mut self.line, name);
         self.line.push(':');
-        value(&mut self.line, column, batch, i, Style::Plain, self.texts)
+        match self.ahead.get_mut(k) {
+            Some(ahead) => value(&mut self.line, column, batch, i, (Style::Plain, self.texts), ahead),
+            None => Ok(()),
+        }
     }
 
     fn end(&mut self) -> std::result::Result<(), Failure> {
@@ -163,7 +292,7 @@ mod tests {
         batches(&column, 0..column.rows(), |batch| -> Result<()> {
             for i in 0..batch.len {
                 let mut out = String::new();
-                value(&mut out, &column, batch, i, style, false)?;
+                value(&mut out, &column, batch, i, (style, false), &mut Ahead::default())?;
                 all.push(out);
             }
             Ok(())

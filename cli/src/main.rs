@@ -78,6 +78,7 @@ mod target;
 mod time;
 mod type_name;
 mod vortex;
+mod vortex_recover;
 mod walk;
 
 use std::io::{self, BufWriter, IsTerminal as _, Write};
@@ -203,6 +204,7 @@ fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Fail
             let (target, mut err) = (&Target::file(&how.target, how.force)?, Shown::new(io::stderr()));
             let out: &mut dyn Write = if target.is_stdout() { &mut err } else { out };
             match format {
+                Format::Vortex => only().and_then(|()| vortex_recover::recover(input, (how, target), out)),
                 Format::Jay => only().and_then(|()| jay::recover(input, (how, target), out)),
                 _ => rewrite::recover(input, (how, target), out),
             }

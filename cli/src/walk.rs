@@ -34,6 +34,9 @@ pub trait Rows {
         Ok(())
     }
 
+    /// Announces new batches of all columns: the values that follow are of these.
+    fn batches(&mut self, columns: usize);
+
     /// Receives the value of the row in the `k`th column, called `name`: row `i` of `batch`.
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()>;
 
@@ -230,6 +233,7 @@ fn put<C: Column, R: Rows>(
 ) -> Result<(), Failure> {
     let columns = shown.columns.clone();
     let batches = shown.read(rows)?;
+    to.batches(batches.len());
     let mut row = |i: usize| -> Result<(), Failure> {
         for (k, ((name, column), batch)) in names.iter().zip(&columns).zip(&batches).enumerate() {
             let put = to.value(k, name, column, batch, i);

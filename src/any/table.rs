@@ -192,6 +192,10 @@ impl column::Column for Column<'_> {
         each!(self, Column, column => column.zone_around(row, scratch))
     }
 
+    fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {
+        each!(self, Column, column => column.known_validity(row))
+    }
+
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
         each!(self, Column, column => Ok(column.dictionary(row)?.map(|found| found.map(Column::from))))
     }

@@ -307,6 +307,16 @@ pub trait Column: Copy + Debug {
         Ok(None)
     }
 
+    /// Returns whether row `row` has a value, and the number of rows starting there for which this is the same; `None`
+    /// if that is known only after reading rows.
+    ///
+    /// # Errors
+    /// Errors of invalid metadata.
+    fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {
+        let left = self.rows().checked_sub(row).filter(|left| *left > 0 && !self.nullable());
+        Ok(left.map(|left| (true, left)))
+    }
+
     /// Returns the values of `rows`. [`FromColumn`] lists the types `T`.
     ///
     /// # Errors

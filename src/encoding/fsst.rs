@@ -104,6 +104,24 @@ impl<'a> Symbols<'a> {
         self.exact(codes, taken, out, written)
     }
 
+    /// Returns the number of bytes that `codes` decode to.
+    ///
+    /// # Errors
+    /// As [`decode`](Self::decode), except for [`Kind::NoRoom`].
+    pub fn decoded_len(&self, codes: &[u8]) -> Result<u64> {
+        let (mut all, mut len) = (codes.iter().enumerate(), 0u64);
+        while let Some((at, code)) = all.next() {
+            let more = if *code == ESCAPE {
+                all.next().map(|_| 1).ok_or_else(|| Error::needing(Kind::Truncated, What::FSST, at as u64, 1))?
+            } else {
+                let symbol = self.symbol(*code);
+                symbol.ok_or_else(|| Error::needing(Kind::Invalid, What::FSST, at as u64, (*code).into()))?.1 as u64
+            };
+            len = len.saturating_add(more);
+        }
+        Ok(len)
+    }
+
     /// Decodes eight codes at a time while `out` has space for [`WINDOW`] bytes. Returns the numbers of codes
     /// read and bytes written. Stops before a code without symbol.
     fn fast(&self, codes: &[u8], out: &mut [u8]) -> (usize, usize) {

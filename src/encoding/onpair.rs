@@ -63,6 +63,12 @@ impl<'a> Tokens<'a> {
         self.rest(codes, (0, 0), out)
     }
 
+    /// Returns the length in bytes of the token of a code, or `None` if there is no such token.
+    #[must_use]
+    pub fn len_of(&self, code: u16) -> Option<usize> {
+        self.bounds(code).map(|(_, len)| len)
+    }
+
     /// Decodes the remaining codes; `done` is the number of codes read and of bytes written so far.
     fn rest(&self, codes: &[u16], done: (usize, usize), out: &mut [u8]) -> Result<usize> {
         let (taken, written) = if FAST { self.fast(codes, done, out) } else { done };

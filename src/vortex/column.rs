@@ -107,7 +107,7 @@ impl<'f> Column<'f> {
         rows: Range<u64>,
         show: &mut dyn FnMut(crate::bytes::FileRange) -> Result<()>,
     ) -> Result<()> {
-        let mut call = Call::new(self.node.file.limits(), 0);
+        let mut call = Call::new(self.node.file, 0);
         self.node.segments(self.path(), rows, &mut Context::new(&mut call, Scratch::new(&mut [])), show)
     }
 
@@ -135,7 +135,7 @@ impl<'f> Column<'f> {
     }
 
     /// Returns the node that stores row `row`, and the rows starting there.
-    fn located(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
+    pub(super) fn located(&self, row: u64, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
         Rows { node: self.node, at: row, left: self.node.rows.saturating_sub(row) }.located(self.path(), cx)
     }
 
@@ -157,6 +157,26 @@ impl<'f> Column<'f> {
         window.left = len;
         let bad = |_| self.node.error(Kind::OutOfRange, What::ROW, self.node.rows);
         Ok((window, usize::try_from(len).map_err(bad)?))
+    }
+
+    /// Returns the scratch bytes that reading the first of `rows` takes, and how many those are.
+    pub(super) fn need_and_len(&self, rows: Range<u64>) -> Result<(u64, usize)> {
+        let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
+        let mut aside = [0; ASIDE];
+        let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
+        let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
+        let (width, spans) = match node.dtype.cell() {
+            Some(width) => (width as u64, false),
+            None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
+        };
+        let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
+        if spans && let Plan::Copied(bound) = node.plan(at, len, cx)? {
+            need = need.saturating_add(bound);
+            cx.copy_texts_to(&mut []);
+        }
+        let temporaries = node.temporaries(Amount { rows: n, width }, cx)?;
+        // The validity takes one byte per row.
+        Ok((need.saturating_add(temporaries).saturating_add(n).saturating_add(64), len))
     }
 
     /// Reads the rows of a window, which starts at row `first` of the column.
@@ -222,29 +242,14 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn need(&self, rows: Range<u64>) -> Result<u64> {
-        let mut call = Call::new(self.node.file.limits(), rows.end.saturating_sub(rows.start));
-        let mut aside = [0; ASIDE];
-        let cx = &mut Context::new(&mut call, Scratch::new(&mut aside));
-        let (Rows { node, at, left: n }, len) = self.window(&rows, cx)?;
-        let (width, spans) = match node.dtype.cell() {
-            Some(width) => (width as u64, false),
-            None => (8, matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary)),
-        };
-        let mut need = Scratch::cost::<u64>(product(n.div_ceil(8), width)).saturating_add(n.div_ceil(4));
-        if spans && let Plan::Copied(bound) = node.plan(at, len, cx)? {
-            need = need.saturating_add(bound);
-            cx.copy_texts_to(&mut []);
-        }
-        let temporaries = node.temporaries(Amount { rows: n, width }, cx)?;
-        // The validity takes one byte per row.
-        Ok(need.saturating_add(temporaries).saturating_add(n).saturating_add(64))
+        self.need_and_len(rows).map(|(need, _)| need)
     }
 
     fn read<'s>(&self, rows: Range<u64>, s: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         Self: 's,
     {
-        let mut call = Call::new(self.node.file.limits(), rows.end.saturating_sub(rows.start));
+        let mut call = Call::new(self.node.file, rows.end.saturating_sub(rows.start));
         let window = self.window(&rows, &mut Context::new(&mut call, Scratch::new(&mut [0; ASIDE])))?;
         let mut cx = Context::new(&mut call, core::mem::replace(s, Scratch::new(&mut [])));
         let batch = self.batch(rows.start, window, &mut cx);
@@ -253,7 +258,7 @@ impl<'f> column::Column for Column<'f> {
     }
 
     fn dictionary(&self, row: u64) -> Result<Option<Dictionary<Self>>> {
-        let mut call = Call::new(self.node.file.limits(), 1);
+        let mut call = Call::new(self.node.file, 1);
         let mut aside = [0; ASIDE];
         let rows = self.located(row, &mut Context::new(&mut call, Scratch::new(&mut aside)))?;
         let Rows { node, at, left } = rows;
@@ -261,6 +266,10 @@ impl<'f> column::Column for Column<'f> {
         let (codes, values) = (codes(&node)?, values(&node)?);
         let (first, len) = (row.saturating_sub(at), left.saturating_add(at));
         Ok(Some(Dictionary { first, len, codes: Column::new(&codes), values: Column::new(&values) }))
+    }
+
+    fn known_validity(&self, row: u64) -> Result<Option<(bool, u64)>> {
+        self.validity_run(row)
     }
 
     fn zone_around<'s>(&self, row: u64, scratch: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>

@@ -1,5 +1,6 @@
 //! The state of one call that is passed through the tree: its budget, the arena for texts, the scratch memory.
 
+use super::file::File;
 use crate::bytes::Scratch;
 use crate::encoding::cells::Cells;
 use crate::error::Result;
@@ -12,13 +13,17 @@ pub(super) struct Call {
 }
 
 impl Call {
-    /// Creates the budget of a call for `rows` rows.
-    pub(super) fn new(limits: &Limits, rows: u64) -> Self {
-        let more = u32::try_from(rows.saturating_mul(16)).unwrap_or(u32::MAX);
-        let max_nodes = limits.max_nodes.saturating_add(more);
+    /// The budget of a call for `rows` rows of a file: in proportion to the rows and to the bytes that are present.
+    pub(super) fn new(file: &File<'_>, rows: u64) -> Self {
+        let limits = file.limits();
+        let more = rows.saturating_mul(16).saturating_add(file.source().len() / BYTES_PER_NODE);
+        let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
     }
 }
+
+/// Bytes of the file for which a call may visit one node more.
+const BYTES_PER_NODE: u64 = 256;
 
 /// The argument of every function below a read, besides its node.
 pub(super) struct Context<'c, 's> {

@@ -48,7 +48,7 @@
 //! | chunked, masked, dict, runend, sparse, sequence | yes | in a dict, a row is null if its code or its value is null |
 //! | zigzag, fastlanes.for, bitpacked, rle, delta | yes | delta of releases up to 0.75 is read only if no row is null |
 //! | alp, alprd, datetimeparts, decimal_byte_parts | yes | |
-//! | fsst, onpair | yes | both forms of FSST; only the sum of the lengths of a batch is checked |
+//! | fsst, onpair | yes | both forms of FSST; reading checks only the sum of the lengths of a batch, [`File::verify`] each |
 //! | zstd | with the feature `zstd` | with and without a dictionary; a frame is always unpacked as a whole |
 //! | pco | with the feature `pco` | every mode and delta; a page is always decoded from its start |
 //! | variant, parquet.variant, and ids that are not frozen (`*.v2`, patched, …) | no | [`Kind::Unsupported`](crate::error::Kind::Unsupported), [`File::unknown_id`] has the id |
@@ -58,11 +58,14 @@
 //! the number of chunks.
 //!
 //! [`Column::zones`] returns the zone maps, which allow rows to be skipped; [`File::column_statistics`] returns the
-//! stored statistics. [`File::verify`] compares the statistics with the values.
+//! stored statistics. [`File::verify`] compares the statistics with the values; each row of a verified file reads to the
+//! same value alone and in every batch.
 //!
 //! An unknown extension type is read as its storage type; [`DType::extension`] returns its id and metadata.
 
+mod alike;
 mod blob;
+mod check;
 mod column;
 mod context;
 mod dtype;

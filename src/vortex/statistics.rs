@@ -173,9 +173,9 @@ impl Checker<'_> {
         Error::needing(Kind::Invalid, What::VORTEX_STATISTICS, self.stats.stats.at(), need)
     }
 
-    /// Compares the next rows with the bounds, and counts nulls and NaN values.
-    pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>) -> Result<()> {
-        self.nulls = self.nulls.saturating_add(batch.validity.nulls(batch.len) as u64);
+    /// Compares the next rows with the bounds, and counts nulls and NaN values: each row `times` times.
+    pub(super) fn batch<C>(&mut self, batch: &Batch<'_, C>, times: u64) -> Result<()> {
+        self.nulls = self.nulls.saturating_add(times.saturating_mul(batch.validity.nulls(batch.len) as u64));
         for i in 0..batch.len {
             let value = batch.value(i)?;
             let nan = match value {
@@ -184,7 +184,7 @@ impl Checker<'_> {
                 Value::F64(value) => value.is_nan(),
                 _ => false,
             };
-            self.nans = self.nans.saturating_add(nan.into());
+            self.nans = self.nans.saturating_add(if nan { times } else { 0 });
             let low = value.compare(&self.min).is_some_and(Ordering::is_lt);
             if low || value.compare(&self.max).is_some_and(Ordering::is_gt) {
                 return Err(self.wrong(batch.first.saturating_add(i as u64)));

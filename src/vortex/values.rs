@@ -101,7 +101,7 @@ impl<'f> Node<'f> {
             Plan::Copied(bound) => {
                 let bound = usize::try_from(bound).map_err(|_| self.error(Kind::Overflow, What::VORTEX_TEXT, bound))?;
                 let arena = cx.take::<u8>(bound)?;
-                let mut call = Call::new(self.file.limits(), len as u64);
+                let mut call = Call::new(self.file, len as u64);
                 let mut copying = Context::new(&mut call, cx.scratch.scope());
                 copying.copy_texts_to(arena);
                 self.cells(Ask::Spans, at, &mut Cells::W8(cells), &mut copying)?;

@@ -1,16 +1,11 @@
 //! Reads everything, and compares the values with the statistics of the file.
 
-use core::ops::Range;
-
-use super::column::Column;
+use super::check::{BATCH, Checks};
 use super::file::File;
-use super::statistics::Checker;
+use super::node::Node;
 use crate::bytes::Scratch;
-use crate::column::{Batch, Column as _, Part as _, Type, Values, fit};
-use crate::error::{Error, Kind, Result, What};
-
-/// Maximum number of rows per batch.
-const BATCH: u64 = 1 << 16;
+use crate::column::{Column as _, Part as _};
+use crate::error::{Kind, Result};
 
 /// Maximum number of rows that are read of a small file: an array of a few bytes may claim any number.
 const ROWS: u64 = 1 << 32;
@@ -18,9 +13,13 @@ const ROWS: u64 = 1 << 32;
 /// Maximum number of rows that are read per byte of a large file.
 const ROWS_PER_BYTE: u64 = 1 << 12;
 
+/// Nodes and batches from which [`File::need`] is estimated.
+const MEASURED: u32 = 1 << 12;
+
 impl<'a> File<'a> {
-    /// Returns the size of a scratch buffer for a batch of each column, estimated from the first rows. A smaller buffer
-    /// works with [`verify`](Self::verify), too; a later chunk may require more.
+    /// Returns the size of a scratch buffer with which [`verify`](Self::verify) reads all arrays, estimated from the
+    /// first 4096 arrays and batches. A smaller buffer works with `verify`, too, unless one row does not fit; a later
+    /// chunk may require more.
     ///
     /// # Errors
     /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
@@ -35,11 +34,18 @@ impl<'a> File<'a> {
                 Err(e) => return Err(e),
             }
         }
-        Ok(most)
+        let mut checks = Checks::measuring(most, MEASURED);
+        // What is wrong further on, verifying returns.
+        let _ = checks.node(&Node::root(self)?, part.is_table());
+        for k in 0..part.width() {
+            let _ = part.column(k).and_then(|column| checks.rows(&column, None));
+        }
+        Ok(checks.measured())
     }
 
     /// Walks all layouts and arrays, reads every row of every column, and compares the values with the
-    /// statistics of the file.
+    /// statistics of the file. Every row of a verified file reads to one value, alone and in every batch: what rows
+    /// name is read in full, and what is searched is in order. Rows that are known to be alike are read once.
     ///
     /// ```
     /// use pilaster::bytes::Scratch;
@@ -66,72 +72,17 @@ impl<'a> File<'a> {
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
         self.visit(false, &mut |_| Ok(()))?;
         let part = self.part()?;
-        let mut budget = ROWS.max(self.source().len().saturating_mul(ROWS_PER_BYTE));
+        let mut checks = Checks::reading(scratch, ROWS.max(self.source().len().saturating_mul(ROWS_PER_BYTE)));
         for k in 0..part.width() {
             let column = part.column(k)?;
-            let mut checker = self.column_statistics(k)?.map(|stats| stats.checker()).transpose()?;
-            verify(&column, 0..column.rows(), &mut budget, checker.as_mut(), scratch)?;
+            // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.
+            let statistics = if column.rows() > 0 { self.column_statistics(k)? } else { None };
+            let mut checker = statistics.map(|stats| stats.checker()).transpose()?;
+            checks.rows(&column, checker.as_mut())?;
             if let Some(checker) = checker {
                 checker.end()?;
             }
         }
-        Ok(())
-    }
-}
-
-/// Reads `rows` of a column and the rows of its children, at any depth.
-fn verify(
-    column: &Column<'_>,
-    rows: Range<u64>,
-    budget: &mut u64,
-    mut checker: Option<&mut Checker<'_>>,
-    scratch: &mut Scratch<'_>,
-) -> Result<()> {
-    let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
-    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, rows.start, *budget))?;
-    let mut row = rows.start;
-    while row < rows.end {
-        let mut inner = scratch.scope();
-        let wanted = row..rows.end.min(row.saturating_add(BATCH));
-        let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
-        if batch.len == 0 {
-            return Err(Error::new(Kind::Truncated, What::ROW, row));
-        }
-        if let Some(checker) = &mut checker {
-            checker.batch(&batch)?;
-        }
-        cells(&batch, column.ty(), budget, &mut inner)?;
-        row = row.saturating_add(batch.len as u64);
-    }
-    Ok(())
-}
-
-/// Checks the texts of a batch, and reads the children of its nested rows.
-fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mut Scratch<'_>) -> Result<()> {
-    let mut valid = (0..batch.len).filter(|i| batch.validity.get(*i));
-    match batch.values {
-        Values::Utf8(texts) => valid.try_for_each(|i| texts.text(i).map(drop)),
-        Values::Bytes(strings) => valid.try_for_each(|i| strings.get(i).map(drop)),
-        Values::Nested(rows) => {
-            let (mut first, mut end) = (u64::MAX, 0);
-            for i in valid {
-                let range = rows.get(i)?;
-                if !range.is_empty() {
-                    (first, end) = (first.min(range.start), end.max(range.end));
-                }
-            }
-            if first >= end {
-                return Ok(());
-            }
-            for k in 0..ty.children() {
-                let child = batch.of.child(k)?;
-                if end > child.rows() {
-                    return Err(Error::needing(Kind::OutOfRange, What::CHILD, end, child.rows()));
-                }
-                verify(&child, first..end, budget, None, scratch)?;
-            }
-            Ok(())
-        }
-        _ => Ok(()),
+        checks.node(&Node::root(self)?, part.is_table())
     }
 }

@@ -30,5 +30,6 @@ mod vortex_dense;
 mod vortex_file;
 mod vortex_nested;
 mod vortex_read;
+mod vortex_verify;
 mod xml;
 mod zstd;

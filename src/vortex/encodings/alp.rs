@@ -37,14 +37,29 @@ impl Metadata {
 
 const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
 
-fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+/// The integers.
+fn encoded<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     let encoded = match node.prim()? {
         Prim::F32 => Prim::I32,
         Prim::F64 => Prim::I64,
         _ => return Err(node.mistyped()),
     };
+    node.aligned(child::ENCODED, &Ty::prim(encoded, node.dtype.nullable))
+}
+
+/// Returns the number of rows starting at `row` without a patch, at least 1.
+pub(in crate::vortex) fn unpatched(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    patches::unpatched(node, PATCHES, row, cx)
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.node(&encoded(node)?, false)?;
+    patches::check(node, PATCHES, &node.dtype.required(), checks)
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { exponent, factor } = Metadata::of(node)?;
-    node.child_cells((child::ENCODED, &Ty::prim(encoded, node.dtype.nullable)), (ask, at), out, cx)?;
+    encoded(node)?.cells(ask, at, out, cx)?;
     alp::decode(exponent, factor, out.again()).map_err(|e| e.moved(node.at()))?;
     patches::apply(node, PATCHES, &node.dtype.required(), at, out, cx)
 }

@@ -61,15 +61,31 @@ const LEFT: Prim = Prim::U16;
 
 const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
 
-fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+/// The left parts, as codes, and the right ones.
+fn parts<'f>(node: &Node<'f>) -> Result<[Node<'f>; 2]> {
     let right = match node.prim()? {
         Prim::F32 => Prim::U32,
         Prim::F64 => Prim::U64,
         _ => return Err(node.mistyped()),
     };
+    let lefts = node.aligned(child::LEFTS, &Ty::prim(LEFT, node.dtype.nullable))?;
+    Ok([lefts, node.aligned(child::RIGHTS, &Ty::prim(right, false))?])
+}
+
+/// Returns the number of rows starting at `row` without a patch, at least 1.
+pub(in crate::vortex) fn unpatched(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    patches::unpatched(node, PATCHES, row, cx)
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    parts(node)?.iter().try_for_each(|part| checks.node(part, false))?;
+    patches::check(node, PATCHES, &Ty::prim(LEFT, false), checks)
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    let [lefts, rights] = &parts(node)?;
     let Metadata { right_width, dictionary, len } = Metadata::of(node)?;
-    let lefts = &node.aligned(child::LEFTS, &Ty::prim(LEFT, node.dtype.nullable))?;
-    node.child_cells((child::RIGHTS, &Ty::prim(right, false)), (ask, at), out, cx)?;
+    rights.cells(ask, at, out, cx)?;
     let mut t = cx.scope();
     let parts = t.take::<u16>(out.len())?;
     lefts.cells(ask, at, &mut Cells::W2(parts), &mut t)?;

@@ -47,6 +47,20 @@ impl Metadata {
 
 const PATCHES: Place = Place { field: field::PATCHES, first_child: child::PATCHES };
 
+/// Whether the integers take any bits.
+pub(in crate::vortex) fn has_bits(node: &Node<'_>) -> Result<bool> {
+    Metadata::of(node).map(|metadata| metadata.width > 0)
+}
+
+/// Returns the number of rows starting at `row` without a patch, at least 1.
+pub(in crate::vortex) fn unpatched(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    patches::unpatched(node, PATCHES, row, cx)
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    patches::check(node, PATCHES, &node.dtype.required(), checks)
+}
+
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     prim_cells(node, out)?;
     let Metadata { width, offset } = Metadata::of(node)?;

@@ -3,6 +3,7 @@
 use super::*;
 use crate::bytes::saturated;
 use crate::column::Prim;
+use crate::vortex::dtype::Shape;
 
 pub(super) const SCHEME: Scheme =
     Scheme { validity: Validity::Decoded, holds: Holds::Chunks(chunk), need: need::children, cells };
@@ -27,6 +28,30 @@ fn chunk<'f>(rows: &Rows<'f>, cx: &mut Context<'_, '_>) -> Result<Rows<'f>> {
         return Err(bad(end));
     }
     rows.in_chunk(saturated(k).saturating_add(child::CHUNKS), first, end)
+}
+
+/// Checks all chunks, and that their offsets are in order.
+pub(super) fn check(node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let bad = |need| node.error(Kind::Invalid, What::VORTEX_CHUNKS, need);
+    let count = node.children()?.saturating_sub(child::CHUNKS);
+    let offsets = &node.child(child::OFFSETS, &Ty::prim(Prim::U64, false), (count as u64).saturating_add(1))?;
+    checks.ordered(offsets, false, &bad)?;
+    if matches!(node.dtype.shape, Shape::Utf8 | Shape::Binary) {
+        // Texts of several chunks are read in one way or another, whatever rows are asked for.
+        checks.read(node.file, &mut |cx| node.plan(0, saturated(node.rows), cx).map(drop))?;
+    }
+    let mut at = 0;
+    while at < node.rows {
+        let chunk = &mut None;
+        checks.read(node.file, &mut |cx| {
+            *chunk = Some(node.chunk_at(at, usize::MAX, cx)?);
+            Ok(())
+        })?;
+        let Some(rows) = chunk else { return Ok(()) };
+        checks.node(&rows.node, top)?;
+        at = at.saturating_add(rows.left.max(1));
+    }
+    Ok(())
 }
 
 /// Fills `out` chunk by chunk. Also used by chunked layouts.

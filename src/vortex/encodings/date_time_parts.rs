@@ -36,6 +36,13 @@ impl Metadata {
     }
 }
 
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let Metadata { days_type, seconds_type, fractions_type } = Metadata::of(node)?;
+    checks.node(&node.integers(child::DAYS, days_type, node.dtype.nullable, node.rows)?, false)?;
+    checks.node(&node.integers(child::SECONDS, seconds_type, false, node.rows)?, false)?;
+    checks.node(&node.integers(child::FRACTIONS, fractions_type, false, node.rows)?, false)
+}
+
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { days_type, seconds_type, fractions_type } = Metadata::of(node)?;
     let days = &node.integers(child::DAYS, days_type, node.dtype.nullable, node.rows)?;

@@ -32,6 +32,11 @@ impl Metadata {
     }
 }
 
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let Metadata { high } = Metadata::of(node)?;
+    checks.node(&node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable))?, false)
+}
+
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { high } = Metadata::of(node)?;
     let parts = &node.aligned(child::HIGH, &Ty::prim(high, node.dtype.nullable))?;

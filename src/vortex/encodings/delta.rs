@@ -47,6 +47,19 @@ impl Metadata {
     }
 }
 
+/// Bases and deltas of cells of `width` bytes.
+fn children<'f>(node: &Node<'f>, width: usize, deltas_len: u64) -> Result<[Node<'f>; 2]> {
+    let bases_len = product(fastlanes::block_of(deltas_len).0, fastlanes::lanes(width) as u64);
+    // Old forms have nullable children; whether a null is in them is asked elsewhere.
+    let dtype = node.dtype.required();
+    Ok([node.child(child::BASES, &dtype, bases_len)?, node.child(child::DELTAS, &dtype, deltas_len)?])
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let children = &children(node, node.prim()?.size(), Metadata::of(node)?.deltas_len)?;
+    children.iter().try_for_each(|child| checks.node(child, false))
+}
+
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { deltas_len, offset } = Metadata::of(node)?;
     if ask == Ask::Valid {
@@ -57,11 +70,7 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
     prim_cells(node, out)?;
     let width = out.width();
     let lanes = fastlanes::lanes(width);
-    let bases_len = product(fastlanes::block_of(deltas_len).0, lanes as u64);
-    // In old forms the children are nullable; `no_nulls` checks them when the validity is requested.
-    let dtype = node.dtype.required();
-    let bases = &node.child(child::BASES, &dtype, bases_len)?;
-    let deltas = &node.child(child::DELTAS, &dtype, deltas_len)?;
+    let [bases, deltas] = &children(node, width, deltas_len)?;
     let first = at.saturating_add(offset);
     let mut done = 0usize;
     while done < out.len() {

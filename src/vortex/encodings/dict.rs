@@ -41,6 +41,12 @@ fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     node.child(child::VALUES, &node.dtype, len.into())
 }
 
+/// Checks the codes, and reads all values.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.node(&codes(node)?, false)?;
+    checks.whole(&values(node)?)
+}
+
 /// Fills `out` with the cells of the values that the codes select.
 pub(in crate::vortex) fn pick(
     codes: &Node<'_>,

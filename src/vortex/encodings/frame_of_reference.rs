@@ -10,6 +10,10 @@ pub(super) const SCHEME: Scheme =
 /// The only child.
 const ENCODED: usize = 0;
 
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.node(&node.aligned(ENCODED, &node.dtype)?, false)
+}
+
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     node.child_cells((ENCODED, &node.dtype), (ask, at), out, cx)?;
     prim_cells(node, out)?;

@@ -1,6 +1,7 @@
 //! `vortex.fsst`: texts as codes of symbols. All codes of a read are decoded at once; the lengths divide the result.
 
 use super::*;
+use crate::bytes::saturated;
 use crate::encoding::fsst;
 use crate::vortex::blob::Buffer;
 
@@ -81,6 +82,45 @@ fn codes_of<'f>(
     codes.bytes.get(from..to).ok_or_else(wrong)
 }
 
+/// The lengths of the texts.
+fn lengths<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+    let k = if is_old(node)? { old_child::LENGTHS } else { child::LENGTHS };
+    node.integers(k, Metadata::of(node)?.lengths_type, false, node.rows)
+}
+
+/// The symbols.
+fn table<'f>(node: &Node<'f>) -> Result<fsst::Symbols<'f>> {
+    let (symbols, lengths) = (node.buffer(buffer::SYMBOLS)?, node.buffer(buffer::SYMBOL_LENGTHS)?);
+    fsst::Symbols::new(symbols.bytes, lengths.bytes).map_err(|e| e.moved(node.at()))
+}
+
+/// Checks that the codes of each row have the length of its text.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let (codes, offsets) = codes(node)?;
+    let (table, lengths) = (table(node)?, lengths(node)?);
+    if is_old(node)? {
+        checks.node(&node.aligned(old_child::CODES, &Ty::binary(node.dtype.nullable))?, false)?;
+    } else {
+        checks.node(&offsets, false)?;
+    }
+    checks.node(&lengths, false)?;
+    checks.pieces(node, &mut |at, len, cx| {
+        let (places, lens) = (cx.take::<u64>(len.saturating_add(1))?, cx.take::<u64>(len)?);
+        offsets.indices(at, places, cx)?;
+        lengths.indices(at, lens, cx)?;
+        let ends = places.get(1..).unwrap_or_default();
+        for ((from, to), len) in places.iter().zip(ends).zip(lens) {
+            let (from, to) = (saturated(*from), saturated(*to));
+            let row = codes.bytes.get(from..to);
+            let row = row.ok_or_else(|| offsets.error(Kind::Invalid, What::VORTEX_OFFSETS, to as u64))?;
+            if table.decoded_len(row).map_err(|e| e.moved(codes.at))? != *len {
+                return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, *len));
+            }
+        }
+        Ok(())
+    })
+}
+
 /// Returns an upper bound of the decoded bytes: a code stands for at most eight.
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
     let codes = &codes(node)?;
@@ -97,10 +137,8 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     let codes = &codes(node)?;
     let bytes = codes_of(codes, at, out.len(), cx)?;
-    let (symbols, lengths) = (node.buffer(buffer::SYMBOLS)?, node.buffer(buffer::SYMBOL_LENGTHS)?);
-    let table = fsst::Symbols::new(symbols.bytes, lengths.bytes).map_err(|e| e.moved(node.at()))?;
-    let k = if is_old(node)? { old_child::LENGTHS } else { child::LENGTHS };
-    node.child_indices((k, Metadata::of(node)?.lengths_type), at, out, cx)?;
+    let table = table(node)?;
+    lengths(node)?.indices(at, out, cx)?;
     let (start, total) = node.reserve_texts(out, cx)?;
     let done = table.decode(bytes, cx.arena(start, total).0).map_err(|e| node.text_error(e, codes.0.at))?;
     node.all_decoded(done, total)

@@ -79,6 +79,32 @@ fn elements<'f>(node: &Node<'f>, _: usize, ty: &Ty) -> Result<Node<'f>> {
     node.child(ELEMENTS, ty, Metadata::of(node)?.elements_len)
 }
 
+/// Checks the offsets, and reads all items.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.node(&node.offsets(list_child::OFFSETS, Metadata::of(node)?.offsets_type)?, false)?;
+    check_items(node, checks)
+}
+
+/// Checks offsets and sizes, and reads all items.
+pub(super) fn check_view(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let [sizes_type] = node.numbers(&[field::SIZES_TYPE])?;
+    let offsets_type = Metadata::of(node)?.offsets_type;
+    for (k, ptype) in [(list_view_child::OFFSETS, offsets_type), (list_view_child::SIZES, sizes_type)] {
+        checks.node(&node.integers(k, ptype, false, node.rows)?, false)?;
+    }
+    check_items(node, checks)
+}
+
+/// Reads all items.
+pub(super) fn check_items(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    for k in 0..node.dtype.children() {
+        if let Some(items) = node.nested(k)? {
+            checks.whole(&items)?;
+        }
+    }
+    Ok(())
+}
+
 /// Returns the bytes for all children except the elements, which are not read together with the lists.
 fn need_without_elements(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     need::some_children(node, ELEMENTS.saturating_add(1)..node.children()?, amount, cx)

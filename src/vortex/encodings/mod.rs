@@ -1,8 +1,8 @@
 //! The array encodings (format description, section 10), one module each: its metadata, children, buffers and scheme.
 
-mod alp;
-mod alp_rd;
-mod bit_packed;
+pub(super) mod alp;
+pub(super) mod alp_rd;
+pub(super) mod bit_packed;
 pub(super) mod chunked;
 pub(super) mod constant;
 mod date_time_parts;
@@ -22,7 +22,7 @@ pub(super) mod patches;
 mod pco;
 pub(super) mod plain;
 mod rle;
-mod run_end;
+pub(super) mod run_end;
 mod sequence;
 pub(super) mod sparse;
 pub(super) mod structure;
@@ -33,6 +33,7 @@ mod zigzag;
 #[cfg(feature = "zstd")]
 mod zstd;
 
+use super::check::Checks;
 use super::context::Context;
 use super::dtype::{Ty, signed};
 use super::need::{self, Amount};
@@ -89,6 +90,47 @@ impl Encoding {
             #[cfg(not(feature = "pco"))]
             Encoding::Pco => &UNKNOWN,
             Encoding::Unknown => &UNKNOWN,
+        }
+    }
+}
+
+impl Encoding {
+    /// Checks an array for [`File::verify`](crate::vortex::File::verify): what reading its rows in one way would not
+    /// find, and its children, all but the validity.
+    pub(in crate::vortex) fn check(self, node: &Node<'_>, top: bool, checks: &mut Checks<'_, '_>) -> Result<()> {
+        match self {
+            Encoding::Constant => checks.scalar(node),
+            Encoding::VarBin => checks.node(&var_bin::offsets(node)?, false),
+            Encoding::List => list::check(node, checks),
+            Encoding::ListView => list::check_view(node, checks),
+            Encoding::FixedSizeList => list::check_items(node, checks),
+            Encoding::Struct => checks.fields(node, top),
+            Encoding::Map | Encoding::Ext | Encoding::Masked => checks.node(&wrapped::inner(node)?, top),
+            Encoding::Chunked => chunked::check(node, top, checks),
+            Encoding::Dict => dict::check(node, checks),
+            Encoding::RunEnd => run_end::check(node, checks),
+            Encoding::Sparse => sparse::check(node, checks),
+            Encoding::ZigZag => zigzag::check(node, checks),
+            Encoding::BitPacked => bit_packed::check(node, checks),
+            Encoding::For => frame_of_reference::check(node, checks),
+            Encoding::Rle => rle::check(node, checks),
+            Encoding::Delta => delta::check(node, checks),
+            Encoding::Alp => alp::check(node, checks),
+            Encoding::AlpRd => alp_rd::check(node, checks),
+            Encoding::Fsst => fsst::check(node, checks),
+            Encoding::OnPair => onpair::check(node, checks),
+            Encoding::DateTimeParts => date_time_parts::check(node, checks),
+            Encoding::DecimalByteParts => decimal_byte_parts::check(node, checks),
+            Encoding::Null
+            | Encoding::Primitive
+            | Encoding::Bool
+            | Encoding::ByteBool
+            | Encoding::VarBinView
+            | Encoding::Sequence
+            | Encoding::Decimal
+            | Encoding::Zstd
+            | Encoding::Pco
+            | Encoding::Unknown => Ok(()),
         }
     }
 }

@@ -53,6 +53,21 @@ impl Metadata {
         Ok(Metadata { lengths_type, tokens_len, codes_len, tokens_type, codes_type, offsets_type })
     }
 
+    /// Where each token starts in the dictionary, and where the last one ends.
+    fn tokens<'f>(&self, node: &Node<'f>) -> Result<Node<'f>> {
+        node.integers(child::TOKENS, self.tokens_type, false, self.tokens_len.saturating_add(1))
+    }
+
+    /// The tokens, their offsets in scratch memory.
+    fn read_tokens<'s>(&self, node: &Node<'s>, cx: &mut Context<'_, 's>) -> Result<onpair::Tokens<'s>> {
+        if self.tokens_len > TOKENS {
+            return Err(node.error(Kind::Invalid, What::ONPAIR_TOKEN, self.tokens_len));
+        }
+        let offsets = cx.take::<u32>(saturated(self.tokens_len).saturating_add(1))?;
+        self.tokens(node)?.indices32(0, offsets, cx)?;
+        onpair::Tokens::new(node.buffer(buffer::DICTIONARY)?.bytes, offsets).map_err(|e| e.moved(node.at()))
+    }
+
     /// Returns all codes.
     fn codes<'f>(&self, node: &Node<'f>) -> Result<Node<'f>> {
         node.integers(child::CODES, self.codes_type, false, self.codes_len)
@@ -68,16 +83,94 @@ impl Metadata {
     }
 }
 
+/// Checks that the codes of each row have the length of its text.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let metadata = Metadata::of(node)?;
+    let offsets = &node.offsets(child::OFFSETS, metadata.offsets_type)?;
+    let lengths = &node.integers(child::LENGTHS, metadata.lengths_type, false, node.rows)?;
+    let codes = &metadata.codes(node)?;
+    checks.node(&metadata.tokens(node)?, false)?;
+    for child in [offsets, lengths, codes] {
+        checks.node(child, false)?;
+    }
+    checks.pieces(node, &mut |at, len, cx| {
+        let (places, lens) = (cx.take::<u64>(len.saturating_add(1))?, cx.take::<u64>(len)?);
+        offsets.indices(at, places, cx)?;
+        lengths.indices(at, lens, cx)?;
+        let wrong = |end: u64| node.error(Kind::Invalid, What::VORTEX_OFFSETS, end);
+        let (Some(first), Some(last)) = (places.first().copied(), places.last().copied()) else { return Ok(()) };
+        if last > metadata.codes_len {
+            return Err(wrong(last));
+        }
+        let t = &mut cx.scope();
+        let tokens = metadata.read_tokens(node, t)?;
+        let count = saturated(last.saturating_sub(first));
+        let mut memory = Codes::new(codes, count, t)?;
+        let ends = places.get(1..).unwrap_or_default();
+        let mut rows = places.iter().zip(ends).zip(lens);
+        let (mut end, mut left) = (first, 0u64);
+        // The codes of a row follow those of the row before.
+        let mut next = |at: u64, end: &mut u64, left: &mut u64| -> Result<()> {
+            while *end <= at {
+                if *left > 0 {
+                    return Err(node.error(Kind::Invalid, What::VORTEX_TEXT, *left));
+                }
+                let Some(((from, to), len)) = rows.next() else { return Ok(()) };
+                if from > to {
+                    return Err(wrong(*from));
+                }
+                (*end, *left) = (*to, *len);
+            }
+            Ok(())
+        };
+        let mut at = first;
+        while at < last {
+            for code in memory.read(codes, (at, last), t)? {
+                next(at, &mut end, &mut left)?;
+                let token = tokens.len_of(*code).ok_or_else(|| node.error(Kind::Invalid, What::ONPAIR, at))?;
+                let fewer = left.checked_sub(token as u64);
+                left = fewer.ok_or_else(|| node.error(Kind::Invalid, What::VORTEX_TEXT, left))?;
+                at = at.saturating_add(1);
+            }
+        }
+        next(u64::MAX, &mut end, &mut left)
+    })
+}
+
+/// Whether on this machine codes are decoded in large pieces, because each piece costs more than its own codes.
+fn is_slow(codes: &Node<'_>) -> bool {
+    FAST && !matches!(codes.encoding(), Some(Encoding::Primitive | Encoding::BitPacked | Encoding::For))
+}
+
+/// The number of codes that are decoded at once: more than a block where memory for them is left.
+fn piece(codes: &Node<'_>, count: usize, cx: &mut Context<'_, '_>) -> Result<usize> {
+    let many = count.min(PAGE);
+    if many <= BLOCK || !is_slow(codes) {
+        return Ok(BLOCK);
+    }
+    let others = codes.temporaries(Amount { rows: many as u64, width: 8 }, cx)?;
+    // 2 bytes for each code, and 4 if it is read in another width.
+    let need = others.saturating_add(need::piece(many as u64, 2)).saturating_add(need::piece(many as u64, 4));
+    Ok(if cx.scratch.room() as u64 >= need { many } else { BLOCK })
+}
+
 fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64> {
     let block = BLOCK as u64;
     let tokens = Metadata::of(node)?.tokens_len.min(TOKENS).wrapping_add(1);
-    // Codes are decoded in blocks, so that memory does not depend on their number.
-    let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, 4));
+    // Codes are decoded in blocks, so that memory does not depend on their number; in larger pieces only on hosts.
+    let mut own = need::piece(tokens, 4).wrapping_add(need::piece(block, 6));
+    let rows = amount.rows;
+    let codes = Metadata::of(node)?.codes(node)?;
+    let mut amount = amount.at_least(tokens.max(block));
+    if is_slow(&codes) {
+        let page = codes.rows.min(PAGE as u64);
+        (own, amount) = (own.wrapping_add(need::piece(page, 6)), amount.at_least(page));
+    }
     // With at least this number of rows, there are usually more codes than tokens.
-    if FAST && amount.rows >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
+    if FAST && rows >= tokens && (2..=onpair::ROWS as u64).contains(&tokens) {
         own = own.wrapping_add(need::piece(1, size_of::<onpair::Room>() as u64));
     }
-    need::with_children(own, node, amount.at_least(tokens.max(block)), cx)
+    need::with_children(own, node, amount, cx)
 }
 
 fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Result<u64> {
@@ -104,33 +197,25 @@ fn bound(node: &Node<'_>, at: u64, len: usize, cx: &mut Context<'_, '_>) -> Resu
 /// Maximum number of tokens: codes have 16 bits.
 const TOKENS: u64 = 1 << 16;
 
-/// Maximum number of codes that are decoded at once if their width is not 16 bits.
-const CODES: usize = 64;
+/// Codes that are decoded at once if pieces are slow: a page of `vortex.pco`.
+const PAGE: usize = 1 << 18;
 
 fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Cells::W8(out) = out else { return Err(node.mistyped()) };
     let metadata = Metadata::of(node)?;
-    if metadata.tokens_len > TOKENS {
-        return Err(node.error(Kind::Invalid, What::ONPAIR_TOKEN, metadata.tokens_len));
-    }
-    let tokens_len = saturated(metadata.tokens_len);
     let mut t = cx.scope();
-    let offsets = t.take::<u32>(tokens_len.saturating_add(1))?;
-    let ends = &node.integers(child::TOKENS, metadata.tokens_type, false, offsets.len() as u64)?;
-    ends.indices32(0, offsets, &mut t)?;
-    let dictionary = node.buffer(buffer::DICTIONARY)?;
-    let tokens = onpair::Tokens::new(dictionary.bytes, offsets).map_err(|e| e.moved(node.at()))?;
+    let tokens = metadata.read_tokens(node, &mut t)?;
+    let tokens_len = saturated(metadata.tokens_len);
 
     let range = metadata.range(node, at, out.len(), &mut t)?;
     node.child_indices((child::LENGTHS, metadata.lengths_type), at, out, &mut t)?;
     let (start, total) = node.reserve_texts(out, &mut t)?;
     let codes = &metadata.codes(node)?;
-    let piece = if codes.prim()?.size() == 2 { BLOCK } else { CODES };
     let count = saturated(range.1.saturating_sub(range.0));
-    let numbers = t.take::<u16>(count.min(piece))?;
+    let mut memory = Codes::new(codes, count, &mut t)?;
     // Spreading tokens into rows pays only if there are more codes than tokens. It also needs memory.
     let spread = FAST && count > tokens_len && {
-        let others = saturated(codes.temporaries(Amount { rows: piece as u64, width: 8 }, &mut t)?);
+        let others = saturated(codes.temporaries(Amount { rows: memory.numbers.len() as u64, width: 8 }, &mut t)?);
         t.scratch.room() >= size_of::<onpair::Room>().saturating_add(others)
     };
     let rows = match spread {
@@ -139,9 +224,8 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     };
     let (mut done, mut first) = (0usize, range.0);
     while first < range.1 {
-        let len = saturated(range.1.saturating_sub(first)).min(piece);
-        let numbers = numbers.get_mut(..len).unwrap_or_default();
-        codes16(codes, first, numbers, &mut t)?;
+        let numbers = memory.read(codes, (first, range.1), &mut t)?;
+        let len = numbers.len();
         let (left, _) = t.arena(start.saturating_add(done), total.saturating_sub(done));
         let written = match &rows {
             Some(rows) => rows.decode(numbers, left),
@@ -153,17 +237,33 @@ fn cells(node: &Node<'_>, _: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context
     node.all_decoded(done, total)
 }
 
-/// Fills `numbers` with the codes starting at `first`, saturated to 16 bits. If their width is not 16 bits, at most
-/// [`CODES`] of them.
-fn codes16(codes: &Node<'_>, first: u64, numbers: &mut [u16], cx: &mut Context<'_, '_>) -> Result<()> {
-    if codes.prim()?.size() == 2 {
-        return codes.cells(Ask::Values, first, &mut Cells::W2(numbers), cx);
+/// Codes of 16 bits, and memory for those of another width.
+struct Codes<'s> {
+    numbers: &'s mut [u16],
+    wide: &'s mut [u32],
+}
+
+impl<'s> Codes<'s> {
+    /// Memory for at most `count` codes.
+    fn new(codes: &Node<'_>, count: usize, cx: &mut Context<'_, 's>) -> Result<Self> {
+        let count = count.min(piece(codes, count, cx)?);
+        let wide = if codes.prim()?.size() == 2 { 0 } else { count };
+        Ok(Codes { numbers: cx.take(count)?, wide: cx.take(wide)? })
     }
-    let mut wide = [0u32; CODES];
-    let wide = wide.get_mut(..numbers.len()).unwrap_or_default();
-    codes.indices32(first, wide, cx)?;
-    for (to, code) in numbers.iter_mut().zip(wide) {
-        *to = u16::try_from(*code).unwrap_or(u16::MAX);
+
+    /// Returns the codes starting at `first`, saturating: all up to `end`, or as many as there is memory for.
+    fn read(&mut self, codes: &Node<'_>, (first, end): (u64, u64), cx: &mut Context<'_, '_>) -> Result<&[u16]> {
+        let len = saturated(end.saturating_sub(first)).min(self.numbers.len());
+        let numbers = self.numbers.get_mut(..len).unwrap_or_default();
+        if self.wide.is_empty() {
+            codes.cells(Ask::Values, first, &mut Cells::W2(numbers), cx)?;
+            return Ok(numbers);
+        }
+        let wide = self.wide.get_mut(..len).unwrap_or_default();
+        codes.indices32(first, wide, cx)?;
+        for (to, code) in numbers.iter_mut().zip(wide) {
+            *to = u16::try_from(*code).unwrap_or(u16::MAX);
+        }
+        Ok(numbers)
     }
-    Ok(())
 }

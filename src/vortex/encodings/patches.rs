@@ -33,6 +33,17 @@ pub(super) fn apply(
     }
 }
 
+/// Checks the patches, if the array has any. They have type `dtype`.
+pub(super) fn check(node: &Node<'_>, place: Place, dtype: &Ty, checks: &mut Checks<'_, '_>) -> Result<()> {
+    Patches::of(node, place)?.map_or(Ok(()), |patches| patches.check(dtype, checks))
+}
+
+/// Returns the number of rows starting at `row` that have no patch, at least 1 whether it has one or not.
+pub(super) fn unpatched(node: &Node<'_>, place: Place, row: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let Some(patches) = Patches::of(node, place)? else { return Ok(u64::MAX) };
+    Ok(patches.run_at(row, cx)?.1.err().unwrap_or(1))
+}
+
 /// The patches of an array.
 #[derive(Clone, Copy)]
 pub(in crate::vortex) struct Patches<'n, 'f> {
@@ -84,6 +95,17 @@ impl<'n, 'f> Patches<'n, 'f> {
     /// Returns the index of row `row`: the row plus the offset.
     fn place(&self, row: u64) -> Result<u64> {
         row.checked_add(self.offset).ok_or_else(|| self.bad(self.offset))
+    }
+
+    /// Checks that the patched rows are in order and rows of the array, and reads all values of patches, of type `dtype`.
+    pub(super) fn check(&self, dtype: &Ty, checks: &mut Checks<'_, '_>) -> Result<()> {
+        let ends = checks.ordered(&self.indices()?, true, &|need| self.bad(need))?;
+        if let Some([first, last]) = ends
+            && (first < self.offset || last >= self.place(self.node.rows)?)
+        {
+            return Err(self.bad(last));
+        }
+        checks.whole(&self.values(dtype)?)
     }
 
     /// Replaces cells of the rows starting at `at` by their patches, which have type `dtype`.

@@ -55,6 +55,14 @@ fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<'_, '_>) -> Result<u64
     need::with_children(own, node, amount, cx)
 }
 
+/// Checks indices and starts, and reads all values.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let Metadata { values_len, indices_len, indices_type, starts_len, starts_type, .. } = Metadata::of(node)?;
+    checks.node(&node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len)?, false)?;
+    checks.node(&node.integers(child::STARTS, starts_type, false, starts_len)?, false)?;
+    checks.whole(&node.child(child::VALUES, &node.dtype.required(), values_len)?)
+}
+
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let Metadata { values_len, indices_len, indices_type, starts_len, starts_type, offset } = Metadata::of(node)?;
     let indices = &node.integers(child::INDICES, indices_type, node.dtype.nullable, indices_len)?;

@@ -38,16 +38,36 @@ impl Metadata {
     }
 }
 
+/// The ends of the runs, which must ascend, and the row to find for row `at`.
+fn ends<'f>(node: &Node<'f>, at: u64) -> Result<(Node<'f>, u64)> {
+    let Metadata { ends_type, runs, offset } = Metadata::of(node)?;
+    let start = at.checked_add(offset).ok_or_else(|| node.error(Kind::Invalid, What::RUNS, offset))?;
+    Ok((node.integers(child::ENDS, ends_type, false, runs)?, start))
+}
+
+/// Returns the number of rows starting at `at` that lie in one run.
+pub(in crate::vortex) fn left(node: &Node<'_>, at: u64, cx: &mut Context<'_, '_>) -> Result<u64> {
+    let (ends, start) = ends(node, at)?;
+    let end = ends.index(ends.first_above(start, cx)?, cx)?;
+    Ok(end.saturating_sub(start).max(1))
+}
+
+/// Checks that the runs are in order, and reads all values.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    let (ends, _) = ends(node, 0)?;
+    checks.ordered(&ends, true, &|need| node.error(Kind::Invalid, What::RUNS, need))?;
+    checks.whole(&Metadata::of(node)?.values(node)?)
+}
+
 /// Fills `out`: a row has the value of the first run that ends after it.
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     if out.is_empty() {
         return Ok(());
     }
     let bad = |need| node.error(Kind::Invalid, What::RUNS, need);
-    let metadata = Metadata::of(node)?;
-    let ends = &node.integers(child::ENDS, metadata.ends_type, false, metadata.runs)?;
-    let start = at.checked_add(metadata.offset).ok_or_else(|| bad(metadata.offset))?;
-    let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(metadata.offset))?;
+    let (ends, start) = &ends(node, at)?;
+    let start = *start;
+    let end = start.checked_add(out.len() as u64).ok_or_else(|| bad(start))?;
     // The runs from the run of the first row to the run of the last row.
     let (first, behind) = (ends.first_above(start, cx)?, ends.below(end, cx)?.saturating_add(1));
     let count = behind.checked_sub(first).filter(|_| behind <= ends.rows).ok_or_else(|| bad(behind))?;
@@ -59,6 +79,6 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
         *end = end.checked_sub(start).ok_or_else(|| bad(*end))?;
     }
     let mut cells = t.take_cells(out.width(), count)?;
-    metadata.values(node)?.cells(ask, first, &mut cells, &mut t)?;
+    Metadata::of(node)?.values(node)?.cells(ask, first, &mut cells, &mut t)?;
     out.expand(&cells, places).map_err(|k| bad(first.saturating_add(k as u64)))
 }

@@ -31,6 +31,17 @@ pub(in crate::vortex) fn values<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     patches(node)?.values(&node.dtype)
 }
 
+/// Whether row `row` has a patch.
+pub(in crate::vortex) fn is_patched(node: &Node<'_>, row: u64, cx: &mut Context<'_, '_>) -> Result<bool> {
+    Ok(patches(node)?.run_at(row, cx)?.1.is_ok())
+}
+
+/// Checks the patches, and what the fill value holds.
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.scalar(node)?;
+    patches(node)?.check(&node.dtype, checks)
+}
+
 fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
     let fill = constant::scalar(node)?;
     // The patches below replace the fill value. Ranges into two different lists do not meet here: `Rows::concrete`

@@ -48,7 +48,7 @@ pub(in crate::vortex) fn need(node: &Node<'_>, amount: Amount, cx: &mut Context<
     inner(node)?.temporaries(amount, cx)
 }
 
-fn inner<'f>(node: &Node<'f>) -> Result<Node<'f>> {
+pub(super) fn inner<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     match node.holds() {
         Some(Holds::Wrapped(inner)) => inner(node),
         _ => Err(node.undecoded()),

@@ -10,7 +10,8 @@ pub(super) const SCHEME: Scheme =
 /// The only child.
 const ENCODED: usize = 0;
 
-fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+/// The unsigned integers.
+fn encoded<'f>(node: &Node<'f>) -> Result<Node<'f>> {
     let unsigned = match node.prim()? {
         Prim::I8 => Prim::U8,
         Prim::I16 => Prim::U16,
@@ -18,7 +19,15 @@ fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Conte
         Prim::I64 => Prim::U64,
         _ => return Err(node.mistyped()),
     };
-    node.child_cells((ENCODED, &Ty::prim(unsigned, node.dtype.nullable)), (ask, at), out, cx)?;
+    node.aligned(ENCODED, &Ty::prim(unsigned, node.dtype.nullable))
+}
+
+pub(super) fn check(node: &Node<'_>, checks: &mut Checks<'_, '_>) -> Result<()> {
+    checks.node(&encoded(node)?, false)
+}
+
+fn cells(node: &Node<'_>, ask: Ask, at: u64, out: &mut Cells<'_>, cx: &mut Context<'_, '_>) -> Result<()> {
+    encoded(node)?.cells(ask, at, out, cx)?;
     integers::unzigzag(out.again());
     Ok(())
 }

@@ -1,0 +1,264 @@
+//! What [`File::verify`](super::File::verify) checks besides the rows of the columns: that a row of any array reads to
+//! the same value alone and in every batch. Values that rows name (dictionaries, runs, patches, items of lists) are
+//! read in full, and what a search relies on is in order.
+
+use super::column::Column;
+use super::context::{Call, Context};
+use super::encodings::{constant, structure};
+use super::file::File;
+use super::layouts::{self, dict_codes, dict_values};
+use super::node::{Form, Node};
+use super::raw::LayoutId;
+use super::scheme::Validity;
+use super::statistics::Checker;
+use crate::bytes::{Scratch, saturated};
+use crate::column::{Batch, Column as _, Type, Value, Values, fit};
+use crate::error::{Error, Kind, Result, What};
+
+/// Maximum number of rows per batch.
+pub(super) const BATCH: u64 = 1 << 16;
+
+/// Maximum number of rows whose lengths and offsets are compared at once.
+const PIECE: u64 = 1 << 12;
+
+/// Minimum number of rows that are known to be alike of which only one is read.
+const LONG: u64 = 1 << 12;
+
+/// A walk over all arrays that reads what rows name, or only measures the memory that this takes.
+pub(super) struct Checks<'c, 'm> {
+    task: Task<'c, 'm>,
+}
+
+enum Task<'c, 'm> {
+    Read {
+        scratch: &'c mut Scratch<'m>,
+        /// Rows that may be read.
+        budget: u64,
+    },
+    Measure {
+        /// Scratch bytes of the batch that takes most.
+        most: u64,
+        /// Nodes and batches that are looked at.
+        left: u32,
+    },
+}
+
+impl<'c, 'm> Checks<'c, 'm> {
+    /// Reads, at most `budget` rows.
+    pub(super) const fn reading(scratch: &'c mut Scratch<'m>, budget: u64) -> Self {
+        Checks { task: Task::Read { scratch, budget } }
+    }
+
+    /// Measures the first `left` nodes and batches; `most` bytes are known to be taken.
+    pub(super) const fn measuring(most: u64, left: u32) -> Self {
+        Checks { task: Task::Measure { most, left } }
+    }
+
+    /// The number of scratch bytes that were measured.
+    pub(super) const fn measured(&self) -> u64 {
+        match self.task {
+            Task::Read { .. } => 0,
+            Task::Measure { most, .. } => most,
+        }
+    }
+
+    /// Reads all rows of a column, without those of its children.
+    pub(super) fn rows(&mut self, column: &Column<'_>, mut checker: Option<&mut Checker<'_>>) -> Result<()> {
+        self.batches(column, &mut |batch, times| {
+            if let Some(checker) = &mut checker {
+                checker.batch(batch, times)?;
+            }
+            cells(batch, column.ty())
+        })
+    }
+
+    /// Shows all rows of a column. Of many rows that are alike, the first one is shown and counts several times; of a
+    /// sequence the first and the last one.
+    fn batches(
+        &mut self,
+        column: &Column<'_>,
+        each: &mut dyn FnMut(&Batch<'_, Column<'_>>, u64) -> Result<()>,
+    ) -> Result<()> {
+        let (mut row, end) = (0, column.rows());
+        match &mut self.task {
+            Task::Read { scratch, budget } => {
+                while row < end {
+                    let mut inner = scratch.scope();
+                    let (alike, sequence) = column.alike(row, &mut inner);
+                    let one = alike >= LONG;
+                    let wanted = row..end.min(row.saturating_add(if one { 1 } else { BATCH }));
+                    let left = budget.checked_sub(wanted.end.saturating_sub(row));
+                    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, row, *budget))?;
+                    let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
+                    if batch.len == 0 {
+                        return Err(Error::new(Kind::Truncated, What::ROW, row));
+                    }
+                    let (times, step) = match (one, sequence) {
+                        (false, _) => (1, batch.len as u64),
+                        (true, false) => (alike, alike),
+                        (true, true) => (1, alike.saturating_sub(1)),
+                    };
+                    each(&batch, times)?;
+                    row = row.saturating_add(step);
+                }
+                Ok(())
+            }
+            Task::Measure { most, left } => {
+                while row < end && *left > 0 {
+                    *left = left.saturating_sub(1);
+                    let (need, len) = column.need_and_len(row..end.min(row.saturating_add(BATCH)))?;
+                    *most = need.max(*most);
+                    row = row.saturating_add(len.max(1) as u64);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Calls `look` with a budget and memory, unless only memory is measured.
+    pub(super) fn read(
+        &mut self,
+        file: &File<'_>,
+        look: &mut dyn FnMut(&mut Context<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let Task::Read { scratch, .. } = &mut self.task else { return Ok(()) };
+        look(&mut Context::new(&mut Call::new(file, BATCH), scratch.scope()))
+    }
+
+    /// Calls `compare` with rows of a node, all of them in turn, and memory.
+    pub(super) fn pieces(
+        &mut self,
+        node: &Node<'_>,
+        compare: &mut dyn FnMut(u64, usize, &mut Context<'_, '_>) -> Result<()>,
+    ) -> Result<()> {
+        let Task::Read { scratch, budget } = &mut self.task else { return Ok(()) };
+        let (mut at, mut most) = (0u64, PIECE);
+        while at < node.rows {
+            let (alike, _) = Column::new(node).alike(at, scratch);
+            let len = if alike >= LONG { 1 } else { most.min(node.rows.saturating_sub(at)) };
+            let mut call = Call::new(node.file, len);
+            match compare(at, saturated(len), &mut Context::new(&mut call, scratch.scope())) {
+                Err(e) if e.kind() == Kind::NoRoom && len > 1 => {
+                    most = len >> 1;
+                    continue;
+                }
+                done => done?,
+            }
+            *budget =
+                budget.checked_sub(len).ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, at, *budget))?;
+            at = at.saturating_add(if alike >= LONG { alike } else { len });
+        }
+        Ok(())
+    }
+
+    /// Checks that integers are in order, each greater than the one before if `strict`. Returns the first and the last
+    /// one, `None` if there are none; otherwise what `bad` returns for an integer.
+    pub(super) fn ordered(
+        &mut self,
+        node: &Node<'_>,
+        strict: bool,
+        bad: &dyn Fn(u64) -> Error,
+    ) -> Result<Option<[u64; 2]>> {
+        self.node(node, false)?;
+        let mut ends = None::<[u64; 2]>;
+        self.batches(&Column::new(node), &mut |batch, times| {
+            for i in 0..batch.len {
+                let Value::Int(value) = batch.value(i)? else { return Err(node.mistyped()) };
+                let value = u64::try_from(value).map_err(|_| bad(u64::MAX))?;
+                let last = ends.map_or(value, |[_, last]| last);
+                if value < last || strict && (times > 1 || ends.is_some() && value == last) {
+                    return Err(bad(value));
+                }
+                ends = Some([ends.map_or(value, |[first, _]| first), value]);
+            }
+            Ok(())
+        })?;
+        Ok(ends)
+    }
+
+    /// Checks an array and reads all of its rows: any of them may be named by rows of another.
+    pub(super) fn whole(&mut self, node: &Node<'_>) -> Result<()> {
+        self.rows(&Column::new(node), None)?;
+        self.node(node, false)
+    }
+
+    /// Checks a node whose rows are read elsewhere, and what lies below it. `top`: its rows are those of the table, so
+    /// that fields are read as columns.
+    pub(super) fn node(&mut self, node: &Node<'_>, top: bool) -> Result<()> {
+        if let Task::Measure { left, .. } = &mut self.task {
+            *left = left.saturating_sub(1);
+            if *left == 0 {
+                return Ok(());
+            }
+        }
+        if node.rows == 0 {
+            return Ok(());
+        }
+        if let Some(scheme) = node.scheme()
+            && let Validity::Child(k) = node.validity_of(scheme.validity)?
+            && let Some(validity) = &node.validity(k)?
+        {
+            self.node(validity, false)?;
+        }
+        match &node.form {
+            Form::Array(encoding) => encoding.check(node, top, self),
+            Form::Layout(LayoutId::Flat) => self.node(&node.array()?, top),
+            Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.node(&layouts::data(node)?, top),
+            Form::Layout(LayoutId::Chunked) => {
+                (0..node.children()?).try_for_each(|k| self.node(&node.child(k, &node.dtype, 0)?, top))
+            }
+            Form::Layout(LayoutId::Struct) => self.fields(node, top),
+            Form::Layout(LayoutId::Dict) => {
+                self.node(&dict_codes(node)?, false)?;
+                self.whole(&dict_values(node)?)
+            }
+            Form::Scalar(_) | Form::Items(..) => {
+                for k in 0..node.dtype.children() {
+                    if let Some(child) = node.nested(k)? {
+                        self.whole(&child)?;
+                    }
+                }
+                Ok(())
+            }
+            Form::Layout(LayoutId::Unknown) | Form::Nothing => Ok(()),
+        }
+    }
+
+    /// Checks the children of a struct. `top`: their rows are read as columns of the table.
+    pub(super) fn fields(&mut self, node: &Node<'_>, top: bool) -> Result<()> {
+        for k in 0..node.dtype.children() {
+            let field = &structure::child(node, k, &node.file.child_type(&node.dtype, k)?)?;
+            if top { self.node(field, false)? } else { self.whole(field)? }
+        }
+        Ok(())
+    }
+
+    /// Checks the scalar in the rows of a constant array, or of a sparse one.
+    pub(super) fn scalar(&mut self, node: &Node<'_>) -> Result<()> {
+        if node.dtype.children() > 0 { self.node(&constant::value(node)?, false) } else { Ok(()) }
+    }
+}
+
+/// Looks at what a batch only names: texts, and rows of the children.
+fn cells(batch: &Batch<'_, Column<'_>>, ty: Type) -> Result<()> {
+    let mut valid = (0..batch.len).filter(|i| batch.validity.get(*i));
+    match batch.values {
+        Values::Utf8(texts) => valid.try_for_each(|i| texts.text(i).map(drop)),
+        Values::Bytes(strings) => valid.try_for_each(|i| strings.get(i).map(drop)),
+        Values::Nested(rows) => {
+            let mut end = 0;
+            for i in valid {
+                let range = rows.get(i)?;
+                end = if range.is_empty() { end } else { end.max(range.end) };
+            }
+            for k in 0..if end > 0 { ty.children() } else { 0 } {
+                let child = batch.of.child(k)?;
+                if end > child.rows() {
+                    return Err(Error::needing(Kind::OutOfRange, What::CHILD, end, child.rows()));
+                }
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}

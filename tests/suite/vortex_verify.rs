@@ -1,0 +1,94 @@
+//! What `verify` promises of a Vortex file: every row reads, alone and in every batch, to the same value; the work is
+//! bounded by the bytes; valid files are accepted, in the memory that `need` names.
+
+use std::time::Instant;
+
+use pilaster::any::{self, Hints, detect};
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Part as _};
+use pilaster::error::Kind;
+use pilaster::vortex::File;
+
+use crate::common;
+use crate::harness::cell::Cell;
+
+fn regression(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/regressions/{name}.vortex", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).expect("a file of ours")
+}
+
+/// Verifies in exactly the memory that the file asks for.
+fn verify(bytes: &[u8]) -> pilaster::Result<()> {
+    let file = File::open(bytes)?;
+    let mut memory = vec![0xa5; file.need()? as usize];
+    file.verify(&mut Scratch::new(&mut memory))
+}
+
+/// The file of any format in exactly the memory that it asks for.
+#[test]
+fn need_is_enough_to_verify_every_golden() {
+    let mut verified = 0;
+    for golden in common::all().iter().filter(|golden| golden.path.is_file()) {
+        let bytes = golden.bytes();
+        let element = golden.expected["facts"]["element_type"].as_str().and_then(|name| name.parse().ok());
+        let hints = Hints { element, ..Hints::default() };
+        let Ok(format) = detect(&bytes, golden.path.to_str()) else { continue };
+        let mut opened = vec![0; 1 << 20];
+        let file = any::File::open(&bytes, format, &hints, &mut Scratch::new(&mut opened)).ok();
+        let Some((file, need)) = file.and_then(|file| Some((file, file.need().ok()?))) else { continue };
+        let mut memory = vec![0xa5; need as usize];
+        let verdict = file.verify(&mut Scratch::new(&mut memory));
+        if let Err(any::FileError::Format(e)) = &verdict {
+            assert_ne!(e.kind(), Kind::NoRoom, "{}: {need} bytes are not enough: {e}", golden.name);
+        }
+        verified += usize::from(verdict.is_ok());
+    }
+    assert!(verified > 300, "{verified}");
+}
+
+/// The file had a row that is an error alone, and none in a batch.
+#[test]
+fn what_verify_accepts_reads_row_by_row() {
+    let bytes = regression("row_alone_fails");
+    let file = File::open(&bytes).unwrap();
+    let sound = verify(&bytes).inspect_err(|e| println!("{e}")).is_ok();
+    let part = file.part().unwrap();
+    for k in 0..part.width() {
+        let column = part.column(k).unwrap();
+        let mut memory = vec![0; 1 << 20];
+        let Ok(batch) = column.read(0..column.rows(), &mut Scratch::new(&mut memory)) else { continue };
+        for row in 0..batch.len {
+            let mut memory = vec![0; 1 << 20];
+            let one = column.scalar_at(row as u64, &mut Scratch::new(&mut memory));
+            let same = one.is_ok_and(|one| Cell::of_batch(&one, 0) == Cell::of_batch(&batch, row));
+            assert!(same || !sound, "row {row} of column {k}");
+        }
+    }
+}
+
+/// 6 KB that claim 4 * 10^9 rows.
+#[test]
+fn claimed_rows_cost_nothing() {
+    let bytes = regression("rows_claimed");
+    let file = File::open(&bytes).unwrap();
+    assert!(file.rows().unwrap() > 3_000_000_000);
+    let start = Instant::now();
+    verify(&bytes).unwrap();
+    assert!(start.elapsed().as_millis() < 2000, "{:?}", start.elapsed());
+}
+
+/// The writer of these files is the original, which reads them.
+#[test]
+fn valid_files_are_not_refused_for_their_nodes() {
+    for name in ["shuffled_views_compact", "lists_compact"] {
+        assert_eq!(verify(&regression(name)), Ok(()), "{name}");
+    }
+}
+
+/// A writer that lost the rows left their statistics.
+#[test]
+fn statistics_of_no_rows_are_no_contradiction() {
+    let bytes = regression("no_rows_old_statistics");
+    assert_eq!(File::open(&bytes).unwrap().rows(), Ok(0));
+    assert_eq!(verify(&bytes), Ok(()));
+}
