@@ -24,5 +24,5 @@ fields! { 0x1c0;
     BCOLZ_CHUNKLEN = "bcolz chunklen",
     BCOLZ_PARAMS = "bcolz cparams",
     BCOLZ_ROWS = "bcolz row count",
-    BCOLZ_MISSING = "bcolz array, which has no missing values,",
+    BCOLZ_MISSING = "bcolz array without missing values",
 }
