@@ -22,7 +22,7 @@ thread_local! {
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         COUNT.set(COUNT.get() + 1);
-        // SAFETY: the caller's promises are those of the system's allocator.
+        // SAFETY: the caller keeps the contract of the system's allocator, which is the same.
         unsafe { System.alloc(layout) }
     }
 

@@ -11,6 +11,7 @@ use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
+use crate::args::Recover;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
@@ -35,9 +36,9 @@ enum Content {
 
 impl<'s> Input<'s> {
     /// Reads the file and detects its format. `recover`: the input is damaged.
-    pub fn load(source: &'s Source, recover: bool) -> Result<Self, Failure> {
+    pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
-        let tolerant = source.tolerant || recover;
+        let tolerant = source.tolerant || recover.is_some();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), Content::Bytes(read(io::stdin().lock())?)),
             Location::Path(at) => {
@@ -51,7 +52,7 @@ impl<'s> Input<'s> {
             }
         };
         let format = match &content {
-            Content::Bytes(bytes) => format(source, bytes, &name)?,
+            Content::Bytes(bytes) => format(source, recover, bytes, &name)?,
             Content::Dataset(_) => Format::Bcolz,
         };
         Ok(Input { source, path, name, content, tolerant, format })
@@ -63,6 +64,11 @@ impl<'s> Input<'s> {
             Content::Bytes(bytes) => bytes,
             Content::Dataset(_) => &[],
         }
+    }
+
+    /// How much the file may cost.
+    pub fn limits(&self) -> Limits {
+        self.source.budget.limits(self.bytes().len() as u64)
     }
 
     pub fn dataset(&self) -> Option<&Dataset> {
@@ -114,7 +120,7 @@ impl<'s> Input<'s> {
                 Failure::Input(format!("{e} (--tolerant reads the readable part)"))
             }
             What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
-                Failure::Input(format!("{e} (--no-index reads the file from the start)"))
+                Failure::Input(format!("{e} (--no-index reads the file from the start; recover saves what is intact)"))
             }
             _ => e.into(),
         })
@@ -129,6 +135,7 @@ impl<'s> Input<'s> {
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
             (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
+            (limited(source, *format), LIMITED, format),
         ] {
             if given && self.dataset().is_none() {
                 return usage(format!("{option}; {path} is {of}"));
@@ -145,10 +152,20 @@ impl<'s> Input<'s> {
     }
 }
 
+const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are for DataSeries files";
+
+/// Returns whether limits are given that nothing would look at.
+fn limited(source: &Source, format: Format) -> bool {
+    source.budget.is_given() && format != Format::DataSeries
+}
+
 /// Opens a dataset. If `tolerant`, prints problems on standard error.
 fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
+    }
+    if source.budget.is_given() {
+        return Err(Failure::Usage(format!("{LIMITED}; {} is bcolz", source.path)));
     }
     if source.dtype.is_some() {
         return Err(Failure::Usage(format!("--dtype is for single chunks; {} stores its types", source.path)));
@@ -232,12 +249,20 @@ fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
 }
 
 /// Returns the format: from the option, else from the content, else implied by the element type.
-fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> {
+fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
     }
     match (any::detect(bytes, Some(name)), source.element) {
+        // Only DataSeries has types and an order, and damage may have hit the magic number.
+        (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
+            Ok(Format::DataSeries)
+        }
         (Ok(format), _) => Ok(format),
+        (Err(e), None) if recover.is_some() => {
+            let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
+            Err(Failure::Input(format!("{e}: unknown format ({why})")))
+        }
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
             Err(Failure::Input(format!("{e}; to read a Filo vector, which has no signature, pass --type ELEMENT")))

@@ -1,5 +1,4 @@
 #![no_main]
-#[path = "../../tests/harness/mod.rs"]
-mod harness;
+use pilaster_fuzz::harness;
 
 libfuzzer_sys::fuzz_target!(|data: &[u8]| harness::dataseries_extent::run(data));

@@ -17,4 +17,7 @@ fields! { 0x000;
     MAX_COLUMNS = "max_columns",
     MAX_ROWS = "max_rows",
     MAX_DECODED = "max_decoded",
+    MAX_FILE_ROWS = "max_file_rows",
+    MAX_FILE_DECODED = "max_file_decoded",
+    MAX_PROBLEMS = "max_problems",
 }

@@ -96,7 +96,7 @@ pub fn of(format: &str) -> Vec<Golden> {
 }
 
 /// Inputs of the fuzz bodies of DataSeries made from the golden file `bytes`, each with the name of its
-/// body: the file, and what follows its header, its index and its trailer, behind a byte of flags.
+/// body: the file, and the bytes after its header, its index and its trailer, preceded by a byte of flags.
 pub fn dataseries_inputs(bytes: &[u8]) -> Vec<(&'static str, Vec<u8>)> {
     let big = bytes.get(4) == Some(&0x12);
     let flagged = |rest: &[u8]| [&[u8::from(big)], rest].concat();

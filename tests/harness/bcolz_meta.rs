@@ -98,7 +98,7 @@ fn rows(text: &str, items: &[u8]) {
     };
     walk(&column);
     again(&column, &items[..count * size]);
-    // The same as rows of two items.
+    // The items again, as rows of two.
     let inner = [2];
     let pairs = Column::new(dtype, &inner, count as u64 / 2, &items[..count / 2 * 2 * size]).expect("whole rows");
     assert_eq!(pairs.ty(), Type::FixedList(2));
@@ -117,7 +117,7 @@ fn walk(column: &Column<'_>) {
         assert!(column.child(count as usize).is_err());
         return;
     }
-    // Text may hold numbers that are no characters, and items may be too large for the room.
+    // Text may hold numbers that are not characters, and an item may be larger than the memory.
     let end = |read: Result<()>| {
         if let Err(e) = read {
             assert!(e.kind() == Kind::NoRoom || (e.kind() == Kind::Invalid && e.what() == What::TEXT), "{e:?}");

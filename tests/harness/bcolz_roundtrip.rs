@@ -1,4 +1,4 @@
-//! What is encoded as a chunk decodes to what it was, for any parameters.
+//! Bytes encoded as a chunk decode to the same bytes, for any parameters.
 
 use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::{Compressor, Shuffle};
@@ -42,7 +42,7 @@ fn check(bytes: &[u8], params: &Params) {
     assert_eq!(opened.decode(&mut decoded, &mut Scratch::new(room)), Ok(bytes.len()), "{params:?}");
     assert!(decoded[..bytes.len()] == *bytes, "{params:?}");
 
-    // Exactly its room, and the same again; with less, it says so.
+    // A destination of the exact length gets the same chunk; a shorter one is an error.
     let room = &mut memory[..encode_scratch_len(params, bytes.len())];
     let mut again = [0; MOST + 16];
     assert_eq!(encode(bytes, params, &mut again[..len], &mut Scratch::new(room)), Ok(len));

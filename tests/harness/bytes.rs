@@ -95,7 +95,7 @@ fn bit_reader(calls: &[u8], input: &[u8]) {
     assert_eq!(r.rest(), &input[at.div_ceil(8)..]);
 }
 
-/// Every slice that was cut off keeps what was put in while others are cut off behind it.
+/// Every slice that was split off keeps its contents while later ones are split off.
 fn scratch(calls: &[u8], memory: &mut Scratch<'_>, depth: u8) {
     let Some((call, calls)) = calls.split_first() else { return };
     if depth == 40 {

@@ -10,19 +10,19 @@ const ROOM: usize = 4096;
 /// Scratch for an output of `ROOM` bytes of every codec.
 const MEMORY: usize = 40 << 10;
 
-/// Puts `piece` into `room` so many times, or as long as there is room.
-pub fn repeated<'r>(piece: &[u8], times: usize, room: &'r mut [u8]) -> &'r [u8] {
+/// Fills `dst` with `times` copies of `piece`, or with as much as fits.
+pub fn repeated<'r>(piece: &[u8], times: usize, dst: &'r mut [u8]) -> &'r [u8] {
     let mut len = 0;
     for piece in core::iter::repeat_n(piece, times) {
-        let n = piece.len().min(room.len() - len);
-        room[len..len + n].copy_from_slice(&piece[..n]);
+        let n = piece.len().min(dst.len() - len);
+        dst[len..len + n].copy_from_slice(&piece[..n]);
         len += n;
     }
-    &room[..len]
+    &dst[..len]
 }
 
-/// Decodes into room of many sizes and two kinds of dirt. It ends within its room, and neither the
-/// dirt nor room that it does not need makes a difference.
+/// Decodes into destinations of several sizes and with two initial contents. The output stays within its destination and
+/// depends neither on the contents nor on unused capacity.
 pub fn decode(codec: Codec, stream: &[u8]) {
     let mut memory = [[0; MEMORY], [0xff; MEMORY]];
     assert!(codec.workspace_len(ROOM) <= MEMORY);
@@ -36,13 +36,13 @@ pub fn decode(codec: Codec, stream: &[u8]) {
         Err(e) => {
             let larger = e.what() == What::DESTINATION && e.need() as usize > ROOM;
             assert!(e.kind() != Kind::NoRoom || larger, "{codec:?}: {e}");
-            // With less room it does not get better.
+            // A shorter destination is an error, too.
             assert!(codec.decode(stream, &mut b[..ROOM / 3], &mut Scratch::new(ones)).is_err());
             return;
         }
     };
     assert!(a[..len] == b[..len], "{codec:?}: dirt shows");
-    // Exactly its room; then one byte less.
+    // A destination of the exact length; then one byte less.
     let mut exact = [0x55; ROOM];
     assert_eq!(codec.decode(stream, &mut exact[..len], &mut Scratch::new(ones)), Ok(len));
     assert!(exact[..len] == a[..len], "{codec:?}: the room makes a difference");

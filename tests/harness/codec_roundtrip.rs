@@ -1,5 +1,5 @@
-//! What the heapless encoders write decodes to what they read, whatever the table held, and within
-//! the room that they promise.
+//! The output of the heapless encoders decodes to their input, whatever the table contained, and has at most
+//! the promised length.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;

@@ -1,4 +1,4 @@
-//! Extents of both byte orders, behind the types that they are of.
+//! Extents of both byte orders, after their types.
 
 use pilaster::bytes::{Endian, Scratch};
 use pilaster::dataseries::{Extent, ExtentType, Types};
@@ -31,7 +31,7 @@ fn read<E: Endian>(bytes: &[u8], verify: bool) {
     }
 }
 
-/// The types of a file are those of its documents, each by itself.
+/// Each type of a file equals the result of parsing its document alone.
 fn types(types: &Types<'_>, memory: &mut [u8]) {
     assert!(types.get(types.len()).is_none());
     let mut before = None;

@@ -5,7 +5,7 @@ use pilaster::column::{Part as _, Table as _};
 use pilaster::dataseries::{End, File, Order};
 use pilaster::error::Kind;
 
-use super::dataseries::{ROOM, extent, in_order, options, walk};
+use super::dataseries::{ROOM, every_row, extent, in_order, options, walk};
 
 /// All of `data` is the file.
 pub fn run(data: &[u8]) {
@@ -43,7 +43,7 @@ fn read_as<E: Endian>(bytes: &[u8]) -> usize {
             tables(&file, memory, verified.is_ok());
         }
     }
-    // Whoever follows the index sees the extents that lie behind each other.
+    // The index lists the extents that reading from the front finds.
     assert!(!sound[0] || sound[1], "good by the index, and not from the front");
     opened
 }
@@ -89,6 +89,9 @@ fn tables<E: Endian>(file: &File<'_, E>, memory: &mut [u8], sound: bool) {
                 let mut scratch = Scratch::new(memory);
                 match table.next_part(&mut scratch) {
                     Ok(Some(part)) => {
+                        if *count == 0 {
+                            every_row(&part);
+                        }
                         *count += part.rows();
                         walk(&part, true);
                     }

@@ -1,4 +1,4 @@
-//! A log that is cut anywhere goes on to the same file.
+//! A log that is cut at any offset and resumed becomes the same file.
 
 use pilaster::bytes::{Endian, Scratch, Sink, SliceSink};
 use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Rest, Resume, Writer};
@@ -7,7 +7,7 @@ use pilaster::dataseries::{File, ReadOptions, record};
 use super::dataseries::in_order;
 
 record! {
-    /// What is logged.
+    /// A row of the log.
     struct Entry<'a> = "Entry" namespace "example.org" version 1.0 pack compact {
         time: int64 relative,
         temp: double nullable scaled 0.25 relative,
@@ -81,7 +81,7 @@ fn count<E: Endian>(bytes: &[u8]) -> u64 {
     rows
 }
 
-/// Logs a row for each byte, and flushes behind every fifth value.
+/// Logs a row for each byte, and flushes after every fifth value.
 fn fill<E: Endian>(log: &mut Writer<'_, E, SliceSink<'_>>, rows: &[u8]) {
     let (mut room, mut pool, mut unique) = ([0; 400], [0; 300], [0; 8]);
     let memory = Memory { rows: &mut room, pool: &mut pool, unique: &mut unique };

@@ -1,4 +1,4 @@
-//! What is whole in any bytes makes a file that is sound.
+//! The intact extents in arbitrary bytes make a valid file.
 
 use pilaster::bytes::{Endian, Scratch, SliceSink};
 use pilaster::dataseries::recover::{Recovered, Salvage};
@@ -40,7 +40,7 @@ fn order<E: Endian>(data: &[u8]) {
         *to = Description::from(ty);
     }
     let (mut bytes, mut slots) = ([0; ROOM], [IndexSlot::EMPTY; 256]);
-    // Not every list can be that of a file.
+    // Not every list is valid for a file.
     let Ok(names) = Descriptions::new(&names[..count]) else { return };
     let mut clean = Writer::<E, _>::new(SliceSink::new(&mut bytes), names, &mut slots);
     let mut salvage = Salvage::<E>::new(data, types);

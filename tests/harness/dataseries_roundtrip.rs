@@ -114,7 +114,7 @@ fn order<E: Endian>(flags: u8, plan: Plan, data: &[u8]) {
     let mut memory = [0; 2048];
     let ty = match ExtentType::parse(sink.written(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)) {
         Ok(ty) => ty,
-        // Null compaction wants a bool, and there is none.
+        // Null compaction requires a bool field, and the type has no such field.
         Err(e) => {
             return assert!(options.compact && fields.iter().all(|f| !f.nullable && f.ty != FieldType::Bool), "{e:?}");
         }
@@ -175,7 +175,7 @@ fn write<E: Endian, C: Compress>(ty: &ExtentType<'_>, fields: &[Field<'_>], comp
     read::<E>(sink.written(), fields, &written[..usize::from(extents % 5)], seed);
 }
 
-/// Adds a row; whether it fits. One that does not leaves nothing behind.
+/// Adds a row and returns whether it fits. One that does not changes nothing.
 fn push<E: Endian>(extent: &mut ExtentBuffer<'_, E, ExtentType<'_>>, fields: &[Field<'_>], seed: u8, row: u32) -> bool {
     let (len, used) = (extent.len(), extent.used());
     let mut stored = || {
@@ -184,7 +184,7 @@ fn push<E: Endian>(extent: &mut ExtentBuffer<'_, E, ExtentType<'_>>, fields: &[F
             let (value, null) = value(field, seed, row, k);
             if null {
                 to.null(k)?;
-                // What lies under a null is nobody's business.
+                // The stored value of a null row is arbitrary.
                 if mixed(seed, row, k) & 1 == 1 {
                     to.set(k, value)?;
                 }

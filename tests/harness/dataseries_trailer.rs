@@ -39,7 +39,7 @@ fn read<E: Endian>(bytes: &[u8]) {
         }
         Err(e) => assert!(e.at() >= AT, "{e:?}"),
     }
-    // A trailer lies at the end, so a file must have room for it.
+    // A file must be long enough for a trailer at its end.
     let file_len = bytes.len() as u64;
     assert_eq!(Trailer::span(file_len).is_ok(), file_len >= 68);
 }

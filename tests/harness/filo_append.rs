@@ -95,7 +95,7 @@ pub fn run(data: &[u8]) {
         assert_eq!(rows, 0, "rows that were taken and cannot be had");
         return;
     };
-    // What was written as UTF8 need not be text.
+    // Rows written as UTF8 need not be valid UTF-8.
     let element = if owned.element == Element::Utf8 { Element::Blob } else { owned.element };
     let vector = Vector::open(chunk, element).unwrap_or_else(|e| panic!("{element}: {e} in {chunk:02x?}"));
     assert_eq!((vector.verify(), vector.rows()), (Ok(()), rows as u64));

@@ -1,5 +1,5 @@
-//! What the lent memory held before does not show: not in a value, not in a row that is missing, not
-//! in whether reading fails.
+//! The initial contents of the scratch buffer have no effect: not on a value, not on a row that is missing, not
+//! on whether reading fails.
 
 use pilaster::column::Part as _;
 use pilaster::filo::Vector;

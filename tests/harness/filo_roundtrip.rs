@@ -1,4 +1,4 @@
-//! What the Filo writers write, the reader gives back, bit by bit: a chosen encoding, the smallest,
+//! The reader returns the rows that the Filo writers were given, bit by bit: a chosen encoding, the smallest,
 //! and the original's choice.
 
 use pilaster::bytes::Scratch;
@@ -31,7 +31,7 @@ pub fn run(data: &[u8]) {
             // Without rows, zones that are stored and zones that are not are the same bytes.
             let zones = owned.len == 0 && element == Element::DateTime;
             assert!(found == encoding || zones, "{encoding:?} became {found:?}");
-            // A byte less is refused, with the length that it takes; no byte behind the chunk changes.
+            // One byte less is an error with the required length; no byte after the chunk changes.
             assert_eq!(dst[len..].iter().find(|byte| **byte != 0xee), None);
             let short = encode(encoding, &rows, &mut dst[..len - 1], &mut scratch).expect_err("too short");
             assert_eq!((short.kind(), short.need() as usize), (Kind::NoRoom, len), "{encoding:?} of {element}");
@@ -63,7 +63,7 @@ pub fn run(data: &[u8]) {
     }
 }
 
-/// Why rows may be refused: never for want of memory, of which there is enough.
+/// The errors for which rows may be refused: not too little memory, as there is enough.
 fn refused(kind: Kind, owned: &Owned<'_>) {
     match kind {
         Kind::WrongType | Kind::Lossy => {}

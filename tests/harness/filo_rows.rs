@@ -11,10 +11,10 @@ use super::cell::Cell;
 /// The most rows: a word of mask bits, and a few more.
 pub const ROWS: usize = 70;
 
-/// Room for any chunk of so many rows whose text is a fuzz input.
+/// Length of a destination for any chunk of [`ROWS`] rows whose text is a fuzz input.
 pub const CHUNK: usize = 16 << 10;
 
-/// Fuzz input, taken from the front; zeros behind its end.
+/// Fuzz input, taken from the front; zeros after its end.
 pub struct Input<'a>(pub &'a [u8]);
 
 impl<'a> Input<'a> {

@@ -71,7 +71,7 @@ fn same(column: &Column<'_>, options: &ReadOptions, row: u64, value: &Value<'_>)
     match (value, &got) {
         (Value::Nested(a), Ok(Value::Nested(b))) => assert_eq!(a, b),
         (a, Ok(b)) if Cell::from(a.clone()) == Cell::from(b.clone()) => {}
-        // Nobody has looked at the text yet.
+        // The text was not verified yet.
         (Value::Text(a), Err(_)) => assert!(core::str::from_utf8(a).is_err() && !options.tolerant),
         // Where null counts are believed, what stands for missing is a value.
         (_, Ok(Value::Null)) if !options.check_null_counts && !options.tolerant && column.field().null_count() == 0 => {

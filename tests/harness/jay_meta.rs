@@ -8,7 +8,7 @@ use pilaster_oracle::planus::ReadAsRoot;
 use super::jay_file::{STRICT, TOLERANT};
 use super::walk::{Memory, ROOMS};
 
-/// Bytes in front of the metadata: the data section that buffers must lie in.
+/// Bytes before the metadata: the data section, which must contain the buffers.
 const AT: u64 = 1 << 20;
 
 /// `data` is the metadata.
@@ -66,7 +66,7 @@ fn same(meta: &Meta<'_>, frame: &FrameRef<'_>, tolerant: bool) {
         let (Ok(column), Ok(field)) = (column, meta.field(k)) else { continue };
         same_column(&field, &column);
         if let (Ok(Some(theirs)), Ok(ours)) = (column.name(), meta.name(k)) {
-            // planus takes a string without a zero behind it; with tolerance such a name counts as missing.
+            // planus accepts a string without a final zero; with tolerance such a name counts as missing.
             assert!(theirs == ours || tolerant && ours.is_empty(), "{theirs:?} {ours:?}");
         }
     }

@@ -1,4 +1,4 @@
-//! A Jay file written anew is sound, and holds the same rows.
+//! A Jay file that is read and written again is valid and has the same rows.
 
 use pilaster::bytes::{Scratch, WriteError};
 use pilaster::column::{Column as _, Once, Part as _, Type, Value, convert};

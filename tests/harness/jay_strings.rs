@@ -1,4 +1,4 @@
-//! A column of strings in a Jay file whose metadata is sound.
+//! A column of strings in a Jay file with valid metadata.
 
 use super::jay_file::read;
 

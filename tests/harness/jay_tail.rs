@@ -5,7 +5,7 @@ use pilaster::jay::{Tail, check_head};
 
 use super::jay_file::{STRICT, TOLERANT};
 
-/// The last bytes of `data` are the tail; the length of the file is that of `data`, or any number.
+/// The last bytes of `data` are the tail; the length of the file is `data.len()`, or any number.
 pub fn run(data: &[u8]) {
     if check_head(data).is_ok() {
         assert!(data.starts_with(b"JAY1\0\0\0\0"));

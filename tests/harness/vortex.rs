@@ -38,7 +38,7 @@ pub fn walk(file: &File<'_>) {
 /// How much is known to be right with a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Sound {
-    /// Something is wrong, or nobody looked. A search may find what lies out of order, or not.
+    /// Invalid or not verified. Whether a search finds values that are out of order is undefined.
     No,
     /// All but where texts end that are unpacked together: of those the lengths are checked in sum.
     InSum,

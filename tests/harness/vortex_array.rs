@@ -8,7 +8,7 @@ use super::vortex::{ROOM, column, verify, walk};
 
 const LIMITS: Limits = Limits { max_nodes: 20_000, max_depth: 16, ..Limits::DEFAULT };
 
-/// Ids that nodes may count: those of the files of the original, which are in order of the alphabet, and rarer ones.
+/// Ids that nodes refer to by index: the ids in files of the original, in alphabetical order, and rarer ones.
 pub const IDS: [&str; 35] = [
     "fastlanes.bitpacked",
     "fastlanes.for",
@@ -50,7 +50,7 @@ pub const IDS: [&str; 35] = [
 /// Types of the values, as tag and number of the schema: numbers, text, bytes, bool.
 pub const TYPES: [(u8, u8); 10] = [(3, 0), (3, 2), (3, 3), (3, 6), (3, 7), (3, 9), (3, 10), (5, 0), (6, 0), (2, 0)];
 
-/// Rows that are claimed: those of the goldens, none, and more than any blob holds.
+/// Claimed numbers of rows: of the goldens, and more than any blob holds.
 const ROWS: [u64; 4] = [260, 44, 1100, 1 << 35];
 
 /// Two bytes say type and rows, the rest is the blob.
@@ -65,7 +65,7 @@ pub fn read(blob: &[u8]) -> usize {
     usize::from(TYPES.iter().filter(|ty| array(blob, **ty, true, ROWS[0])).count() > 0)
 }
 
-/// Reads a blob as so many rows; whether it is an array at all.
+/// Reads a blob as `rows` rows; returns whether it is an array at all.
 fn array(blob: &[u8], (tag, number): (u8, u8), nullable: bool, rows: u64) -> bool {
     let dtype = dtype(tag, number, nullable);
     let Ok(dtype) = DType::parse(&dtype) else { return false };

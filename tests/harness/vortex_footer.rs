@@ -1,5 +1,5 @@
 //! The end of a file: marker, postscript, footer, statistics. Opened from the marker alone, then with what each
-//! error asks for: that ends, and finds what a file that is there from the beginning has.
+//! error asks for. This ends with the same contents as opening the complete file.
 
 use pilaster::error::Kind;
 use pilaster::vortex::{File, Piece, Source};

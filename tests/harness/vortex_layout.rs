@@ -1,4 +1,4 @@
-//! A tree of layouts: the input takes the place of that of a small file with chunks and zones, whose segments and
+//! A tree of layouts: the input replaces the tree of a small file with chunks and zones, whose segments and
 //! type stay.
 
 use pilaster::vortex::{File, Source};
@@ -8,7 +8,7 @@ use super::vortex::{LIMITS, ROOM, Sound, columns, verify, walk};
 /// Columns i64, nullable f64 and utf8, in three chunks each, and their zones.
 const FILE: &[u8] = include_bytes!("../golden/vortex/lay_chunked_zones_a.vortex");
 
-/// Room for the file, and for layouts behind it.
+/// Maximum length of the file with the input as its layout.
 const LEN: usize = 16 << 10;
 
 /// Offset and length of the layout in the file, and where the postscript has them: found once, as the one place
@@ -41,7 +41,7 @@ pub fn seed() -> &'static [u8] {
 /// All of `data` is the layout.
 pub fn run(data: &[u8]) {
     let (_, _, offset_at, length_at) = place();
-    // In front of the postscript, which moves behind it.
+    // The layout is inserted before the postscript.
     let postscript = FILE.len() - 8 - usize::from(u16::from_le_bytes([FILE[FILE.len() - 6], FILE[FILE.len() - 5]]));
     let mut file = [0; LEN];
     let len = FILE.len() + data.len();

@@ -1,5 +1,5 @@
 //! The metadata of every encoding: a node with metadata and children out of the input, and four buffers, as the
-//! sound FlatBuffer that a fuzzer of bytes seldom finds.
+//! valid FlatBuffer that a fuzzer of bytes seldom finds.
 
 use pilaster::column::Part as _;
 use pilaster::limits::Limits;
@@ -27,7 +27,7 @@ pub fn run(data: &[u8]) {
     // Root at 20; vtables of nodes (20 bytes: encoding +4, metadata +8, children +12, buffers +16) and of the array
     // (12 bytes: root +4, buffers +8).
     blob.put(&[24, 0, 0, 0, 12, 0, 20, 0, 4, 0, 8, 0, 12, 0, 16, 0, 8, 0, 12, 0, 4, 0, 8, 0]);
-    // The array, its vector of buffers, and the root behind it.
+    // The array, its vector of buffers, and then the root.
     blob.words(&[24 - 16, 8 + 4 * 9, 4, 4]);
     for _ in 0..4 {
         blob.words(&[0, quarter as u32]);

@@ -1,5 +1,5 @@
-//! FSST and OnPair: tables and codes out of the input, decoded as a loop of a few lines does it, into exactly as
-//! much room and into more.
+//! FSST and OnPair: tables and codes out of the input, compared with a simple loop, decoded into a destination of
+//! the exact length and into longer ones.
 
 use bytemuck::Zeroable as _;
 use pilaster::unstable::encoding::{fsst, onpair};

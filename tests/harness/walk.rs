@@ -19,9 +19,9 @@ impl Memory {
         Memory([byte; ROOMS[2] + 1])
     }
 
-    /// `room` bytes, from an odd address on: what is aligned then is the work of the reader.
-    pub fn odd(&mut self, room: usize) -> &mut [u8] {
-        &mut self.0[1..=room]
+    /// `len` bytes starting at an odd address, so that the reader has to align.
+    pub fn odd(&mut self, len: usize) -> &mut [u8] {
+        &mut self.0[1..=len]
     }
 }
 

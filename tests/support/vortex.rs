@@ -108,7 +108,7 @@ pub fn texts(blob: &[u8], rows: u64) -> Result<Vec<String>, Error> {
     with(blob, &text(), rows, |_, column| values(&column, rows))
 }
 
-/// What is wrong, and with what.
+/// Kind and field of an error.
 pub fn why(e: Error) -> (Kind, What) {
     (e.kind(), e.what())
 }

@@ -6,6 +6,7 @@ use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use crate::column;
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result};
+use crate::limits::Limits;
 
 /// A file of either byte order, which its header determines.
 ///
@@ -75,6 +76,15 @@ impl<'a> AnyFile<'a> {
             Order::Little => AnyFile::Little(File::open_sequential(bytes, options, scratch)?),
             Order::Big => AnyFile::Big(File::open_sequential(bytes, options, scratch)?),
         })
+    }
+
+    /// Returns the file with other limits for what is read from now on.
+    #[must_use]
+    pub const fn with_limits(self, limits: Limits) -> Self {
+        match self {
+            AnyFile::Little(file) => AnyFile::Little(file.with_limits(limits)),
+            AnyFile::Big(file) => AnyFile::Big(file.with_limits(limits)),
+        }
     }
 
     /// Returns the byte order.

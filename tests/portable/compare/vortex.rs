@@ -1,0 +1,130 @@
+//! Vortex goldens: every value by rows, in batches of several sizes, and one at a time.
+
+use pilaster::bytes::Scratch;
+use pilaster::column::{Column as _, Once, Part as _};
+use pilaster::error::{Error, Kind, What};
+use pilaster::limits::Limits;
+use pilaster::vortex::{Column, DType, File, Source};
+use serde_json::{Value as Json, json};
+
+use super::expect::{as_expected, equal, nested, text, values};
+use super::table::{table, type_name};
+use crate::common::{Golden, UNDECODED};
+
+/// Nodes that finding one row may visit, each counted once and again for every 256 of its rows that are read:
+/// far fewer than the rows of the larger goldens.
+const ONE_ROW: Limits = Limits { max_nodes: 50, ..Limits::DEFAULT };
+
+/// Compares everything that a golden says.
+pub fn golden(golden: &Golden) -> Result<(), String> {
+    let bytes = golden.bytes();
+    if golden.is("varr") {
+        return array(golden, &bytes);
+    }
+    if golden.expected["facts"]["open_without_dtype"].is_string() {
+        let e = File::open(&bytes).map(drop).unwrap_err();
+        assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_DTYPE));
+        let like = sibling("lay_no_file_stats_a");
+        let like = File::open(&like).map_err(text)?;
+        let open = |limits| File::open_source(Source::whole(&bytes), Some(like.dtype()), limits).map_err(text);
+        return file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?);
+    }
+    let open = |limits| File::open_source(Source::whole(&bytes), None, limits).map_err(text);
+    file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?)
+}
+
+fn sibling(name: &str) -> Vec<u8> {
+    let path = format!("{}/tests/golden/vortex/{name}.vortex", env!("CARGO_MANIFEST_DIR"));
+    std::fs::read(path).expect("a golden beside it")
+}
+
+/// One array: it has the type of a column in the file that it was cut out of.
+fn array(golden: &Golden, bytes: &[u8]) -> Result<(), String> {
+    let notes = golden.expected["notes"].as_str().ok_or("no notes")?;
+    let (_, rest) = notes.split_once(" of enc_").ok_or("no file in the notes")?;
+    let (name, rest) = rest.split_once(".vortex, column ").ok_or("no column in the notes")?;
+    let (column, _) = rest.split_once(':').ok_or("no column in the notes")?;
+    let whole = sibling(&format!("enc_{name}"));
+    let whole = File::open(&whole).map_err(text)?;
+    let dtype: DType<'_> = (0..whole.dtype().children())
+        .find(|k| whole.dtype().name(*k) == Ok(column))
+        .map(|k| whole.dtype().child(k).unwrap())
+        .ok_or("no such column")?;
+    let ids = golden.expected["facts"]["encoding_ids"].as_array().ok_or("no ids")?;
+    let ids: Vec<&str> = ids.iter().map(|id| id.as_str().unwrap()).collect();
+    let rows = golden.expected["nrows"].as_u64().ok_or("no rows")?;
+    let open = |limits| File::of_array(bytes, dtype, rows, &ids, limits).map_err(text);
+    file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?)
+}
+
+/// `small` is the same file, which allows for no more work than one row takes.
+fn file(golden: &Golden, file: &File<'_>, small: &File<'_>) -> Result<(), String> {
+    let verified = file.verify(&mut Scratch::new(&mut vec![0x33; 4 << 20]));
+    let known = UNDECODED.iter().all(|(name, _)| *name != golden.name);
+    match verified {
+        Err(e) if !known => assert!(file.unknown_id(&e).is_some(), "{e}"),
+        verified => verified.map_err(|e| format!("verify: {e}"))?,
+    }
+    let part = file.part().map_err(text)?;
+    equal("nrows", &golden.expected["nrows"], &part.rows().into())?;
+    let columns = golden.expected["columns"].as_array().ok_or("no columns")?;
+    equal("columns", &columns.len().into(), &part.width().into())?;
+    // A frame is unpacked whole, whatever rows are asked for, and pco has tables: only those may take more
+    // than the smallest memory.
+    let large = ids_of(file).iter().any(|id| ["vortex.zstd", "vortex.pco"].contains(&id.as_str()));
+    let mut not_decoded = Vec::new();
+    for (k, expected) in columns.iter().enumerate() {
+        let column = part.column(k).map_err(text)?;
+        let one = small.part().and_then(|part| part.column(k)).map_err(text)?;
+        if golden.is("vortex") {
+            equal("name", &expected["name"], &part.name(k).map_err(text)?.into())?;
+        }
+        equal("type", &expected["type"], &type_name(&column, "vortex", false).map_err(text)?.into())?;
+        equal("nullable", &expected["nullable"], &column.nullable().into())?;
+        // `table` reads files that are decoded in full in less memory.
+        let rooms = if known { &[4 << 20][..] } else { &[24 << 10, 4 << 20] };
+        for room in rooms {
+            let all = values(&column, 0..column.rows(), *room, false);
+            match all.and_then(|all| single_rows(&column, &one, &all, large).map(|()| all)) {
+                Ok(all) => as_expected(&all, expected).map_err(|why| format!("column {k}: {why}"))?,
+                Err(e) => not_decoded.push(file.unknown_id(&e).ok_or(format!("column {k}: {e}"))?),
+            }
+        }
+    }
+    if known {
+        equal("undecoded", &Json::from(not_decoded), &json!([]))?;
+        if golden.by_any() {
+            return Ok(());
+        }
+        return table(&mut Once::new(part), "vortex", &golden.expected, true).map(drop);
+    }
+    let ids = UNDECODED.iter().find(|(name, _)| *name == golden.name).map_or(&[][..], |(_, ids)| ids);
+    let expected = not_decoded.iter().all(|id| ids.contains(id)) && !not_decoded.is_empty();
+    equal("undecoded", &true.into(), &expected.into())
+}
+
+/// The ids of all arrays of a file.
+fn ids_of(file: &File<'_>) -> Vec<String> {
+    let mut ids = Vec::new();
+    file.visit(false, &mut |visit| {
+        ids.push(String::from_utf8_lossy(visit.id).into_owned());
+        Ok(())
+    })
+    .expect("verified");
+    ids
+}
+
+/// Some rows on their own are what they are among `all`, and take no more work than `one` allows, and no more memory
+/// than the smallest for a batch, unless they are `large`.
+fn single_rows(column: &Column<'_>, one: &Column<'_>, all: &[String], large: bool) -> Result<(), Error> {
+    let need = column.need(0..column.rows().min(1))?;
+    assert!(need <= 24 << 10 || large, "{need}");
+    let mut memory = vec![0x55; 1 << 20];
+    let some = (0..all.len().min(3000)).step_by(all.len().min(3000) / 40 + 1);
+    for row in some.chain(all.len().checked_sub(1)) {
+        let batch = one.scalar_at(row as u64, &mut Scratch::new(&mut memory))?;
+        assert_eq!((batch.first, batch.len), (row as u64, 1));
+        assert_eq!(nested(batch.value(0)?, &batch.of, 1 << 16, false)?, all[row], "row {row}");
+    }
+    Ok(())
+}

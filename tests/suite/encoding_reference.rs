@@ -1,0 +1,182 @@
+//! The kernels beside the published crates for the same job: what those encode, ours decode, and the other way
+//! round where a crate decodes what we only unpack. A few rounds here, many in `.ci/encodings`; on the machines that
+//! those crates are made for.
+
+use std::env;
+
+use fastlanes::{BitPacking, Delta, RLE, Transpose};
+use pilaster::unstable::encoding::cells::Cells;
+use pilaster::unstable::encoding::{alp, fastlanes as lanes, fsst, onpair};
+
+/// Numbers that look random, the same in each run.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+}
+
+/// `most` rounds, or `PILASTER_ROUNDS`, each with its own numbers.
+fn rounds(most: u64) -> impl Iterator<Item = Random> {
+    let rounds = env::var("PILASTER_ROUNDS").map_or(most, |n| n.parse().expect("a number"));
+    (1..=rounds).map(|round| Random(round.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
+}
+
+/// The crate has no other way in for widths known at run time.
+#[allow(unsafe_code, reason = "see above")]
+fn packed<T: BitPacking>(width: usize, values: &[T], out: &mut [T]) {
+    // SAFETY: 1024 values, and as many words as `width` asks for.
+    unsafe { BitPacking::unchecked_pack(width, values, out) }
+}
+
+#[test]
+fn blocks_that_fastlanes_packed() {
+    macro_rules! check {
+        ($random:ident, $($word:ident, $cells:ident;)*) => {$(
+            for width in 0..=$word::BITS as usize {
+                let mask = (u128::from($word::MAX) >> ($word::BITS as usize - width)) as $word;
+                let values: Vec<$word> = (0..1024).map(|_| $random.next() as $word & mask).collect();
+                let mut block = vec![0 as $word; 1024 * width / $word::BITS as usize];
+                packed(width, &values, &mut block);
+                let bytes: Vec<u8> = block.iter().flat_map(|word| word.to_le_bytes()).collect();
+                let mut ours = vec![$word::MAX; 1024];
+                lanes::unpack(&bytes, width as u32, 0, Cells::$cells(&mut ours)).unwrap();
+                assert!(ours == values, "{} at {width} bits", stringify!($word));
+            }
+        )*};
+    }
+    for mut random in rounds(2) {
+        check! { random, u8, W1; u16, W2; u32, W4; u64, W8; }
+    }
+}
+
+#[test]
+fn deltas_that_fastlanes_made() {
+    macro_rules! check {
+        ($random:ident, $($word:ident, $cells:ident, $lanes:literal;)*) => {$(
+            let values: [$word; 1024] = std::array::from_fn(|_| $random.next() as $word);
+            let (mut transposed, mut deltas, mut ours) = ([0; 1024], [0; 1024], [0; 1024]);
+            Transpose::transpose(&values, &mut transposed);
+            let mut bases: [$word; $lanes] = *transposed.first_chunk().unwrap();
+            Delta::delta::<$lanes>(&transposed, &bases, &mut deltas);
+            let mut bases = Cells::$cells(&mut bases);
+            lanes::undelta(&mut bases, &mut Cells::$cells(&mut deltas), &mut Cells::$cells(&mut ours)).unwrap();
+            assert!(ours == values, "{}", stringify!($word));
+        )*};
+    }
+    for mut random in rounds(10) {
+        check! { random, u8, W1, 128; u16, W2, 64; u32, W4, 32; u64, W8, 16; }
+    }
+}
+
+/// Runs of a block as the crate finds them: values and, for every row, which of them it has.
+#[test]
+fn runs_that_fastlanes_found() {
+    for mut random in rounds(10) {
+        let mut value = 0u32;
+        let rows: [u32; 1024] = std::array::from_fn(|_| {
+            if random.below(4) == 0 {
+                value = random.next() as u32;
+            }
+            value
+        });
+        let (mut values, mut indices) = ([0u32; 1024], [0u16; 1024]);
+        // SAFETY: the types of the arguments say all that is asked for.
+        #[allow(unsafe_code, reason = "the crate has no other way in")]
+        let count = unsafe { RLE::encode_unchecked(&rows, &mut values, &mut indices) };
+        let codes = indices.map(u32::from);
+        let mut ours = [0u32; 1024];
+        let bad = Cells::W4(&mut ours).gather(&Cells::W4(&mut values[..count]), &codes);
+        assert_eq!(bad, None);
+        assert!(ours == rows);
+    }
+}
+
+/// Integers by the bits of the floats that both make of them, for every pair of exponents.
+#[test]
+fn floats_that_alp_decodes() {
+    for mut random in rounds(3) {
+        for e in 0..=17u8 {
+            for f in 0..=e {
+                let doubles: Vec<i64> = (0..100).map(|i| random.next() as i64 >> (i % 63)).collect();
+                let (mut ours, mut theirs) = (doubles.clone(), doubles);
+                alp::decode(e.into(), f.into(), Cells::W8(bytemuck::cast_slice_mut(&mut ours))).unwrap();
+                ::alp::decode_slice_inplace::<f64>(&mut theirs, ::alp::Exponents { e, f });
+                assert_eq!(ours, theirs, "f64, e {e}, f {f}");
+                if e > 9 {
+                    continue;
+                }
+                let singles: Vec<i32> = (0..100).map(|i| random.next() as i32 >> (i % 31)).collect();
+                let (mut ours, mut theirs) = (singles.clone(), singles);
+                alp::decode(e.into(), f.into(), Cells::W4(bytemuck::cast_slice_mut(&mut ours))).unwrap();
+                ::alp::decode_slice_inplace::<f32>(&mut theirs, ::alp::Exponents { e, f });
+                assert_eq!(ours, theirs, "f32, e {e}, f {f}");
+            }
+        }
+    }
+}
+
+/// Lines of words, numbers and bytes of any kind.
+fn lines(random: &mut Random) -> Vec<Vec<u8>> {
+    const WORDS: [&str; 8] = ["error", "warning", "/var/log/", "service-", "é", "ok", "", "connection reset by peer"];
+    let count = 20 + random.below(300);
+    (0..count)
+        .map(|i| {
+            let mut line = Vec::new();
+            for _ in 0..random.below(8) {
+                line.extend_from_slice(WORDS[random.below(8) as usize].as_bytes());
+                match random.below(4) {
+                    0 => line.extend(random.next().to_le_bytes()),
+                    1 => line.extend(format!(" {i:05} ").bytes()),
+                    _ => {}
+                }
+            }
+            line
+        })
+        .collect()
+}
+
+#[test]
+fn texts_that_fsst_compressed() {
+    for mut random in rounds(10) {
+        let lines = lines(&mut random);
+        let slices: Vec<&[u8]> = lines.iter().map(Vec::as_slice).collect();
+        let compressor = ::fsst::Compressor::train(&slices);
+        let symbols: Vec<u8> =
+            compressor.symbol_table().iter().flat_map(|symbol| symbol.to_u64().to_le_bytes()).collect();
+        let table = fsst::Symbols::new(&symbols, compressor.symbol_lengths()).unwrap();
+        for line in &lines {
+            let mut out = vec![0xaa; line.len()];
+            assert_eq!(table.decode(&compressor.compress(line), &mut out), Ok(line.len()));
+            assert_eq!(out, *line);
+        }
+    }
+}
+
+#[test]
+fn texts_that_onpair_compressed() {
+    for mut random in rounds(10) {
+        let lines = lines(&mut random);
+        let ends = lines.iter().scan(0, |end, line| {
+            *end += line.len() as u32;
+            Some(*end)
+        });
+        let offsets: Vec<u32> = [0].into_iter().chain(ends).collect();
+        let text = lines.concat();
+        let column = ::onpair::compress(&text, &offsets, ::onpair::DEFAULT_CONFIG).unwrap();
+        let codes = column.view().codes.to_vec();
+        let dictionary = column.into_raw().0;
+        let tokens = onpair::Tokens::new(dictionary.bytes(), dictionary.offsets()).unwrap();
+        let mut out = vec![0x55; text.len()];
+        assert_eq!(tokens.decode(&codes, &mut out), Ok(text.len()));
+        assert_eq!(out, text);
+    }
+}

@@ -1,0 +1,32 @@
+//! The tests that need to run on one host only. Those that depend on byte order or pointer width are in `tests/portable`.
+
+mod bcolz_dataset;
+mod bcolz_salvage;
+mod bcolz_write;
+#[path = "../support/vortex.rs"]
+mod build;
+mod codec_reference;
+#[path = "../common/mod.rs"]
+mod common;
+mod convert;
+#[cfg(feature = "embedded-io-async-07")]
+mod dataseries_async;
+mod dataseries_log;
+mod dataseries_read;
+mod dataseries_types;
+mod dataseries_verdicts;
+#[cfg(all(target_endian = "little", target_pointer_width = "64"))]
+mod encoding_reference;
+mod flat_views;
+mod fuzz_targets;
+#[path = "../harness/mod.rs"]
+mod harness;
+mod hostile;
+mod jay_read;
+mod layering;
+mod vortex_dense;
+mod vortex_file;
+mod vortex_nested;
+mod vortex_read;
+mod xml;
+mod zstd;
