@@ -27,7 +27,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{values:?}");
     // Any other type is an error, which names the type of the column.
     let e = file.table(None)?.to_vec::<u8>("v").unwrap_err();
-    assert_eq!(e.to_string(), "column of int32 cannot be read as the type asked for");
+    assert_eq!(e.to_string(), "column of int32 does not fit the requested type");
     let e = file.table(None)?.to_vec::<i64>("price").unwrap_err();
     assert_eq!(e.to_string(), "no column is called \"price\"");
     Ok(())

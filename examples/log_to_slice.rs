@@ -7,8 +7,15 @@ use std::error::Error;
 
 use pilaster::bytes::{LittleEndian, Scratch, SliceSink};
 use pilaster::column::{Part, Table};
-use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, WriteError, Writer};
 use pilaster::dataseries::{File, ReadOptions, record};
+
+record! {
+    struct Alarm = "Alarm" namespace "example.org" version 1.0 {
+        time: int64 relative,
+        code: int32,
+    }
+}
 
 record! {
     struct Reading = "Reading" namespace "example.org" version 1.0 {
@@ -18,45 +25,55 @@ record! {
     }
 }
 
+/// The record types of the file, in ascending order of their names.
+const TYPES: Descriptions<'static> = Descriptions::of::<(Alarm, Reading)>();
+
 fn main() -> Result<(), Box<dyn Error>> {
-    // On a microcontroller these are statics: the file, an index entry for each extent, the rows that are not yet
-    // written.
-    let (mut flash, mut slots, mut rows) = ([0; 4096], [IndexSlot::EMPTY; 8], [0; 1024]);
-    let bytes = log(&mut flash, &mut slots, &mut rows).map_err(|why| format!("the log is full: {why:?}"))?;
+    // On a microcontroller these are statics: the file, an index entry for each extent, and for each type the rows that
+    // are not yet written.
+    let (mut flash, mut slots, mut readings, mut alarms) = ([0; 4096], [IndexSlot::EMPTY; 8], [0; 1024], [0; 64]);
+    let bytes = log(&mut flash, &mut slots, &mut readings, &mut alarms)?;
 
     // Any DataSeries reader can open it. This one compares the types with its own, and requires memory for one extent
     // only.
     let mut memory = [0; 4096];
     let mut scratch = Scratch::new(&mut memory);
     let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
-    let (mut table, mut count) = (file.table("Reading")?, 0);
-    while let Some(part) = table.next_part(&mut scratch.scope())? {
-        count += part.rows();
+    let mut counts = [0; 2];
+    for (count, name) in counts.iter_mut().zip(["Reading", "Alarm"]) {
+        let mut table = file.table(name)?;
+        while let Some(part) = table.next_part(&mut scratch.scope())? {
+            *count += part.rows();
+        }
     }
-    assert_eq!(count, 40);
-    println!("{count} rows in {} bytes", bytes.len());
+    assert_eq!(counts, [40, 4]);
+    println!("{} readings and {} alarms in {} bytes", counts[0], counts[1], bytes.len());
     if let Some(path) = std::env::args().nth(1) {
         std::fs::write(path, bytes)?;
     }
     Ok(())
 }
 
-/// Writes 40 rows into `flash`, and returns the bytes of the file.
+/// Writes 40 readings and 4 alarms into `flash`, and returns the bytes of the file.
 fn log<'b>(
     flash: &'b mut [u8],
     slots: &mut [IndexSlot],
-    rows: &mut [u8],
-) -> Result<&'b [u8], pilaster::bytes::WriteError<pilaster::Error>> {
-    let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(flash), Descriptions::of::<Reading>(), slots);
-    let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(rows))?;
+    readings: &mut [u8],
+    alarms: &mut [u8],
+) -> Result<&'b [u8], WriteError<pilaster::Error>> {
+    let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(flash), TYPES, slots);
+    let mut readings = ExtentBuffer::of::<Reading>(Memory::rows(readings))?;
+    let mut alarms = ExtentBuffer::of::<Alarm>(Memory::rows(alarms))?;
     for i in 0..40 {
-        let reading = Reading { time: 1_700_000_000 + i, celsius: 21.5, errors: (i % 10 == 0).then_some(3) };
-        // If the memory is full, writes the rows as an extent.
-        if extent.push(&reading).is_err() {
-            log.flush(&mut extent)?;
-            extent.push(&reading)?;
+        let time = 1_700_000_000 + i;
+        let failed = i % 10 == 0;
+        // `push` writes the rows as an extent if the memory is full.
+        log.push(&mut readings, &Reading { time, celsius: 21.5, errors: failed.then_some(3) })?;
+        if failed {
+            log.push(&mut alarms, &Alarm { time, code: 3 })?;
         }
     }
-    log.flush(&mut extent)?;
+    log.flush(&mut readings)?;
+    log.flush(&mut alarms)?;
     Ok(log.finish()?.into_written())
 }

@@ -30,7 +30,7 @@
 //!
 //! // An error names the field and its offset.
 //! let e = Vector::open(chunk, Element::Float).unwrap_err();
-//! assert_eq!(e.to_string(), "filo header word at offset 0: 0x00000806 cannot be read as the type asked for");
+//! assert_eq!(e.to_string(), "filo header word at offset 0: 0x00000806 does not fit the requested type");
 //! # }
 //! # Ok::<(), pilaster::Error>(())
 //! ```

@@ -93,16 +93,27 @@ impl fmt::Display for Error {
             Kind::Trailing => write!(f, "{name} at offset {at}: {need} bytes too many"),
             Kind::Invalid => write!(f, "{name} at offset {at}: invalid value {need} (0x{need:x})"),
             Kind::Unsupported => write!(f, "{name} at offset {at}: {need} (0x{need:x}) is not supported"),
-            Kind::WrongType if need == 0 => write!(f, "{name} cannot be read as the type asked for"),
-            Kind::WrongType => write!(f, "{name} at offset {at}: 0x{need:08x} cannot be read as the type asked for"),
+            Kind::WrongType if need == 0 => write!(f, "{name} does not fit the requested type"),
+            Kind::WrongType => write!(f, "{name} at offset {at}: 0x{need:08x} does not fit the requested type"),
             Kind::Checksum => write!(f, "{name} at offset {at}: checksum differs, 0x{need:08x} is stored"),
             Kind::Overflow => write!(f, "{name} at offset {at}: number out of range"),
-            Kind::Limit => write!(f, "{name} of {need} reached at offset {at}"),
+            Kind::Limit => write!(f, "{name} at offset {at}: limit of {need} reached"),
             Kind::NoRoom => write!(f, "{name} too small: {need} bytes needed"),
             Kind::OutOfRange => write!(f, "{name} {at} does not exist, there are {need}"),
             Kind::Utf8 => write!(f, "{name} at offset {at}: not UTF-8"),
-            Kind::Lossy => write!(f, "{name} cannot hold the value of row {at}"),
-            Kind::Misuse => write!(f, "{name}: wrong call or type at row {at}"),
+            Kind::Lossy if self.what() == What::VALUE_OF_EVERY_ROW => {
+                write!(f, "row {at} is missing; collect into `Option`")
+            }
+            Kind::Lossy => write!(f, "{name}: the value of row {at} cannot be stored"),
+            Kind::Misuse => match self.what() {
+                What::TABLE_CHOICE if need == 0 => f.write_str("the file has no tables"),
+                What::TABLE_CHOICE => write!(f, "the file has {need} tables: pass a name to `table`"),
+                #[cfg(feature = "filo")]
+                What::FILO_ELEMENT => {
+                    f.write_str("a Filo vector does not store its element type: set `Hints::element`")
+                }
+                _ => write!(f, "{name} at {at}: invalid call or argument"),
+            },
             Kind::Unknown => {
                 let mut first = [0; 12];
                 let (low, high) = first.split_at_mut(8);
@@ -114,7 +125,7 @@ impl fmt::Display for Error {
                 let name_asked = first.utf8_chunks().next().map_or("", |chunk| chunk.valid());
                 write!(f, "no {name} is called {:?}{more}", name_asked.get(..len).unwrap_or(name_asked))
             }
-            Kind::Missing => write!(f, "{name}: {need} bytes at offset {at} are in no piece of the file"),
+            Kind::Missing => write!(f, "{name}: {need} bytes at offset {at} of the file were not provided"),
         }
     }
 }
@@ -131,6 +142,16 @@ mod tests {
         assert_eq!(e("a longer name"), "no column is called \"a longer nam\"...");
         assert_eq!(e("elf Zeichen\u{e4}"), "no column is called \"elf Zeichen\"...");
         assert_eq!(e(""), "no column is called \"\"");
+    }
+
+    #[test]
+    fn errors_of_a_caller_say_what_to_do() {
+        let e = |kind, what, at, need| Error::needing(kind, what, at, need).to_string();
+        assert_eq!(e(Kind::Lossy, What::VALUE_OF_EVERY_ROW, 1, 0), "row 1 is missing; collect into `Option`");
+        assert_eq!(e(Kind::Misuse, What::TABLE_CHOICE, 0, 0), "the file has no tables");
+        assert_eq!(e(Kind::Misuse, What::TABLE_CHOICE, 0, 2), "the file has 2 tables: pass a name to `table`");
+        assert_eq!(e(Kind::Misuse, What::COLUMN, 3, 0), "column at 3: invalid call or argument");
+        assert_eq!(e(Kind::Limit, What::MAX_DEPTH, 9, 4), "max_depth at offset 9: limit of 4 reached");
     }
 
     #[test]

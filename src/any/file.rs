@@ -18,7 +18,7 @@ use crate::jay;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
-/// Information about a file that its bytes do not contain.
+/// How to open a file.
 ///
 /// ```
 /// use pilaster::any::Hints;
@@ -28,10 +28,11 @@ use crate::vortex;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Hints<'h> {
-    /// The element type of a Filo vector.
+    /// The element type of a Filo vector, which does not store it. Required to open one.
     #[cfg(feature = "filo")]
     pub element: Option<filo::Element>,
-    /// Whether a DataSeries file is read from the front, without trailer and index.
+    /// Whether a DataSeries file is read from the front, without trailer and index. An incomplete last extent is an
+    /// error; [`dataseries::recover`] saves the intact ones.
     #[cfg(feature = "dataseries")]
     pub sequential: bool,
     /// The item type of a Blosc chunk in numpy's notation: `<i8`, `S5`. Without it, items are byte strings of their
@@ -245,14 +246,19 @@ impl<'a> File<'a> {
     /// ```
     ///
     /// # Errors
-    /// [`Kind::Unknown`] if the file has no table `name`; [`Kind::Misuse`] if `name` is `None` and the number of tables
-    /// is not 1; errors of an invalid table header.
+    /// [`Kind::Unknown`] if the file has no table `name`; [`Kind::Misuse`] with the number of tables if `name` is `None`
+    /// and it is not 1; errors of an invalid table header.
     pub fn table<'f>(&'f self, name: Option<&str>) -> Result<Table<'f>> {
         let name = match name {
             None => {
                 let mut names = self.tables();
-                let only = names.next().filter(|_| names.next().is_none());
-                only.ok_or(Error::new(Kind::Misuse, What::TABLE_CHOICE, 0))?
+                match (names.next(), names.count()) {
+                    (Some(only), 0) => only,
+                    (first, others) => {
+                        let count = (others as u64).saturating_add(first.is_some().into());
+                        return Err(Error::needing(Kind::Misuse, What::TABLE_CHOICE, 0, count));
+                    }
+                }
             }
             Some(name) if self.tables().any(|known| known == name) => name,
             Some(name) => return Err(Error::unknown(What::TABLE, name)),

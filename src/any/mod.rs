@@ -8,6 +8,20 @@
     feature = "alloc",
     doc = "[`Owned`] also holds the bytes, and with `std` it opens a path: a file, or the directory of a bcolz dataset."
 )]
+//! [`Hints`] tell how to open a file: the element type of a Filo vector, without trailer, tolerant of damage.
+//!
+#![cfg_attr(all(feature = "std", feature = "jay"), doc = "```")]
+#![cfg_attr(not(all(feature = "std", feature = "jay")), doc = "```ignore")]
+//! use pilaster::any::{Hints, Owned};
+//! use pilaster::column::Table;
+//!
+//! let hints = Hints { tolerant: true, ..Hints::default() };
+//! let mut owned = Owned::open("examples/data/keyed_1.jay", &hints)?;
+//! let keys: Vec<i32> = owned.file()?.table(None)?.to_vec("k")?;
+//! assert_eq!(keys.len(), 50);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! This module links every format that is compiled in. Firmware should use the module of its format instead.
 //!
 //! | format | how it is recognised |

@@ -5,7 +5,7 @@ use crate::error::fields;
 fields! { 0x040;
     MAGIC = "magic number",
     TABLE = "table",
-    TABLE_CHOICE = "choice of one of several tables by its name",
+    TABLE_CHOICE = "choice of a table",
     FILO_VECTOR = "Filo vector",
     DATASERIES_FILE = "DataSeries file",
     JAY_FILE = "Jay file",

@@ -2,6 +2,26 @@
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/bcolz.md`.
 //!
+#![cfg_attr(feature = "std", doc = "[`Dataset::open`] opens a directory:")]
+#![cfg_attr(feature = "std", doc = "")]
+#![cfg_attr(feature = "std", doc = "```")]
+#![cfg_attr(not(feature = "std"), doc = "```ignore")]
+//! use pilaster::bcolz::Dataset;
+//! use pilaster::column::Table;
+//! # use pilaster::bcolz::write::{FileSystem, Spec, Writer};
+//! # let dir = std::env::temp_dir().join(format!("pilaster-bcolz-{}", std::process::id()));
+//! # let mut writer = Writer::create_table(FileSystem::default(), &dir, b"{}")?;
+//! # let price = writer.add("price", &Spec::new("float64"))?;
+//! # writer.put(price, &1.5_f64.to_le_bytes())?;
+//! # writer.finish()?;
+//!
+//! let dataset = Dataset::open(&dir)?;
+//! // The column of an array that is not in a table is called "".
+//! assert_eq!(dataset.table().to_vec::<f64>("price")?, [1.5]);
+//! # std::fs::remove_dir_all(&dir)?;
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! A dataset is a directory: an array (carray), or a table (ctable) of arrays, each in its own directory.
 //! Rows are stored in chunks, one file each.
 //!
@@ -15,14 +35,17 @@
 //!
 //! | item | content | requires |
 //! |---|---|---|
+#![cfg_attr(feature = "std", doc = "| [`Dataset::open`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
+#![cfg_attr(
+    not(feature = "std"),
+    doc = "| `Dataset::open`, `Table`, `Part` | a dataset in its directory | feature `std` |"
+)]
 //! | [`chunk`] | one Blosc 1 chunk, read and written | |
 //! | [`open_file`] | the chunk of a file | |
 //! | [`meta`], [`Dtype`] | the metadata files, parsed from their bytes | |
 //! | [`Column`] | decoded rows as a column | |
 //! | [`Items`] | the items of one chunk as a table | |
 //! | [`write`](mod@write) | chunk files, metadata, and with `std` whole datasets, created, appended to and changed in place | |
-#![cfg_attr(feature = "std", doc = "| [`Dataset`], [`Table`], [`Part`] | a dataset in its directory | `std` |")]
-#![cfg_attr(not(feature = "std"), doc = "| `Dataset`, `Table`, `Part` | a dataset in its directory | feature `std` |")]
 //!
 //! | dtype | read as | remarks |
 //! |---|---|---|

@@ -26,5 +26,5 @@ fields! { 0x1c0;
     BCOLZ_ROWS = "bcolz row count",
     BCOLZ_DFLT = "bcolz dflt",
     BCOLZ_ATTRS = "bcolz attribute",
-    BCOLZ_MISSING = "bcolz array, which has no missing values,",
+    BCOLZ_MISSING = "bcolz array without missing values",
 }

@@ -99,6 +99,29 @@ pub trait Build {
 
 /// Feeds all rows of `table` to `build`. `scratch` holds one part and one batch at a time.
 ///
+/// ```
+/// # #[cfg(all(feature = "filo", feature = "jay", feature = "alloc"))] {
+/// use pilaster::bytes::Scratch;
+/// use pilaster::column::{Once, Table, convert};
+/// use pilaster::filo::{Element, Vector};
+/// use pilaster::jay::{self, write::Builder};
+///
+/// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// // The Ints 1, 2 and 5, from Filo to Jay.
+/// let chunk = [6, 5, 0, 0, 8, 0, 0, 0, 1, 2, 5];
+/// let mut table = Once::new(Vector::open(&chunk, Element::Int)?);
+/// let mut builder = Builder::new(Vec::new(), &jay::write::WriteOptions::DEFAULT)?;
+/// convert(&mut table, &mut builder, &mut Scratch::new(&mut [0; 1024]))?;
+/// let bytes = builder.finish()?;
+///
+/// let file = jay::File::open(&bytes, &jay::ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+/// assert_eq!(Once::new(file).to_vec::<i32>("v")?, [1, 2, 5]);
+/// # Ok(())
+/// # }
+/// # main().unwrap();
+/// # }
+/// ```
+///
 /// # Errors
 /// Errors of the table and of the builder; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small for a
 /// part and one row.

@@ -15,6 +15,33 @@
 //! [`Part::named`] finds a column by its name; [`Column::zone_around`] returns bounds of rows without reading them.
 #![cfg_attr(feature = "alloc", doc = "[`Column::to_vec`] and [`Table::to_vec`] collect a column in a new `Vec`.")]
 //!
+//! Whole columns, and nested ones:
+//!
+//! ```
+//! # #[cfg(all(feature = "vortex", feature = "alloc"))] {
+//! use pilaster::bytes::Scratch;
+//! use pilaster::column::{Column, Part, Table, Value};
+//! use pilaster::vortex::File;
+//!
+//! # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+//! let file = File::open(bytes)?;
+//! let mut table = file.table()?;
+//! assert_eq!(table.to_vec::<f64>("f")?, [1.5]);
+//! assert_eq!(table.to_strings("s")?, ["x"]);
+//! // Field `q` of the struct column `st`. Rows may be missing.
+//! assert_eq!(table.to_vec::<Option<i8>>("st.q")?, [Some(1)]);
+//!
+//! // A list: `batch.of.child(0)` has the elements of all lists, `rows` are the elements of one.
+//! let column = file.part()?.named("l")?;
+//! let mut memory = [0; 256];
+//! let batch = column.read(0..1, &mut Scratch::new(&mut memory))?;
+//! if let Value::Nested(rows) = batch.value(0)? {
+//!     assert_eq!(batch.of.child(0)?.to_vec::<i64>(rows)?, [1]);
+//! }
+//! # }
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+//!
 //! A loop over batches in caller-provided memory, here for a Filo vector:
 //!
 //! ```

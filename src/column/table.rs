@@ -85,8 +85,23 @@ pub trait Table {
     /// Returns the values of column `name` in all parts, starting at the first part. [`FromColumn`] lists the types
     /// `T`.
     ///
+    /// `st.x` is field `x` of the struct column `st`, unless a column is called `st.x`. A missing struct has missing
+    /// fields.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "vortex", feature = "alloc"))] {
+    /// use pilaster::column::Table;
+    ///
+    /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+    /// let file = pilaster::vortex::File::open(bytes)?;
+    /// let mut table = file.table()?;
+    /// assert_eq!(table.to_vec::<Option<i64>>("st.q")?, [Some(1)]);
+    /// # }
+    /// # Ok::<(), pilaster::Error>(())
+    /// ```
+    ///
     /// # Errors
-    /// [`Kind::Unknown`] if no column has the name; errors of [`Column::to_vec`].
+    /// [`Kind::Unknown`] if no column or field has the name; errors of [`Column::to_vec`].
     #[cfg(feature = "alloc")]
     fn to_vec<T: FromColumn>(&mut self, name: &str) -> Result<Vec<T>>
     where
@@ -95,7 +110,7 @@ pub trait Table {
         collect::all(self, name)
     }
 
-    /// Returns the texts of column `name` in all parts.
+    /// Returns the texts of column `name` in all parts. If texts are missing, use `to_vec::<Option<String>>`.
     ///
     /// # Errors
     /// Errors of [`to_vec`](Self::to_vec).
@@ -214,7 +229,8 @@ pub trait Part: Copy {
     }
 }
 
-/// A column: a small `Copy` handle. The children of a nested column are columns, too.
+/// A column: a small `Copy` handle. The children of a nested column are columns, too, but do not know which rows of
+/// their parent are missing ([`child`](Column::child)).
 ///
 /// ```
 /// # #[cfg(feature = "vortex")] {
@@ -260,6 +276,9 @@ pub trait Column: Copy + Debug {
     }
 
     /// Returns child `k` of a nested column.
+    ///
+    /// A child does not know which rows of its parent are missing: its value there is unspecified. Check the parent's
+    /// validity.
     ///
     /// # Errors
     /// [`Kind::OutOfRange`] if `k` is not below [`Type::children`].
@@ -329,7 +348,7 @@ pub trait Column: Copy + Debug {
         Ok(values)
     }
 
-    /// Returns the texts of `rows`.
+    /// Returns the texts of `rows`. If texts are missing, use `to_vec::<Option<String>>`.
     ///
     /// # Errors
     /// Errors of [`to_vec`](Self::to_vec).

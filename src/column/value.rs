@@ -48,7 +48,8 @@ pub enum Value<'s> {
     Bytes(&'s [u8]),
     /// The bytes of a text; [`text`](Self::text) checks that they are UTF-8.
     Text(&'s [u8]),
-    /// A list, struct or map: the row range of every child of [`Batch::of`].
+    /// A list, struct or map that is present: the row range of every child of [`Batch::of`]. A missing one is
+    /// [`Null`](Value::Null); a child does not know that it is missing.
     Nested(Range<u64>),
 }
 

@@ -299,6 +299,9 @@ impl<'s> VarBytes<'s> {
 
 /// The rows of the children that belong to each row of a nested batch.
 ///
+/// The range of a missing row is unspecified, and so are the values of the children there: a child does not know which
+/// rows of its parent are missing. Check the parent's validity.
+///
 /// ```
 /// use pilaster::column::Ranges;
 ///

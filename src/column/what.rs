@@ -4,7 +4,7 @@ use super::{Prim, Type};
 use crate::error::{What, fields};
 
 fields! { 0x280;
-    VALUE_OF_EVERY_ROW = "type without missing values",
+    VALUE_OF_EVERY_ROW = "value of every row",
     OF_NULLS = "column of nulls",
     OF_BOOL = "column of bool",
     OF_INT8 = "column of int8",

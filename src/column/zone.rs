@@ -45,6 +45,19 @@ pub struct Zone<'s> {
 }
 
 /// A fact about rows, and whether it can be relied on.
+///
+/// ```
+/// use pilaster::column::Fact;
+///
+/// /// Whether rows may be missing, by a number of missing rows.
+/// fn may_be_missing(nulls: Fact<u64>) -> bool {
+///     nulls != Fact::Exact(0)
+/// }
+///
+/// // A claim of the file can be wrong.
+/// assert!(may_be_missing(Fact::Claimed(0)) && may_be_missing(Fact::Unknown) && !may_be_missing(Fact::Exact(0)));
+/// assert_eq!((Fact::Claimed(3).get(), Fact::<u64>::Unknown.get()), (Some(&3), None));
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fact<T> {
     /// Nothing is known.

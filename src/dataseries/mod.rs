@@ -2,6 +2,44 @@
 //!
 //! Section numbers in comments refer to the description of the format, `docs/formats/dataseries.md`.
 //!
+#![cfg_attr(
+    feature = "alloc",
+    doc = "A log format: a device appends rows, and every extent that is complete can be read after a crash. \
+[`any::Owned`](crate::any::Owned) opens a file in one line. This module reads without a heap, and writes:"
+)]
+#![cfg_attr(
+    not(feature = "alloc"),
+    doc = "A log format: a device appends rows, and every extent that is complete can be read after a crash. This \
+module reads and writes without a heap:"
+)]
+//!
+//! ```
+//! use pilaster::bytes::{LittleEndian, Scratch, SliceSink};
+//! use pilaster::column::{Part, Table};
+//! use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
+//! use pilaster::dataseries::{File, ReadOptions, record};
+//!
+//! record! {
+//!     struct Reading = "Reading" namespace "example.org" version 1.0 { time: int64 relative, celsius: double }
+//! }
+//!
+//! let (mut file, mut rows, mut slots) = ([0; 1024], [0; 256], [IndexSlot::EMPTY; 2]);
+//! let mut log = Writer::<LittleEndian, _>::new(SliceSink::new(&mut file), Descriptions::of::<Reading>(), &mut slots);
+//! let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(&mut rows))?;
+//! log.push(&mut extent, &Reading { time: 1000, celsius: 21.5 })?;
+//! log.flush(&mut extent)?;
+//! let bytes = log.finish()?.into_written();
+//!
+//! let mut memory = [0; 4096];
+//! let mut scratch = Scratch::new(&mut memory);
+//! let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
+//! let part = file.table("Reading")?.next_part(&mut scratch)?.expect("an extent");
+//! assert_eq!((part.rows(), part.name(1)?), (1, "celsius"));
+//! # Ok::<(), pilaster::bytes::WriteError<pilaster::Error>>(())
+//! ```
+//!
+//! # The file
+//!
 //! ```text
 //!   +0   file header   40 bytes: "DSv1", check values that show the byte order
 //!   40   type extent   the XML descriptions of all types, as records of "DataSeries: XmlType"
@@ -137,7 +175,7 @@
 //!
 //! # Writing
 //!
-//! [`write`](mod@write) has its own page. [`chunks`] defines records that carry columns encoded elsewhere. `flash` is a
+//! [`write`](mod@write) has its own page. [`Resume`](write::Resume) finds where a log continues after a crash. [`chunks`] defines records that carry columns encoded elsewhere. `flash` is a
 //! log in NOR flash that resumes after a loss of power (feature `embedded-storage-03`).
 
 mod check;

@@ -42,7 +42,7 @@ pub enum Kind {
     Invalid,
     /// A number or id is unknown, or this crate does not support it. `need`: the id.
     Unsupported,
-    /// The bytes are well formed but cannot be read as the type asked for. `need`: the id found.
+    /// The bytes are well formed but do not fit the requested type. `need`: the id found.
     WrongType,
     /// A stored check value differs from the computed one. `need`: the stored value, saturated at `u32::MAX`.
     Checksum,
@@ -60,7 +60,8 @@ pub enum Kind {
     Utf8,
     /// The chosen encoding cannot hold a value. `at`: the row; `need`: 0.
     Lossy,
-    /// A writer was called in the wrong order or with the wrong type. `at`: the row.
+    /// A call in the wrong order, or with an argument that does not fit. `at`: the row, offset or number, depending on
+    /// the function.
     Misuse,
     /// A file was provided as ranges of bytes, and none of them contains the required one. `at` and `need`: the offset
     /// and the length of the required range.

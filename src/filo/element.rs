@@ -28,7 +28,7 @@ pub enum Element {
     Blob,
     /// Milliseconds since 1970-01-01, stored as a long.
     Timestamp,
-    /// Milliseconds since 1970-01-01 and an offset from UTC: two columns.
+    /// Milliseconds since 1970-01-01 and an offset from UTC: two columns, `v` and `v.utc_offset_ms`.
     DateTime,
 }
 

@@ -18,7 +18,8 @@
 //! # Reading
 //!
 //! [`Vector`] is a checked view. It returns rows by number, in sequence, or in batches through the
-//! [`column`](mod@crate::column) traits.
+//! [`column`](mod@crate::column) traits. Its column is called `v`. A vector of [`Element::DateTime`] has a second column,
+//! `v.utc_offset_ms`, with the offset of each row from UTC in milliseconds.
 //!
 //! ```
 //! use pilaster::bytes::Scratch;

@@ -21,5 +21,5 @@ fields! { 0x200;
     JAY_NULLS = "jay null count",
     JAY_STATS = "jay statistics",
     JAY_KEY = "jay key",
-    JAY_SENTINEL = "jay column, in which the minimum of the type means missing,",
+    JAY_SENTINEL = "jay column, in which the minimum of the type means missing",
 }

@@ -9,7 +9,7 @@
 //! let mut fuel = Fuel::new(&limits);
 //! fuel.spend(0)?;
 //! fuel.spend(0)?;
-//! assert_eq!(fuel.spend(0).unwrap_err().to_string(), "limit max_nodes of 2 reached at offset 0");
+//! assert_eq!(fuel.spend(0).unwrap_err().to_string(), "max_nodes at offset 0: limit of 2 reached");
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 

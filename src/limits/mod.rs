@@ -16,7 +16,7 @@
 //! let options = ReadOptions { limits, ..ReadOptions::DEFAULT };
 //! let mut memory = [0; 2048];
 //! let e = File::<LittleEndian>::open(bytes, &options, &mut Scratch::new(&mut memory)).unwrap_err();
-//! assert!(e.to_string().starts_with("limit max_decoded of 16 reached"));
+//! assert!(e.to_string().ends_with("limit of 16 reached"));
 //! # }
 //! ```
 

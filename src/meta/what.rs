@@ -22,7 +22,7 @@ fields! { 0x0c0;
     XML_DOCTYPE = "xml document type",
     XML_TAG = "xml tag",
     XML_ATTRIBUTE = "xml attribute",
-    XML_MAX_ATTRIBUTES = "limit of xml attributes",
+    XML_MAX_ATTRIBUTES = "number of xml attributes",
     XML_ENTITY = "xml reference",
     XML_TEXT = "xml text",
 

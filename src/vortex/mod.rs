@@ -33,6 +33,24 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
+//! Whole columns with a heap; `st.q` is field `q` of the struct column `st`:
+//!
+//! ```
+//! # #[cfg(feature = "alloc")] {
+//! use pilaster::column::{Column, Part, Table};
+//! use pilaster::vortex::File;
+//!
+//! # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/def_one_row_a.vortex"));
+//! let file = File::open(bytes)?;
+//! assert_eq!(file.table()?.to_vec::<Option<i32>>("i")?, [Some(5)]);
+//! assert_eq!(file.table()?.to_vec::<Option<i8>>("st.q")?, [Some(1)]);
+//! // Rows of one column. The validity of the struct is not in its fields.
+//! let st = file.part()?.named("st")?;
+//! assert_eq!(st.child(0)?.to_vec::<Option<i8>>(0..1)?, [Some(1)]);
+//! # }
+//! # Ok::<(), pilaster::Error>(())
+//! ```
+//!
 //! A file larger than memory is read from [`Piece`]s ([`File::open_pieces`]). An error of
 //! [`Kind::Missing`](crate::error::Kind::Missing) names the byte range to fetch; the caller adds that piece and repeats
 //! the call. The last [`TAIL_LEN`] bytes contain the metadata of most files. [`Column::segments`] then lists the

@@ -7,10 +7,13 @@ use crate::encoding::cells;
 use crate::error::{Error, Kind, Result, What};
 use crate::meta::proto::{Message, Value, unzigzag};
 
-/// A scalar: a message with one field, whose number is the kind of the value. Its meaning depends on a type that is
-/// stored elsewhere, such as the type of the column in [`Statistics`](super::Statistics).
+/// A single value in the metadata, such as a bound of a column in [`Statistics`](super::Statistics). It does not contain
+/// its type, which is the type of the column. Only texts and bytes are read from it directly:
+/// [`Column::zone_around`](crate::column::Column::zone_around) returns the bounds of numbers, too, as
+/// [`Value`](crate::column::Value)s.
 #[derive(Clone, Copy, Debug)]
 pub struct Scalar<'a> {
+    /// A protobuf message with one field, whose number is the kind of the value.
     message: Message<'a>,
 }
 

@@ -187,3 +187,18 @@ fn damaged_files() {
     println!("{tried} damaged datasets, {taken} read");
     assert!(taken > 0 && taken < tried);
 }
+
+/// A field of a struct is read from all parts.
+#[test]
+fn a_field_of_structs_in_several_chunks() {
+    let dataset = Dataset::open("tests/golden/bcolz/struct_nested").unwrap();
+    let mut table = dataset.table();
+    // The column of an array has no name, so the path starts with a dot.
+    let numbers: Vec<i64> = table.to_vec(".a").unwrap();
+    assert_eq!((numbers.len(), &numbers[..3], &numbers[27..]), (30, &[0, 8, 16][..], &[22, 30, 38][..]));
+    let inner: Vec<f64> = table.to_vec(".b.x").unwrap();
+    assert_eq!((inner.len(), &inner[..3]), (30, &[0.0, 64.0, 31.0][..]));
+    for wrong in ["", "a", ".b", ".b.z", ".a.x", "..a"] {
+        assert!(table.to_vec::<i64>(wrong).is_err(), "{wrong:?}");
+    }
+}

@@ -1,10 +1,10 @@
 //! Vortex: nested values that lie in scalars, and nested rows of several chunks.
 
 use pilaster::bytes::Scratch;
-use pilaster::column::{Column as _, Type, Value};
-use pilaster::error::Error;
-use pilaster::vortex::Column;
+use pilaster::column::{Column as _, Table as _, Type, Value};
+use pilaster::error::{Error, Kind};
 use pilaster::vortex::Encoding;
+use pilaster::vortex::{Column, File};
 use pilaster_oracle::vortex as owned;
 
 use crate::build::{bits, blob, count, dtype, node, plain, with};
@@ -191,5 +191,33 @@ fn a_field_of_sparse_structs() {
         let field = column.child(0).unwrap();
         assert_eq!(show(&field, 0..7).unwrap(), ["1", "5", "6", "1", "1", "7", "1"]);
         assert_eq!(show(&field, 5..6).unwrap(), ["7"]);
+    });
+}
+
+/// Fields of structs by their path. A missing struct has missing fields.
+#[test]
+fn fields_of_missing_structs_are_missing() {
+    let golden = format!("{}/tests/golden/vortex/lay_nullable_struct_a.vortex", env!("CARGO_MANIFEST_DIR"));
+    let golden = std::fs::read(golden).unwrap();
+    let file = File::open(&golden).unwrap();
+    let mut table = file.table().unwrap();
+    let a: Vec<Option<i64>> = table.to_vec("st.a").unwrap();
+    assert_eq!((a.len(), &a[..4]), (250, &[Some(4), Some(11), None, Some(35)][..]));
+    let b: Vec<Option<f64>> = table.to_vec("st.b").unwrap();
+    assert_eq!(b[1..4].iter().map(Option::is_some).collect::<Vec<_>>(), [false, false, true]);
+    let e = table.to_vec::<i64>("st.a").unwrap_err();
+    assert_eq!((e.kind(), e.at()), (Kind::Lossy, 2));
+    assert_eq!(table.to_vec::<i64>("st").unwrap_err().kind(), Kind::WrongType);
+    for unknown in ["st.c", "st.", "st.a.", "st.a.x", "s.a", "id.a"] {
+        assert_eq!(table.to_vec::<i64>(unknown).unwrap_err().kind(), Kind::Unknown, "{unknown}");
+    }
+
+    // The rows of patches are in no order: structs of a sequence from 5 on, at rows 1, 2 and 5.
+    let structs = || node(Encoding::Struct, &[], &[], vec![bits(2), count(5)]);
+    let root = node(Encoding::Sparse, &[0x0a, 4, 0x08, 3, 0x18, 0], &[0], vec![plain(1), structs()]);
+    let blob = blob(root, &[&NULL, &[1, 2, 5], &[0b101]]);
+    with(&blob, &dtype(record(vec![("a", long(true))])), 7, |file, _| {
+        let a = file.table().unwrap().to_vec::<Option<i64>>(".a");
+        assert_eq!(a, Ok(vec![None, Some(5), None, None, None, Some(7), None]));
     });
 }

@@ -169,7 +169,7 @@ fn a_bad_input_is_status_1() {
     let path = golden("bin_int_readme.filo");
     let path = path.to_str().unwrap();
     let line = bad(1, &["dump", "--type", "float", path]);
-    let found = "filo header word at offset 0: 0x00000806 cannot be read as the type asked for";
+    let found = "filo header word at offset 0: 0x00000806 does not fit the requested type";
     assert_eq!(line, format!("pilaster: {path}: {found} (types that fit: int, long, double)"));
     assert!(bad(1, &["cat", "--type", "int", "no/such/file"]).starts_with("pilaster: no/such/file: "));
     let line = bad(1, &["info", "Cargo.toml"]);

@@ -80,12 +80,12 @@ fn convert(source: &Value, path: &str, to: &Path, flags: &[&str]) -> (Vec<Value>
     let mut left = source["columns"].as_array().unwrap().clone();
     let mut without = BTreeSet::new();
     while let (false, Some(why)) = (left.is_empty(), try_convert(&left, path, to, flags)) {
-        if why.contains("cannot hold the value of row") {
+        if why.contains(" cannot be stored") {
             // The format has the type, but not the range.
             let before = left.len();
             left.retain(|column| match try_convert(std::slice::from_ref(column), path, to, flags) {
                 Some(why) => {
-                    assert!(why.contains("cannot hold the value of row"), "{why}");
+                    assert!(why.contains(" cannot be stored"), "{why}");
                     let ty = column["type"].as_str().unwrap();
                     assert!(
                         OUT_OF_RANGE.iter().any(|(to, start)| *to == target && ty.starts_with(start)),

@@ -4,16 +4,16 @@ const TEXT = {
   Trailing: (e) => `${e.field} at offset ${e.offset}: ${e.need} bytes too many`,
   Invalid: (e) => `${e.field} at offset ${e.offset}: invalid value ${e.need}`,
   Unsupported: (e) => `${e.field} at offset ${e.offset}: ${e.id ?? e.need} is not supported`,
-  WrongType: (e) => `${e.field} at offset ${e.offset}: cannot be read as the type asked for`,
+  WrongType: (e) => `${e.field} at offset ${e.offset}: does not fit the requested type`,
   Checksum: (e) => `${e.field} at offset ${e.offset}: checksum differs`,
   Overflow: (e) => `${e.field} at offset ${e.offset}: number out of range`,
-  Limit: (e) => `${e.field} of ${e.need} reached at offset ${e.offset}`,
+  Limit: (e) => `${e.field} at offset ${e.offset}: limit of ${e.need} reached`,
   NoRoom: (e) => `${e.field}: ${e.need} bytes of memory are needed`,
   OutOfRange: (e) => `${e.field} ${e.offset} does not exist, there are ${e.need}`,
   Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
-  Lossy: (e) => `${e.field} cannot hold the value of row ${e.offset}`,
+  Lossy: (e) => `${e.field}: the value of row ${e.offset} cannot be stored`,
   Misuse: (e) =>
-    e.fits ? `a Filo vector does not store its element type: pass the option type (fits: ${e.fits.join(', ') || 'none'})` : `${e.field}: invalid call`,
+    e.fits ? `a Filo vector does not store its element type: pass the option type (fits: ${e.fits.join(', ') || 'none'})` : `${e.field}: invalid call or argument`,
   Source: (e) => e.field,
 }
 

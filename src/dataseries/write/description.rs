@@ -56,7 +56,7 @@ impl Descriptions<'static> {
     /// does not compile.
     #[must_use]
     pub const fn of<R: Records>() -> Self {
-        const { assert!(wrong(R::LIST).is_none(), "types in the ascending order of their names, each once") }
+        const { assert!(wrong(R::LIST).is_none(), "list the types in ascending order of their names, each once") }
         Descriptions(R::LIST)
     }
 }

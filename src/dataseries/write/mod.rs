@@ -7,6 +7,7 @@
 //! | [`ExtentBuffer`] | rows that are not yet written, in caller-provided or heap memory |
 //! | [`Writer`] | the file: header, types, extents, index, trailer |
 //! | `AsyncWriter` | a [`Writer`] for an `embedded_io_async::Write` (feature `embedded-io-async-07`) |
+//! | [`Resume`] | where a log continues after a crash |
 //! | [`Compress`] | compression of the parts of extents; [`Stored`] leaves them uncompressed |
 
 #[cfg(feature = "embedded-io-async-07")]

@@ -46,6 +46,28 @@ use crate::hash::mix3;
 /// # }
 /// # Ok::<(), pilaster::dataseries::write::WriteError<core::convert::Infallible>>(())
 /// ```
+///
+/// In a file, the bytes after the last intact extent are cut off, and writing continues there:
+///
+#[cfg_attr(feature = "std", doc = "```no_run")]
+#[cfg_attr(not(feature = "std"), doc = "```ignore")]
+/// use std::fs::File;
+/// use std::io::{Seek, SeekFrom};
+///
+/// use pilaster::bytes::{IoSink, LittleEndian};
+/// # use pilaster::dataseries::record;
+/// # use pilaster::dataseries::write::{Descriptions, IndexSlot, Resume, Writer};
+/// # record! { struct Tick = "Tick" { time: int64 relative } }
+/// # const TYPES: Descriptions<'static> = Descriptions::of::<Tick>();
+/// # let mut slots = [IndexSlot::EMPTY; 8];
+///
+/// let found = Resume::find::<LittleEndian>(&std::fs::read("ticks.ds")?, TYPES, &mut slots)?;
+/// let mut file = File::options().write(true).open("ticks.ds")?;
+/// file.set_len(found.at())?;
+/// file.seek(SeekFrom::Start(found.at()))?;
+/// let mut log = Writer::<LittleEndian, _>::resume(IoSink(file), TYPES, &mut slots, &found);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Resume {

@@ -201,7 +201,7 @@ fn nesting_is_bounded() {
     let shallow = Depth::new(&Limits { max_depth: 1, ..Limits::DEFAULT });
     let root: Table = Flat::new(&SOUND).with_depth(shallow).root().unwrap();
     let e = root.table::<Table>(4).unwrap_err();
-    assert_eq!(e.to_string(), "limit max_depth of 1 reached at offset 96");
+    assert_eq!(e.to_string(), "max_depth at offset 96: limit of 1 reached");
     assert!(root.string(1).is_ok(), "strings do not nest");
 }
 
