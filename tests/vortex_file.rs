@@ -5,12 +5,12 @@
 mod build;
 mod common;
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Piece, Scratch};
 use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind};
 use pilaster::limits::Limits;
 use pilaster::unstable::vortex_raw::TAIL_LEN;
-use pilaster::vortex::{File, Piece};
+use pilaster::vortex::File;
 
 use build::integers;
 

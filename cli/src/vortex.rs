@@ -149,7 +149,7 @@ const SHOWN: usize = 1 << 16;
 /// Returns the facts about a Vortex file.
 fn facts(file: &File<'_>) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
     let mut facts = vec![
-        ("file_bytes", json!(file.source().len())),
+        ("file_bytes", json!(file.input().len())),
         ("rows", json!(file.rows()?)),
         ("dtype", json!(file.dtype().to_string())),
         ("segments_offset_length_alignexp", segments(file)?),
@@ -173,7 +173,7 @@ fn segments(file: &File<'_>) -> Result<Value> {
 fn metadata(file: &File<'_>) -> Result<Value> {
     let of = |i| {
         let (key, span) = file.metadata(i)?;
-        Ok(json!({"key": key, "hex": digits::hex(file.source().get(span, What::VORTEX_POSTSCRIPT)?)}))
+        Ok(json!({"key": key, "hex": digits::hex(file.input().get(span, What::VORTEX_POSTSCRIPT)?)}))
     };
     (0..file.metadata_len()).map(of).collect()
 }

@@ -4,8 +4,7 @@ use core::fmt;
 
 use super::dtype::{DType, Ty};
 use super::raw::{self, Encoding, LayoutId};
-use super::source::{Piece, Source};
-use crate::bytes::FileRange;
+use crate::bytes::{FileRange, Input, Piece};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
@@ -17,7 +16,7 @@ const CACHED: u16 = 64;
 /// An open file: views of its metadata, and where its bytes are.
 #[derive(Clone, Copy)]
 pub struct File<'a> {
-    source: Source<'a>,
+    input: Input<'a>,
     limits: Limits,
     dtype: DType<'a>,
     root: Root<'a>,
@@ -62,10 +61,10 @@ impl End {
     /// # Errors
     /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the
     /// magic number is another, [`Kind::Unsupported`] for other versions than 1.
-    pub(crate) fn of(source: &Source<'_>) -> Result<Self> {
+    pub(crate) fn of(input: &Input<'_>) -> Result<Self> {
         let short = || Error::needing(Kind::Truncated, What::VORTEX_END, 0, raw::END_LEN);
-        let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
-        let bytes = source.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
+        let at = input.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
+        let bytes = input.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
         let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
         if magic != raw::MAGIC {
             let found = u32::from_le_bytes(magic);
@@ -89,7 +88,7 @@ impl<'a> File<'a> {
     /// Errors of invalid metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file stores no type, so that the
     /// caller must pass one ([`open_as`](Self::open_as)).
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
+        Self::open_input(Input::whole(bytes), None, &Limits::DEFAULT)
     }
 
     /// Opens a file whose type the caller knows: it counts only where the file has none.
@@ -97,7 +96,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn open_as(bytes: &'a [u8], dtype: DType<'a>) -> Result<Self> {
-        Self::open_source(Source::whole(bytes), Some(dtype), &Limits::DEFAULT)
+        Self::open_input(Input::whole(bytes), Some(dtype), &Limits::DEFAULT)
     }
 
     /// Opens a file of which some byte ranges are present. An error of [`Kind::Missing`] names the range to fetch next.
@@ -108,23 +107,23 @@ impl<'a> File<'a> {
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        Self::open_parts(Source::pieces(pieces, len), None, limits, true)
+        Self::open_parts(Input::pieces(pieces, len), None, limits, true)
     }
 
     /// Opens a file in any way; parts that are missing are asked for one by one.
     ///
     /// # Errors
     /// As [`open`](Self::open), and [`Kind::Missing`].
-    pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
-        Self::open_parts(source, dtype, limits, false)
+    pub fn open_input(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
+        Self::open_parts(input, dtype, limits, false)
     }
 
     /// Opens a file in any way; where parts are missing, all of them are asked for `together`, or the first one.
-    fn open_parts(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
-        let end = End::of(&source)?;
+    fn open_parts(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
+        let end = End::of(&input)?;
         let depth = Depth::new(limits);
         let root = |span: FileRange, what| -> Result<Table<'a>> {
-            Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
+            Flat::new_at(input.get(span, what)?, span.at).with_depth(depth).root()
         };
         let postscript = root(end.postscript, What::VORTEX_POSTSCRIPT)?;
         // The root of the part that a field of the postscript names.
@@ -137,7 +136,7 @@ impl<'a> File<'a> {
                 }
             }
             match root(span_in(segment)?, what) {
-                Err(e) if together => Err(missing_parts(e, postscript, &source)),
+                Err(e) if together => Err(missing_parts(e, postscript, &input)),
                 root => root.map(Some),
             }
         };
@@ -155,7 +154,7 @@ impl<'a> File<'a> {
 
         let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
         let segments = segments.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_FOOTER, footer.at()))?;
-        check_segments(&segments, &source)?;
+        check_segments(&segments, &input)?;
         if layout.row_count()? > limits.max_rows {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, layout.at(), limits.max_rows));
         }
@@ -167,7 +166,7 @@ impl<'a> File<'a> {
         footer.count(flat::Footer::LAYOUT_SPECS)?;
         footer.count(flat::Footer::ARRAY_SPECS)?;
         let mut file = File {
-            source,
+            input,
             limits: *limits,
             dtype,
             root: Root::Layout(layout),
@@ -191,7 +190,7 @@ impl<'a> File<'a> {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, 0, limits.max_rows));
         }
         let mut file = File {
-            source: Source::whole(blob),
+            input: Input::whole(blob),
             limits: *limits,
             dtype,
             root: Root::Blob(blob, rows),
@@ -240,10 +239,20 @@ impl<'a> File<'a> {
         &self.limits
     }
 
-    /// Its bytes.
+    /// Returns the bytes of the file.
     #[must_use]
-    pub const fn source(&self) -> &Source<'a> {
-        &self.source
+    pub const fn input(&self) -> &Input<'a> {
+        &self.input
+    }
+
+    /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
+    /// they are. So a walk over the rows can release the bytes of each step.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    where
+        'a: 'w,
+    {
+        File { input, ..*self }
     }
 
     pub(super) const fn root(&self) -> Root<'a> {
@@ -358,14 +367,14 @@ impl<'a> File<'a> {
 
 impl fmt::Debug for File<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("len", &self.source.len()).field("rows", &self.rows()).finish_non_exhaustive()
+        f.debug_struct("File").field("len", &self.input.len()).field("rows", &self.rows()).finish_non_exhaustive()
     }
 }
 
 /// An error about one part that no piece holds, widened to all such parts: writers put them next to each other,
 /// so that one request fetches them. Those that lie far apart are fetched one by one.
 #[cold]
-fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error {
+fn missing_parts(e: Error, postscript: Table<'_>, input: &Input<'_>) -> Error {
     let what = e.what();
     if e.kind() != Kind::Missing {
         return e;
@@ -374,7 +383,7 @@ fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error 
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
         let Ok(Some(segment)) = postscript.table(field) else { continue };
         let Ok(span) = span_in(segment) else { continue };
-        if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
+        if input.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
             (start, end) = (start.min(span.at), end.max(span.at.saturating_add(span.len)));
             sum = sum.saturating_add(span.len);
         }
@@ -393,12 +402,12 @@ fn span_in(segment: Table<'_>) -> Result<FileRange> {
 }
 
 /// Segments are in order of their offsets and inside the file.
-fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Result<()> {
+fn check_segments(segments: &Inline<'_, SegmentSpec>, input: &Input<'_>) -> Result<()> {
     let mut before = 0;
     for (i, spec) in segments.iter().enumerate() {
         let (kind, need) = if spec.offset < before {
             (Kind::Invalid, spec.offset)
-        } else if spec.offset.saturating_add(spec.length.into()) > source.len() {
+        } else if spec.offset.saturating_add(spec.length.into()) > input.len() {
             (Kind::Truncated, spec.length.into())
         } else if spec.alignment_exponent > raw::MAX_ALIGNMENT {
             (Kind::Invalid, spec.alignment_exponent.into())

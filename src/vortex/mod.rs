@@ -36,7 +36,7 @@
 //! ```
 //!
 //! A file beyond memory is opened from pieces of it: what is missing, an error of
-//! [`Kind::Missing`](crate::error::Kind::Missing) names, and the same call with that [`Piece`] goes further. The
+//! [`Kind::Missing`](crate::error::Kind::Missing) names, and the same call with that [`Piece`](crate::bytes::Piece) goes further. The
 //! last [`TAIL_LEN`] bytes hold the metadata of most files; [`Column::segments`] then names the segments
 //! that rows of a column lie in, so that two or three requests read them.
 //!
@@ -79,7 +79,6 @@ pub(crate) mod raw;
 mod rows;
 mod scalar;
 mod scheme;
-mod source;
 mod statistics;
 mod table;
 mod text;
@@ -97,7 +96,6 @@ pub use dtype::DType;
 pub use file::{End, File};
 pub use raw::{Encoding, TAIL_LEN};
 pub use scalar::Scalar;
-pub use source::{Piece, Source};
 pub use statistics::{Bound, Statistics};
 pub use table::Part;
 pub use visit::{Role, Visit};

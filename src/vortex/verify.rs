@@ -5,7 +5,7 @@ use core::ops::Range;
 use super::column::Column;
 use super::file::File;
 use super::statistics::Checker;
-use crate::bytes::Scratch;
+use crate::bytes::{Scratch, Window};
 use crate::column::{Batch, Column as _, Part as _, Type, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 
@@ -25,10 +25,11 @@ impl<'a> File<'a> {
     /// # Errors
     /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
     pub fn need(&self) -> Result<u64> {
-        let part = self.part()?;
         let mut most = 0;
-        for k in 0..part.width() {
-            let column = part.column(k)?;
+        for k in 0..self.part()?.width() {
+            let window = self.input().window();
+            let file = self.with_input(window.input());
+            let column = file.part()?.column(k)?;
             match column.need(0..column.rows().min(BATCH)) {
                 Ok(need) => most = need.max(most),
                 Err(e) if e.kind() == Kind::Unsupported => {}
@@ -46,13 +47,20 @@ impl<'a> File<'a> {
     /// statistics; [`Kind::Unsupported`] if a column cannot be decoded; [`Kind::Limit`] if a file claims far
     /// more rows than it has bytes; [`Kind::NoRoom`].
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
-        self.visit(false, &mut |_| Ok(()))?;
+        self.visit_all()?;
         let part = self.part()?;
-        let mut budget = ROWS.max(self.source().len().saturating_mul(ROWS_PER_BYTE));
+        let mut budget = ROWS.max(self.input().len().saturating_mul(ROWS_PER_BYTE));
         for k in 0..part.width() {
-            let column = part.column(k)?;
+            let rows = part.column(k)?.rows();
             let mut checker = self.column_statistics(k)?.map(|stats| stats.checker()).transpose()?;
-            verify(&column, 0..column.rows(), &mut budget, checker.as_mut(), scratch)?;
+            spend(&mut budget, &(0..rows))?;
+            let mut row = 0;
+            while row < rows {
+                let window = self.input().window();
+                let file = self.with_input(window.input());
+                let column = file.part()?.column(k)?;
+                row = verify(&column, row..rows, Some(&window), &mut budget, checker.as_mut(), scratch)?;
+            }
             if let Some(checker) = checker {
                 checker.end()?;
             }
@@ -61,18 +69,25 @@ impl<'a> File<'a> {
     }
 }
 
-/// Reads `rows` of a column and of its children, as deep as they go.
+/// Subtracts the number of `rows` from the budget.
+fn spend(budget: &mut u64, rows: &Range<u64>) -> Result<()> {
+    let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
+    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, rows.start, *budget))?;
+    Ok(())
+}
+
+/// Reads `rows` of a column and of its children, as deep as they go, until `window` is full. Returns the row after
+/// those that were read.
 fn verify(
     column: &Column<'_>,
     rows: Range<u64>,
+    window: Option<&Window<'_>>,
     budget: &mut u64,
     mut checker: Option<&mut Checker<'_>>,
     scratch: &mut Scratch<'_>,
-) -> Result<()> {
-    let left = budget.checked_sub(rows.end.saturating_sub(rows.start));
-    *budget = left.ok_or_else(|| Error::needing(Kind::Limit, What::MAX_ROWS, rows.start, *budget))?;
+) -> Result<u64> {
     let mut row = rows.start;
-    while row < rows.end {
+    while row < rows.end && (row == rows.start || !window.is_some_and(Window::is_full)) {
         let mut inner = scratch.scope();
         let wanted = row..rows.end.min(row.saturating_add(BATCH));
         let batch = column.read(fit(column, wanted, inner.room())?, &mut inner)?;
@@ -85,7 +100,7 @@ fn verify(
         cells(&batch, column.ty(), budget, &mut inner)?;
         row = row.saturating_add(batch.len as u64);
     }
-    Ok(())
+    Ok(row)
 }
 
 /// Looks at what a batch only names: texts, and the children of nested rows.
@@ -110,7 +125,8 @@ fn cells(batch: &Batch<'_, Column<'_>>, ty: Type, budget: &mut u64, scratch: &mu
                 if end > child.rows() {
                     return Err(Error::needing(Kind::OutOfRange, What::CHILD, end, child.rows()));
                 }
-                verify(&child, first..end, budget, None, scratch)?;
+                spend(budget, &(first..end))?;
+                verify(&child, first..end, None, budget, None, scratch)?;
             }
             Ok(())
         }
