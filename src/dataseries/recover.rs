@@ -50,7 +50,7 @@ use core::marker::PhantomData;
 use super::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE};
 use super::types::ExtentType;
 use super::{Extent, Header, ReadOptions, Trailer};
-use crate::bytes::{Endian, FileRange, Scratch};
+use crate::bytes::{Endian, FileRange, Scratch, saturated};
 use crate::error::{Error, Kind, Result, What};
 
 /// A result of [`Salvage::next`].
@@ -126,7 +126,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                 Ok(Place::End) => return None,
                 Ok(Place::Skip(len)) => self.at = self.at.saturating_add(len),
                 Ok(Place::Whole(extent)) => {
-                    self.at = self.at.saturating_add(extent.bytes().len());
+                    self.at = self.at.saturating_add(saturated(extent.header().span().len));
                     return Some(Ok(Recovered::Extent(extent)));
                 }
                 Ok(Place::Bad(why)) => {
@@ -159,12 +159,12 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
             Err(e) => return Ok(Place::Bad(e)),
         };
         if let Err(e) = extent.check_stored() {
-            self.fuel = self.fuel.saturating_sub(extent.bytes().len() as u64);
+            self.fuel = self.fuel.saturating_sub(extent.header().span().len);
             return Ok(Place::Bad(e));
         }
         let name = extent.type_name();
         if name == INDEX_TYPE.as_bytes() || (name == XML_TYPE.as_bytes() && at == HEADER_LEN) {
-            return Ok(Place::Skip(extent.bytes().len()));
+            return Ok(Place::Skip(saturated(extent.header().span().len)));
         }
         let Some(ty) = self.types.iter().find(|ty| ty.name().as_bytes() == name) else {
             return Ok(Place::Bad(Error::new(
@@ -177,7 +177,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
             Ok(_) => Ok(Place::Whole(extent)),
             Err(e) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => Err(e),
             Err(e) => {
-                self.fuel = self.fuel.saturating_sub(extent.bytes().len() as u64);
+                self.fuel = self.fuel.saturating_sub(extent.header().span().len);
                 Ok(Place::Bad(e))
             }
         }
