@@ -1,6 +1,6 @@
-//! Byte codecs beside a copy of what they decode, and beside the crates that do the same.
+//! Byte codecs compared with a copy of the decoded bytes, and with other crates for the same codecs.
 //!
-//! The data are 64 KiB, as an extent has: text of a log, and records of numbers.
+//! The data has 64 KiB, like an extent: text of a log, and records of numbers.
 
 mod common;
 
@@ -34,7 +34,7 @@ fn main() {
     }
 }
 
-/// Both shuffles, there and back.
+/// Both shuffles and their inverses.
 fn filters(size: usize) {
     let bytes = noise(LEN);
     let mut out = vec![0; LEN];
@@ -53,7 +53,7 @@ fn filters(size: usize) {
     }
 }
 
-/// Lines that count, of devices and measurements that come back.
+/// Returns numbered lines of text, whose devices and measurements recur.
 fn log() -> Vec<u8> {
     let (mut random, mut bytes) = (Random(1), Vec::new());
     for id in 0.. {
@@ -67,7 +67,7 @@ fn log() -> Vec<u8> {
     bytes
 }
 
-/// Steps of a clock, a counter, small numbers, steps of a walk: 24 bytes, as packing leaves them.
+/// Returns packed records of 24 bytes: steps of a clock, a counter, small numbers, steps of a random walk.
 fn records() -> Vec<u8> {
     let (mut random, mut bytes) = (Random(2), Vec::new());
     for id in 0..LEN as i32 / 24 {

@@ -1,8 +1,8 @@
 //! DataSeries extents: the three workloads on which the original program was measured, each of 16 MB in
 //! extents of 64 KiB, in every mode, with checks and without.
 //!
-//! The original's figures are medians of its runs, one core of the same kind. What is timed is what was
-//! timed there: extent bytes in memory to records in memory.
+//! The figures of the original are medians of its runs, on one core of the same kind. As there, the measured work is
+//! from extent bytes in memory to records in memory.
 
 mod common;
 
@@ -15,7 +15,7 @@ use pilaster::dataseries::write::{Cell, Description, Descriptions, ExtentBuffer,
 use pilaster::dataseries::{self, ExtentType, File, Mode, ReadOptions};
 use pilaster::limits::Limits;
 
-/// The generator of the workloads: xorshift with its published start.
+/// The random numbers of the workloads: xorshift with its published seed.
 struct Draw(u64);
 
 impl Draw {
@@ -27,21 +27,22 @@ impl Draw {
     }
 }
 
-/// Takes the cells of a row.
+/// Receives the cells of a row.
 type Take<'t> = &'t mut dyn FnMut(&[Option<Cell<'_>>]);
 
-/// A workload: its type, and one row after the other.
+/// A workload: its type and its rows.
 struct Workload {
     name: &'static str,
     xml: &'static str,
     row: fn(&mut Draw, State, Take<'_>),
     /// MB/s of the original per mode, checks off and on: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc.
     original: [[f64; 2]; 8],
-    /// How often a copy of the same bytes goes into that, on its machine.
+    /// The time of the original divided by the time of a copy of the same bytes, on its machine, per mode, checks off
+    /// and on.
     memcpy: [[f64; 2]; 8],
 }
 
-/// What every row has: its number, time, and a random walk.
+/// The state from which a row is made: its number, time, and a random walk.
 #[derive(Clone, Copy)]
 struct State {
     id: i32,
@@ -151,11 +152,11 @@ const WORKLOADS: [Workload; 3] = [
     },
 ];
 
-/// Bytes at which an extent is closed, and of all extents.
+/// Size in bytes at which an extent is closed, and of all extents.
 const TARGET: usize = 65_536;
 const TOTAL: usize = 16_000_000;
 
-/// A file of the workload in one mode, and its unpacked bytes and rows.
+/// Returns a file of the workload in one mode, its unpacked size in bytes and its number of rows.
 fn file(workload: &Workload, mode: Mode, level: u8) -> (Vec<u8>, usize, usize) {
     let mut memory = vec![0; 1 << 16];
     let ty = ExtentType::parse(workload.xml.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
@@ -194,12 +195,12 @@ fn file(workload: &Workload, mode: Mode, level: u8) -> (Vec<u8>, usize, usize) {
     (writer.finish().unwrap(), bytes, rows)
 }
 
-/// What one way of reading took, for each round: seconds, and what a copy of the same bytes took in it.
+/// Seconds per round for reading, and for a copy of the same bytes.
 #[derive(Default)]
 struct Times(Vec<[f64; 2]>);
 
 impl Times {
-    /// Medians of the seconds, and of the quotient round by round.
+    /// Returns the medians of the seconds and of the quotients per round.
     fn medians(&self) -> (f64, f64) {
         let median = |mut of: Vec<f64>| {
             of.sort_by(f64::total_cmp);
@@ -215,7 +216,7 @@ fn seconds(mut work: impl FnMut()) -> f64 {
     start.elapsed().as_secs_f64()
 }
 
-/// Reads a file in all rounds: without checks, with them, and with them two extents at a time.
+/// Reads a file in all rounds: without checks, with checks, and with checks two extents at a time.
 fn measure(bytes: &[u8]) -> [Times; 3] {
     let (mut kept, mut memory) = (vec![0; 1 << 18], vec![0; 8 << 20]);
     let on = ReadOptions::DEFAULT;
@@ -224,7 +225,8 @@ fn measure(bytes: &[u8]) -> [Times; 3] {
     let ty = file.types().get(0).unwrap();
     let extents: Vec<_> =
         file.extents().map(Result::unwrap).filter(|e| e.type_name() == ty.name().as_bytes()).collect();
-    // The unpacked parts of each extent lie for themselves; all are copied to one place.
+    // The source of the copy: as many bytes as each extent has unpacked, in separate allocations. All are copied to one
+    // buffer.
     let plain: Vec<Vec<u8>> = extents
         .iter()
         .map(|extent| {
@@ -236,7 +238,7 @@ fn measure(bytes: &[u8]) -> [Times; 3] {
     let mut copy = || plain.iter().for_each(|from| black_box(&mut to)[..from.len()].copy_from_slice(black_box(from)));
     let mut times = <[Times; 3]>::default();
     for _ in 0..ROUNDS {
-        // The first copy of a round finds its bytes where reading has driven them.
+        // The first copy of a round runs with the caches as reading has left them; the second one counts.
         copy();
         let memcpy = seconds(&mut copy);
         let mut took = [0.0; 3];
@@ -275,7 +277,7 @@ fn main() {
         "`x`: how often a copy of the same bytes, extent by extent, goes into the time. `ahead`: the original's x"
     );
     println!("by ours. `cycles`: its cycles by ours, as this core runs at {ghz:.1} GHz and its own at about 4.5.");
-    // Letters of workloads as arguments choose among them.
+    // Arguments choose workloads by letter.
     let wanted: String = std::env::args().skip(1).filter(|argument| !argument.starts_with('-')).collect();
     let chosen = |workload: &&Workload| wanted.is_empty() || wanted.contains(&workload.name[..1]);
     for workload in WORKLOADS.iter().filter(chosen) {
@@ -286,7 +288,7 @@ fn main() {
         }
         println!();
         for ((mode, original), quotient) in Mode::ALL.into_iter().zip(workload.original).zip(workload.memcpy) {
-            // The level makes no difference to the reader but in how much there is to do.
+            // The level changes only the amount of work of the reader.
             let (bytes, unpacked, _) = file(workload, mode, 9);
             let on = match mode {
                 Mode::None => 2.0,

@@ -1,11 +1,11 @@
-//! DataSeries extents written: the three workloads on which the original program was measured, each of
-//! 16 MB in extents of 64 KiB.
+//! Writing DataSeries extents: the three workloads on which the original program was measured, each of 16 MB in extents
+//! of 64 KiB.
 //!
-//! What is timed goes from rows, structs of the program, to the bytes of whole extents: stores, unique
-//! strings, packing, both digests, compression. The original was timed from records that lay in its
-//! memory already. Its machine was another one, so both are related to a copy of the same bytes, extent
-//! by extent, in the same run: "x memcpy" says how many times as long as that copy writing takes. The last
-//! column is the quotient of the MB/s, as if both cores had the same clock.
+//! The measured work is from rows, which are structs of the program, to the bytes of complete extents: stores, unique
+//! strings, packing, both digests, compression. The original was timed from records that were already in its memory. It
+//! ran on another machine, so both are compared with a copy of the same bytes, extent by extent, in the same run: "x
+//! memcpy" is the time of writing divided by the time of the copy. The last column is the quotient of the MB/s, as if both
+//! cores had the same clock.
 
 mod common;
 
@@ -39,7 +39,7 @@ record! {
     }
 }
 record! {
-    /// Nulls, left out.
+    /// Nulls, omitted.
     struct Nulls = "Log::Nulls" namespace "x" version 1.0 pack compact {
         t: int64,
         a: int32 nullable,
@@ -48,7 +48,7 @@ record! {
     }
 }
 
-/// The generator of the workloads: xorshift with its published start.
+/// The random numbers of the workloads: xorshift with its published seed.
 struct Draw(u64);
 
 impl Draw {
@@ -60,11 +60,11 @@ impl Draw {
     }
 }
 
-/// Bytes at which an extent is closed, and of all extents.
+/// Size in bytes at which an extent is closed, and of all extents.
 const TARGET: usize = 65_536;
 const TOTAL: usize = 16_000_000;
 
-/// What every row has: its number, time, and a random walk.
+/// Makes rows from number, time, and a random walk.
 fn rows<R>(count: usize, mut row: impl FnMut(&mut Draw, i32, i64, f64) -> R) -> Vec<R> {
     let mut draw = Draw(88_172_645_463_325_252);
     let (mut t, mut walk) = (1_000_000_000_000, 20.0);
@@ -76,10 +76,10 @@ fn rows<R>(count: usize, mut row: impl FnMut(&mut Draw, i32, i64, f64) -> R) -> 
     (0..count as i32).map(make).collect()
 }
 
-/// MB/s of the original, and its time as a multiple of its copy's, per mode: none, lzf, snappy, lz4.
+/// MB/s of the original, and its time divided by the time of a copy, per mode: none, lzf, snappy, lz4.
 type Original = [[f64; 2]; 4];
 
-/// Takes every byte of a file.
+/// A sink that keeps at most about one extent.
 #[derive(Default)]
 struct Taker(Vec<u8>);
 
@@ -87,7 +87,7 @@ impl pilaster::bytes::Sink for Taker {
     type Error = core::convert::Infallible;
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
-        // An extent at a time, as the original's buffer.
+        // One extent at a time, like the buffer of the original.
         if self.0.len() > TARGET {
             self.0.clear();
         }
@@ -96,7 +96,7 @@ impl pilaster::bytes::Sink for Taker {
     }
 }
 
-/// Writes rows until there are `TOTAL` bytes; gives back how many these are, and the bytes of the file.
+/// Writes rows until they have `TOTAL` bytes. Returns the number of bytes of the rows and of the file.
 fn write<R: Record>(rows: &[R], compress: impl Compress, memory: &mut [Vec<u8>; 2], unique: &mut [u32]) -> [usize; 2]
 where
     R::Static: Record<Static = R::Static>,
@@ -169,7 +169,7 @@ fn main() {
     println!("This core runs at about {ghz:.1} GHz, the original's at about 4.5.");
     let devices: Vec<String> = (0..50).map(|n| format!("sensor-{n}")).collect();
     let texts: Vec<String> = {
-        // Its draws must come in their places: once for the device, once for the status.
+        // The random numbers must be drawn in the original order: one for the device, one for the status.
         rows(260_000, |draw, id, _, _| {
             draw.next();
             format!("reading {id} status {}", draw.next() % 13)

@@ -1,10 +1,9 @@
-//! Filo vectors: the workloads on which the original program was measured, then each kernel by itself
-//! on data that comes from memory.
+//! Filo vectors: the workloads on which the original program was measured, then each kernel alone on data that is
+//! larger than the caches.
 //!
-//! The original's figures are the best of its runs on OpenJDK 17, one core of the same kind; it summed
-//! what it read, row by row, where we leave slices of values. Beside each stands how many times as fast
-//! ours is, in time and, as cores differ, in cycles. A rival packs 32-bit integers in blocks
-//! of its own layout.
+//! The figures of the original are the best of its runs on OpenJDK 17, on one core of the same kind. It summed the
+//! values row by row; pilaster returns slices of values. Next to each figure is the speed of pilaster relative to it,
+//! in time and in cycles, because the clocks differ. A rival packs 32-bit integers in blocks of its own layout.
 
 mod common;
 
@@ -37,7 +36,7 @@ fn main() {
     encode_kernels();
 }
 
-/// The workloads' values.
+/// The values of the workloads.
 struct Data {
     n: usize,
     ghz: f64,
@@ -105,7 +104,7 @@ const OLD_SIMPLE: Original = Original { builder: BuilderFamily::Old, hint: Hint:
 const OLD_DIFF: Original = Original { builder: BuilderFamily::Old, hint: Hint::Diff };
 const OLD_DICTIONARY: Original = Original { builder: BuilderFamily::Old, hint: Hint::Dictionary };
 
-/// Memory for a chunk of any kind and for a dictionary.
+/// Returns memory for a chunk of any kind, and for a dictionary.
 fn room(rows: &Rows<'_>) -> (Vec<u8>, Vec<u8>) {
     (vec![0; plain_len(rows) + 24 * rows.len() + 1000], vec![0; scratch_len(rows.len())])
 }
@@ -177,7 +176,7 @@ fn encode_rows(data: &Data, size: usize) {
     auto("encode_auto: UTF8, all different", utf8(&different));
 }
 
-/// A chunk at an odd address, so that no batch can borrow it.
+/// Returns a chunk at an odd address, so that no batch can borrow its values.
 fn chunk(rows: &Rows<'_>, like: Original) -> Vec<u8> {
     let (mut dst, mut memory) = room(rows);
     let len = encode_like_original(rows, like, &mut dst[1..], &mut Scratch::new(&mut memory)).unwrap();
@@ -185,11 +184,11 @@ fn chunk(rows: &Rows<'_>, like: Original) -> Vec<u8> {
     dst
 }
 
-/// Scratch of a reader: what a first-level cache has room for beside the chunk.
+/// Size in bytes of the scratch buffer of a reader; it fits into the first-level cache together with the chunk.
 const SCRATCH: usize = 32 << 10;
 
-/// Reads all rows, batch by batch as a consumer does, through one small scratch; strings: and adds up
-/// their lengths, as the original did.
+/// Reads all rows batch by batch through one small scratch buffer, as a consumer does. Sums the lengths of strings, as
+/// the original did.
 fn read(chunk: &[u8], element: Element, memory: &mut [u8]) -> usize {
     let column = Vector::open(chunk, element).unwrap().column(0).unwrap();
     let mut scratch = Scratch::new(memory);
@@ -203,7 +202,7 @@ fn read(chunk: &[u8], element: Element, memory: &mut [u8]) -> usize {
                 spans.iter().map(|span| span.len).sum::<u32>() as usize
             }
             Values::Utf8(VarBytes { spans: Spans::Slots { lens, .. }, .. }) => {
-                // Sums of 256 lengths fit in 16 bits: narrow lanes for the consumer, too.
+                // Sums of 256 lengths fit in 16 bits, which keeps the lanes of this loop narrow, too.
                 let short = |lens: &[u8]| usize::from(lens.iter().map(|len| u16::from(*len)).sum::<u16>());
                 lens.chunks(256).map(short).sum()
             }
@@ -249,7 +248,7 @@ fn decode_rows(data: &Data, size: usize) {
     row("UTF8 dict", utf8(&words), NEW_DICTIONARY, [12.2, 756.8]);
 }
 
-/// One row after the other, as the original reads.
+/// Reads row by row, as the original does.
 fn random_access(data: &Data) {
     let row = |name: &str, rows: Rows<'_>, like: Original| {
         let chunk = chunk(&rows, like);
@@ -275,7 +274,7 @@ fn random_access(data: &Data) {
     row("UTF8 variable", Rows::all(Plain::Utf8(Strings::Slices(&slices(&data.different)))), NEW_SIMPLE);
 }
 
-/// Values of the kernels: far more than the caches hold.
+/// Number of values for the kernels, many times the size of the caches.
 const MANY: usize = 8 << 20;
 
 const WIDTHS: [Packing; 9] = [
@@ -290,7 +289,7 @@ const WIDTHS: [Packing; 9] = [
     Packing::W64,
 ];
 
-/// Numbers that a packing holds.
+/// Returns numbers in the range of a packing.
 fn numbers(packing: Packing) -> Vec<i64> {
     let bits = packing.bits();
     let (mut r, down) = (Random(bits.into()), if packing.signed() { 1i64 << (bits - 1) } else { 0 });
@@ -358,7 +357,7 @@ fn kernels() {
     }
 }
 
-/// The same values with the first and the last on a line of slope 1000, so that this is their line.
+/// Removes the noise of the first and the last value, so that the writer chooses the line of slope 1000.
 fn ends_on_line(mut line: Vec<i64>, noise: &[i64]) -> Vec<i64> {
     let last = line.len() - 1;
     (line[0], line[last]) = (line[0] - noise[0], line[last] - noise[last]);
@@ -388,7 +387,7 @@ fn encode_kernels() {
         let mut packed = vec![0; values.len() * 4 + 64];
         work.rival("bitpacking", || {
             let (mut at, mut most) = (0, 0);
-            // With its own statistics, as ours.
+            // Computes its own statistics, as the code of pilaster does.
             for block in black_box(&words).chunks_exact(BitPacker4x::BLOCK_LEN) {
                 most = packer.num_bits(block).max(most);
             }

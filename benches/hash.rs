@@ -1,4 +1,4 @@
-//! Checksums beside a copy and beside the crates that compute the same.
+//! Checksums compared with a copy, and with other crates for the same checksums.
 
 mod common;
 

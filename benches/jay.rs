@@ -1,7 +1,7 @@
 //! Jay files: the workloads on which the original was measured, opened, summed and written.
 //!
-//! The original's figures are medians of its CPU time, one core of the same kind, for a file in a RAM file
-//! system: opening and summing a column, and saving by `write`. Ours are in memory on both sides.
+//! The figures of the original are medians of its CPU time on one core of the same kind, for a file in a RAM file
+//! system: opening and summing a column, and saving by `write`. Pilaster reads from and writes to memory.
 
 mod common;
 
@@ -14,12 +14,12 @@ use pilaster::jay::write::{Builder, WriteOptions};
 use pilaster::jay::{File, ReadOptions};
 
 const CHECK: ReadOptions = ReadOptions { check_null_counts: true, ..ReadOptions::DEFAULT };
-/// Values of a column of 8 bytes; of 4 bytes there are twice as many.
+/// Number of values of a column of 8-byte values. A column of 4-byte values has twice as many.
 const N: usize = 8 << 20;
-/// Strings.
+/// Number of strings.
 const STRINGS: usize = 2_000_000;
 
-/// Number `i` of the sequence `seed`: the finaliser of SplitMix64.
+/// Returns number `i` of the sequence `seed`: the finaliser of SplitMix64.
 fn draw(seed: u64, i: u64) -> u64 {
     let z = seed.wrapping_add((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -56,7 +56,7 @@ impl Column for Plain<'_> {
     }
 }
 
-/// A file of so many columns like `column`.
+/// Writes a file with `copies` columns, each equal to `column`.
 fn file<'b>(column: &Plain<'_>, copies: usize, room: &'b mut [u8]) -> &'b [u8] {
     let mut writer = Builder::new(SliceSink::new(room), &WriteOptions::DEFAULT).unwrap();
     for k in 0..copies {
@@ -141,7 +141,7 @@ fn main() {
     }
 }
 
-/// The sum of the column of a file, or of the lengths of its strings, through the common traits.
+/// Returns the sum of the column of a file, or of the lengths of its strings, by the traits of `pilaster::column`.
 fn total(bytes: &[u8], options: &ReadOptions) -> (i64, f64) {
     let file = File::open(bytes, options, &mut Scratch::new(&mut [])).unwrap();
     let column = file.column(0).unwrap();
@@ -155,7 +155,7 @@ fn total(bytes: &[u8], options: &ReadOptions) -> (i64, f64) {
     (ints, floats)
 }
 
-/// The same of plain slices.
+/// Returns the sum of plain slices, or of the lengths of strings.
 fn plain(column: &Plain<'_>) -> (i64, f64) {
     let (mut ints, mut floats) = (0, 0.0);
     add(&column.0, &mut ints, &mut floats);
@@ -167,7 +167,7 @@ fn add(values: &Values<'_>, ints: &mut i64, floats: &mut f64) {
         Values::I64(v) => *ints = v.iter().fold(*ints, |sum, v| sum.wrapping_add(*v)),
         Values::I32(v) => *ints = v.iter().fold(*ints, |sum, v| sum.wrapping_add(i64::from(*v))),
         Values::F64(v) => {
-            // Eight sums, as one would wait for itself.
+            // Eight sums, because a single one would be one dependency chain.
             let mut sums = [0.0; 8];
             for eight in v.chunks(8) {
                 sums.iter_mut().zip(eight).for_each(|(sum, v)| *sum += v);

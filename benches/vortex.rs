@@ -1,9 +1,10 @@
-//! Vortex: the kernels of its encodings beside the crates for the same job, and whole columns out of files.
+//! Vortex: the kernels of its encodings compared with other crates for the same encodings, and complete columns of
+//! files.
 //!
-//! Kernels work on 256 blocks of 1024 values, as the original's figures do. Of the original itself it was measured
-//! what fraction of a copy's speed reading has: for a column of run ends 0.11 to 0.27, for one of run-length blocks
-//! 0.15 to 0.36 (6.7 and 9.0 GB/s, copies at 25 to 60), for a table of five columns 0.165 (4.8, copies at 29). Those
-//! three are the same here, to the rows and the lengths of runs.
+//! Kernels work on 256 blocks of 1024 values, as in the figures of the original. The speed of reading with the original
+//! was measured as a fraction of the speed of a copy: 0.11 to 0.27 for a column of run ends, 0.15 to 0.36 for
+//! run-length blocks (6.7 and 9.0 GB/s, copies at 25 to 60), 0.165 for a table of five columns (4.8, copies at 29).
+//! These three have the same rows and lengths of runs here.
 
 #[path = "../tests/support/vortex.rs"]
 mod build;
@@ -72,10 +73,10 @@ where
     }
 }
 
-/// The crate's own choice of the body for a width.
-#[allow(unsafe_code, reason = "the rival has no other way in for widths known at run time")]
+/// Calls the function for a width that is known at run time only.
+#[allow(unsafe_code, reason = "the rival has no safe function for widths known at run time")]
 fn unchecked<T: BitPacking>(width: usize, block: &[T], out: &mut [T]) {
-    // SAFETY: `block` has as many words as `width` asks for, `out` 1024 values.
+    // SAFETY: `block` has the number of words that `width` requires, `out` has 1024 values.
     unsafe { BitPacking::unchecked_unpack(width, block, out) }
 }
 
@@ -101,7 +102,7 @@ fn delta() {
             let mut bases2 = bases.clone();
             let mut wide = Cells::$cells(&mut bases2);
             Work::new(stringify!($word), 1024, 1024 * size_of::<$word>(), || {
-                // The deltas are used up: a fresh copy is part of the work here.
+                // The call overwrites the deltas, so the measured work includes a copy of them.
                 work.copy_from_slice(&deltas);
                 lanes::undelta(&mut wide, &mut Cells::$cells(&mut work), &mut Cells::$cells(black_box(&mut ours)))
                     .unwrap();
@@ -125,7 +126,7 @@ fn floats() {
     alp::decode(14, 12, Cells::W8(bytemuck::cast_slice_mut(&mut words))).unwrap();
     ::alp::decode_slice_inplace::<f64>(&mut theirs, exponents);
     assert_eq!(words, theirs);
-    // In place, so the next call takes the floats of the one before for integers: work of the same kind.
+    // In place: the next call decodes the floats of the previous call as integers, which is the same amount of work.
     Work::new("ALP f64", len, len * 8, || {
         alp::decode(14, 12, Cells::W8(bytemuck::cast_slice_mut(black_box(&mut words)))).unwrap();
     })
@@ -188,18 +189,19 @@ fn tokens() {
     assert_eq!(out.borrow()[..text.len()], *text.as_bytes());
     Work::new("OnPair, log paths", lines.len(), text.len(), ours)
         .rival("onpair", || {
-            // SAFETY: the buffer has the decoded length and the padding behind it.
-            #[allow(unsafe_code, reason = "the rival's fastest way")]
+            // SAFETY: the buffer has the decoded length, followed by the padding.
+            #[allow(unsafe_code, reason = "the fastest function of the rival")]
             let len = unsafe { view.decompress_into(uninit(black_box(&mut out.borrow_mut()))) };
             assert_eq!(len, text.len());
         })
         .run();
 }
 
-/// The output as rivals ask for it: the same memory for all, as one's pages may lie better in the caches than another's.
-#[allow(unsafe_code, reason = "no safe way from bytes to bytes that may be missing")]
+/// Converts the output for rivals. All use the same memory, because the position of pages in the caches affects the
+/// speed.
+#[allow(unsafe_code, reason = "no safe cast from bytes to `MaybeUninit`")]
 fn uninit(out: &mut [u8]) -> &mut [MaybeUninit<u8>] {
-    // SAFETY: of the same layout; the decoders that get it write whole bytes only.
+    // SAFETY: the layout is the same, and the decoders write only initialised bytes.
     unsafe { &mut *(std::ptr::from_mut(out) as *mut [MaybeUninit<u8>]) }
 }
 
@@ -237,7 +239,8 @@ fn runs() {
     }
 }
 
-/// Columns of 2,000,000 numbers in runs of 1 to 23: what the original was timed with, as the sizes of its files tell.
+/// Columns of 2,000,000 numbers in runs of 1 to 23. The original was timed with such columns, as the sizes of its files
+/// show.
 fn columns() {
     let rows = 2_000_000u64;
     let (mut random, mut plain, mut ends, mut values) = (Random(42), Vec::new(), Vec::new(), Vec::new());
@@ -280,7 +283,8 @@ fn columns() {
     column("RLE blocks, i64, runs 1..=23", &blob, &plain);
 }
 
-/// A column in an array of its own, opened and read: by batches through memory that the caches hold, and at once.
+/// Times opening and reading of a column in its own array: by batches through memory that fits into the caches, and at
+/// once.
 fn column(name: &str, blob: &[u8], plain: &[i64]) {
     let mut memory = vec![0; 3 * size_of_val(plain)];
     let rows = plain.len() as u64;
@@ -302,7 +306,7 @@ fn column(name: &str, blob: &[u8], plain: &[i64]) {
     }
 }
 
-/// Every column of the largest golden, opened and read in batches of 4 MB.
+/// Times opening the largest golden and reading every column in batches of 4 MB.
 fn files() {
     let path = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/golden/vortex/def_big_small_a.vortex");
     let bytes = std::fs::read(path).unwrap();
@@ -325,7 +329,7 @@ fn files() {
     }
 }
 
-/// Run-length blocks: 1024 numbers of values each, of which a block has a few.
+/// Run-length blocks: 1024 value indices each, of only a few values per block.
 fn blocks() {
     let (len, count) = (1 << 16, 64usize);
     let mut random = Random(11);
@@ -351,16 +355,16 @@ fn blocks() {
     .run();
 }
 
-/// The table of benches/vortex_table.py, whose path is in `PILASTER_VORTEX_TABLE`: opened, and all columns read in
-/// batches, through memory that the caches hold and into memory that keeps them all.
+/// Times opening the table of `benches/vortex_table.py`, whose path is in `PILASTER_VORTEX_TABLE`, and reading all
+/// columns in batches: through memory that fits into the caches, and into memory that keeps all batches.
 fn table() {
     let Some(path) = std::env::var_os("PILASTER_VORTEX_TABLE") else { return };
     let bytes = std::fs::read(path).unwrap();
     let rows = File::open(&bytes).unwrap().part().unwrap().column(0).unwrap().rows();
     let mut memory = vec![0; 8 << 20];
     let mut all = vec![0; 1 << 30];
-    // Bytes as Arrow has them, which the original counts: three numbers, two views of texts, and the texts of `path`,
-    // 41.8 bytes in the mean.
+    // The size in Arrow, as the original counts it: three numbers, two views of strings, and the strings of `path`,
+    // 41.8 bytes on average.
     let plain = rows as usize * (3 * 8 + 2 * 16) + rows as usize * 418 / 10;
     let mut scan = |keep: bool| {
         let file = File::open(black_box(&bytes)).unwrap();
@@ -383,7 +387,7 @@ fn table() {
     Work::new("table of five columns, kept", rows as usize, plain, || scan(true)).run();
 }
 
-/// Reads 65,536 rows or as many as there is room for; how many.
+/// Reads at most 65,536 rows, as many as fit into `scratch`. Returns their number.
 fn batch<'f: 's, 's>(column: &Column<'f>, row: u64, scratch: &mut Scratch<'s>) -> u64 {
     let rows = fit(column, row..column.rows().min(row + (1 << 16)), scratch.room()).unwrap();
     black_box(column.read(rows, scratch).unwrap()).len as u64

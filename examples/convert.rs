@@ -1,6 +1,6 @@
 //! Converts a table of any format to a Jay file.
 //!
-//! `cargo run --example convert [FILE TARGET.jay]`; without files, in memory.
+//! `cargo run --example convert [FILE TARGET.jay]`. Without arguments, converts an example in memory.
 
 use std::error::Error;
 
@@ -16,7 +16,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         println!("{} bytes of Jay", bytes.len());
         return Ok(std::fs::write(target, bytes)?);
     }
-    // A Filo vector of four integers in, the same integers out of a Jay file.
+    // Converts a Filo vector of four integers, and reads them from the Jay file.
     let rows = write::Rows::all(write::Plain::Int(&[1, 2, -5, 101]));
     let mut chunk = vec![0; 64];
     let len = write::encode_auto(&rows, &mut chunk, &mut Scratch::new(&mut []))?;
@@ -30,13 +30,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The only table of a file as a Jay file.
+/// Converts the only table of a file to a Jay file.
 fn to_jay(owned: &mut Owned<'_>) -> Result<Vec<u8>, Box<dyn Error>> {
     let file = owned.file()?;
     let mut table = file.table(None)?;
-    // For one part at a time, and some rows of it.
+    // Memory for one part at a time, and for a batch of its rows.
     let mut memory = Memory::with_len(file.need()?.saturating_add(1 << 20))?;
-    // A type that Jay has no room for is an error that names the column.
+    // A type that Jay cannot store is an error that names the column.
     let mut builder = jay::write::Builder::new(Vec::new(), &jay::write::WriteOptions::DEFAULT)?;
     convert(&mut table, &mut builder, &mut memory.scratch())?;
     Ok(builder.finish()?)

@@ -1,7 +1,7 @@
-//! A logger that writes a DataSeries file into a slice, as firmware does: without a heap, with memory that is sized when
-//! it is compiled.
+//! A logger that writes a DataSeries file into a slice, like firmware: without a heap, with memory whose size is known
+//! at compile time.
 //!
-//! `cargo run --example log_to_slice [FILE]`; the log goes into the file, if one is named.
+//! `cargo run --example log_to_slice [FILE]`. With an argument, writes the log to the file, too.
 
 use std::error::Error;
 
@@ -19,12 +19,13 @@ record! {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // On a microcontroller these are statics: the file, a place in the index for each extent, the rows that are not
-    // yet written.
+    // On a microcontroller these are statics: the file, an index entry for each extent, the rows that are not yet
+    // written.
     let (mut flash, mut slots, mut rows) = ([0; 4096], [IndexSlot::EMPTY; 8], [0; 1024]);
     let bytes = log(&mut flash, &mut slots, &mut rows).map_err(|why| format!("the log is full: {why:?}"))?;
 
-    // Any DataSeries reader opens it. This one compares the types with its own, and needs memory for one extent alone.
+    // Any DataSeries reader can open it. This one compares the types with its own, and requires memory for one extent
+    // only.
     let mut memory = [0; 4096];
     let mut scratch = Scratch::new(&mut memory);
     let file = File::<LittleEndian>::open(bytes, &ReadOptions::DEFAULT, &mut scratch)?;
@@ -50,7 +51,7 @@ fn log<'b>(
     let mut extent = ExtentBuffer::of::<Reading>(Memory::rows(rows))?;
     for i in 0..40 {
         let reading = Reading { time: 1_700_000_000 + i, celsius: 21.5, errors: (i % 10 == 0).then_some(3) };
-        // Where the memory is full, the rows go out as an extent.
+        // If the memory is full, writes the rows as an extent.
         if extent.push(&reading).is_err() {
             log.flush(&mut extent)?;
             extent.push(&reading)?;

@@ -1,6 +1,6 @@
 //! Reads a file of any format: its tables, the types of their columns, and the first rows.
 //!
-//! `cargo run --example read_any [FILE]`; without a file, one that is made here.
+//! `cargo run --example read_any [FILE]`. Without an argument, reads an example in memory.
 
 use std::error::Error;
 
@@ -10,7 +10,7 @@ use pilaster::column::{Column, Memory, Part, Table, Value, fit};
 use pilaster::dataseries::record;
 use pilaster::dataseries::write::{self, Descriptions, ExtentBuffer, IndexSlot, Writer};
 
-/// As many rows of each column are shown.
+/// Number of rows of each column that are printed.
 const ROWS: u64 = 3;
 
 record! {
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     println!("{}", file.format());
     for name in file.tables() {
         let mut table = file.table(Some(name))?;
-        // One part is enough here; its memory grows where it was too little.
+        // Reads one part only. The memory grows until the part fits.
         let mut memory = Memory::default();
         let part = loop {
             match table.next_part(&mut memory.scratch()) {
@@ -48,7 +48,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The first rows of a column of any format, as text.
+/// Returns the first rows of a column of any format, as text.
 fn first_rows(column: &impl Column) -> pilaster::Result<Vec<String>> {
     let mut memory = Memory::with_len(1 << 16)?;
     let mut scratch = memory.scratch();
@@ -61,14 +61,14 @@ fn first_rows(column: &impl Column) -> pilaster::Result<Vec<String>> {
                 Value::Int(value) => value.to_string(),
                 Value::F64(value) => value.to_string(),
                 Value::Text(text) | Value::Bytes(text) => String::from_utf8_lossy(text).into_owned(),
-                // Dates, lists and the like: what they are, `column.ty()` says.
+                // Dates, lists and other types, by `column.ty()`.
                 other => format!("{other:?}"),
             })
         })
         .collect()
 }
 
-/// A file of two rows.
+/// Writes a file of two rows.
 fn sample() -> Result<Vec<u8>, Box<dyn Error>> {
     let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 256]);
     let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);

@@ -1,6 +1,6 @@
-//! Whether a file of a stranger is sound: all of it is read, and the first thing that is wrong is named.
+//! Verifies an untrusted file: reads all of it, and reports the first error.
 //!
-//! `cargo run --example verify [FILE]`; without a file, one that is damaged here.
+//! `cargo run --example verify [FILE]`. Without an argument, verifies damaged copies of an example.
 
 use std::error::Error;
 use std::process::ExitCode;
@@ -19,7 +19,7 @@ record! {
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
     if let Some(path) = std::env::args().nth(1) {
-        // Why a file cannot be opened names it.
+        // The error of opening already names the file.
         let opened = Owned::open(&path, &Hints::default()).map_err(|why| why.to_string());
         let verdict = opened.and_then(|mut owned| verify(&mut owned).map_err(|why| format!("{path}: {why}")));
         return Ok(match verdict {
@@ -32,7 +32,7 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     }
     let sound = sample()?;
     verify(&mut Owned::from_bytes(sound.clone(), Format::DataSeries, &Hints::default())?)?;
-    // A damaged copy for each byte. None of them does more than being refused.
+    // Damages each byte of a copy. The result is an error at most, never a panic.
     let mut refused = 0;
     for at in 0..sound.len() {
         let mut damaged = sound.clone();
@@ -48,20 +48,20 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Walks everything that a file holds. The work is bounded by its bytes, not by what they claim.
+/// Reads all of a file. The work is bounded by its size, not by numbers in the file.
 fn verify(owned: &mut Owned<'_>) -> Result<(), Box<dyn Error>> {
     let file = owned.file()?;
     let mut memory = Memory::default();
     loop {
         match file.verify(&mut memory.scratch()) {
-            // An error of anything but too little memory is the verdict.
+            // `grow` returns every error except one about too little memory.
             Err(FileError::Format(e)) => memory.grow(e)?,
             verdict => return Ok(verdict?),
         }
     }
 }
 
-/// A file of one row.
+/// Writes a file of one row.
 fn sample() -> Result<Vec<u8>, Box<dyn Error>> {
     let (mut slots, mut rows) = ([IndexSlot::EMPTY; 1], [0; 64]);
     let mut log = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);

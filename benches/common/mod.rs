@@ -1,17 +1,17 @@
-//! Timing of several ways to do the same work, in turns, and the table of the outcome.
+//! Times several implementations of the same work in turns, and prints the table of results.
 //!
-//! Each way gets a turn of about a millisecond, then the next one, for many rounds; what counts is the
-//! median of a way's turns, in CPU time of the thread, so that other work on the machine tells little. A rival
-//! is compared round by round: what slows a round down slows both.
+//! In each of many rounds, every implementation runs for about a millisecond. The result is the median of its turns, in
+//! CPU time of the thread, so that other work on the machine has little effect. A rival is compared round by round,
+//! because a slow round slows both.
 
-#![allow(dead_code, reason = "each bench takes a part of it")]
+#![allow(dead_code, reason = "each bench uses a part of it")]
 
 use std::hint::black_box;
 use std::time::Duration;
 
 use cpu_time::ThreadTime;
 
-/// One line of the table: the work, and who does it.
+/// One line of the table: the work and its implementations.
 pub struct Work<'a> {
     name: String,
     values: usize,
@@ -21,30 +21,30 @@ pub struct Work<'a> {
     ways: Vec<Way<'a>>,
 }
 
-/// Who does it, and one call of it.
+/// The name of an implementation, and a function that runs it once.
 type Way<'a> = (&'static str, Box<dyn FnMut() + 'a>);
 
 impl<'a> Work<'a> {
-    /// Work on `values` values that take `bytes` bytes when they lie plain; `ours` is our way.
+    /// Creates work on `values` values of `bytes` plain bytes. `ours`: the implementation of pilaster.
     pub fn new(name: impl Into<String>, values: usize, bytes: usize, ours: impl FnMut() + 'a) -> Self {
         Work { name: name.into(), values, bytes, original: None, ghz: 1.0, ways: vec![("ours", Box::new(ours))] }
     }
 
-    /// A rival's way.
+    /// Adds the implementation of a rival.
     pub fn rival(mut self, name: &'static str, way: impl FnMut() + 'a) -> Self {
         self.ways.push((name, Box::new(way)));
         self
     }
 
-    /// Microseconds that the original program took for the same values, on its own machine; `ghz` is
-    /// the clock of this one.
+    /// Adds the time in microseconds of the original program for the same values, on another machine. `ghz`: the clock
+    /// of this machine.
     pub fn original(mut self, micros: f64, ghz: f64) -> Self {
         (self.original, self.ghz) = (Some(micros * 1e-6), ghz);
         self
     }
 
-    /// Measures all ways, and a copy of the plain bytes, and prints the line. Words on the command line
-    /// choose the lines whose name has one of them.
+    /// Measures all implementations and a copy of the plain bytes, and prints the line. Arguments of the program choose
+    /// the lines whose name contains one of them.
     pub fn run(mut self) {
         let mut words = std::env::args().skip(1).filter(|word| !word.starts_with("--")).peekable();
         if words.peek().is_some() && !words.any(|word| self.name.contains(&word)) {
@@ -53,8 +53,8 @@ impl<'a> Work<'a> {
         let (from, mut to) = (noise(self.bytes), vec![1u8; self.bytes]);
         self.ways.push(("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from)))));
 
-        // The original was measured in samples of many calls, each on what the one before left in the caches;
-        // without it a sample is short, and often follows on the other ways.
+        // The original was measured in long samples of many calls, with warm caches. Without an original, samples are
+        // short and alternate between the implementations.
         let (sample, rounds) = match self.original {
             Some(_) => (60e-3, 9),
             None => (1e-3, if self.bytes > 10_000_000 { 9 } else { 31 }),
@@ -93,16 +93,16 @@ impl<'a> Work<'a> {
     }
 }
 
-/// The line above a part of the table.
+/// Prints the line above a part of the table.
 pub fn heading(text: &str) {
     let [bytes, values, memcpy, original] = ["GB/s", "M values/s", "x memcpy", "original   time  cycles"];
     println!("\n{text:<44} {bytes:>8} {values:>10} {memcpy:>8}   {original:<22} best rival");
 }
 
-/// Clock of the core on which the original was measured.
+/// Clock in GHz of the core on which the original was measured.
 pub const ORIGINAL_GHZ: f64 = 4.5;
 
-/// Clock of this core, from a chain of operations that takes 19 cycles for 12 bytes on any.
+/// Returns the clock of this core in GHz, measured by a dependency chain that takes 19 cycles per 12 bytes on any core.
 pub fn ghz() -> f64 {
     let bytes = noise(120_000);
     let mut chain = || _ = black_box(pilaster::unstable::hash::lookup2(0, black_box(&bytes)));
@@ -110,13 +110,13 @@ pub fn ghz() -> f64 {
     19.0 * (bytes.len() / 12) as f64 / median(times) / 1e9
 }
 
-/// Bytes that look like nothing.
+/// Returns pseudo-random bytes.
 pub fn noise(len: usize) -> Vec<u8> {
     let mut random = Random(7);
     (0..len).map(|_| random.next() as u8).collect()
 }
 
-/// Xorshift with a multiplication: the same numbers in every run.
+/// Xorshift with a multiplication. The numbers are the same in every run.
 pub struct Random(pub u64);
 
 impl Random {
@@ -127,13 +127,13 @@ impl Random {
         self.0.wrapping_mul(0x2545_f491_4f6c_dd1d)
     }
 
-    /// Below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 }
 
-/// How many calls take about `sample` seconds.
+/// Returns the number of calls that take about `sample` seconds.
 fn turns(way: &mut dyn FnMut(), sample: f64) -> u32 {
     way();
     let once = time(way, 1).as_secs_f64().max(1e-8);

@@ -1,4 +1,4 @@
-//! The command line: one description that is its parser, its help, its completions and its manual.
+//! The description of the command line, from which parser, help, completions and manual pages are generated.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,7 +19,7 @@ use pilaster::jay::Layout;
 
 use crate::filter::{self, Expression, Test};
 
-const HINTS: &str = "What a file may not tell about itself";
+const HINTS: &str = "Hints about FILE";
 
 /// Reads, verifies, converts and recovers columnar files: Filo, DataSeries, Jay, bcolz and Vortex
 #[derive(Debug, Parser)]
@@ -50,9 +50,9 @@ pub struct Cli {
 
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Prints what a file is: format, encoding, sizes, columns
+    /// Describes a file: format, encoding, sizes, columns
     ///
-    /// For each column, prints its type, its rows, and how many of them are missing.
+    /// For each column, prints its type, its number of rows, and how many of them are missing.
     Info(Source),
     /// Prints the first rows
     #[command(after_long_help = TEXT_FORMS)]
@@ -63,12 +63,12 @@ pub enum Command {
     /// Prints every value exactly, as one JSON document
     ///
     /// Integers are decimal strings, floats the hexadecimal digits of their bits, bytes hexadecimal, missing values
-    /// null. A column of up to 2000 rows is printed in full, a longer one as its head and tail. The sha256 covers all
-    /// values, joined by line feeds. Prints nothing of a file that `pilaster verify` refuses.
+    /// null. A column of up to 2000 rows is printed in full, a longer one as its first and last 20 rows. The SHA-256
+    /// digest covers all values, joined by line feeds. Prints nothing if `pilaster verify` fails on the file.
     Dump(Dump),
     /// Checks every row, string and code of a file
     ///
-    /// Prints how much was checked, or fails with the first error and its offset.
+    /// Prints what was checked, or fails with the first error and its offset.
     Verify(Source),
     /// Writes the intact parts of a damaged file to a new file
     ///
@@ -78,8 +78,8 @@ pub enum Command {
     Recover(Recover),
     /// Writes the rows of a table to another file, in any format that can be written
     ///
-    /// From DataSeries to DataSeries the file is copied extent by extent, with other compression and packing. A type
-    /// that the target format does not have is an error that names the column and the type.
+    /// From DataSeries to DataSeries, the file is copied extent by extent, with other compression and packing. If the
+    /// target format does not have the type of a column, the error names the column and the type.
     Convert(Box<Convert>),
     /// Prints the completions for a shell
     #[command(after_help = "Example:\n  pilaster completions bash > /etc/bash_completion.d/pilaster")]
@@ -92,8 +92,9 @@ pub enum Command {
 const TEXT_FORMS: &str = "\
 Table: aligned, with the types below the names; the first 1000 rows decide the
 widths. On a terminal, long values are cut.
-CSV: a field is quoted if it holds a comma, a quote or a line break, or if it
-looks like a missing value: an empty field is missing, \"\" is an empty string.
+CSV: a field is quoted if it contains a comma, a quote or a line break, or if it
+is equal to the text of a missing value. An empty field is missing, \"\" is an
+empty string.
 A nested value is its JSON text.
 JSON lines: one object per row, null for a missing value. Numbers that JSON does
 not have are the strings \"NaN\", \"Infinity\" and \"-Infinity\"; decimals are
@@ -120,26 +121,26 @@ pub struct Source {
     /// The file, the directory of a bcolz dataset, or - for standard input
     #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
     pub path: Location,
-    /// The format. By default the content decides, or the extension .filo
+    /// The format [default: detected from the content, or from the extension .filo]
     #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
     pub format: Option<Format>,
     /// The element type of a Filo vector
     #[arg(long = "type", value_name = "ELEMENT", help_heading = HINTS, ignore_case = true)]
     #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
     pub element: Option<Element>,
-    /// The type of the items of a single Blosc chunk, as numpy spells it: int32, '>f8', '|S5' [default: byte items,
-    /// printed in hexadecimal]
+    /// The numpy name of the item type of a single Blosc chunk: int32, '>f8', '|S5' [default: byte items, printed in
+    /// hexadecimal]
     #[arg(long, help_heading = HINTS, allow_hyphen_values = true)]
     pub dtype: Option<String>,
-    /// Read a DataSeries file from the front, without its trailer and index
+    /// Read a DataSeries file from the start, without its trailer and index
     #[arg(long = "no-index", help_heading = HINTS)]
     pub sequential: bool,
-    /// Read what can be read of a damaged or unusual Jay file or bcolz dataset, and print the rest as warnings
+    /// Read the readable part of a damaged or unusual Jay file or bcolz dataset, and print the problems as warnings
     #[arg(long, help_heading = HINTS)]
     pub tolerant: bool,
 }
 
-/// Where the bytes come from.
+/// The source of the bytes.
 #[derive(Clone, Debug, Default)]
 pub enum Location {
     #[default]
@@ -162,7 +163,7 @@ impl fmt::Display for Location {
     }
 }
 
-/// How rows become text.
+/// Options for the text form of rows.
 #[derive(Args, Debug)]
 pub struct Text {
     #[command(flatten)]
@@ -194,7 +195,7 @@ pub struct Text {
     /// Print dates and times as the stored integers
     #[arg(long)]
     pub stored_times: bool,
-    /// Table and CSV: leave out the names of the columns
+    /// Table and CSV: omit the names of the columns
     #[arg(long)]
     pub no_header: bool,
     /// Table and CSV: the text of a missing value [default: null in a table, nothing in CSV]
@@ -232,7 +233,7 @@ pub struct Time {
 }
 
 impl Time {
-    /// Returns whether it excludes rows.
+    /// Returns whether a bound is given.
     pub fn is_given(&self) -> bool {
         self.from.is_some() || self.until.is_some()
     }
@@ -242,12 +243,12 @@ impl Time {
 pub struct Dump {
     #[command(flatten)]
     pub source: Source,
-    /// The only form, and the default
+    /// Print JSON (the default, and the only form)
     #[arg(long)]
     json: bool,
 }
 
-/// How a damaged file becomes a clean one.
+/// Options of `recover`.
 #[derive(Args, Debug, Default)]
 #[command(after_help = "Example:\n  pilaster recover --types intact.ds damaged.ds new.ds")]
 pub struct Recover {
@@ -264,7 +265,7 @@ pub struct Recover {
     pub order: Option<Order>,
 }
 
-/// How a file is stored anew.
+/// Options of `convert`.
 #[derive(Args, Clone, Debug, Default)]
 #[command(after_help = "\
 Examples:
@@ -284,7 +285,7 @@ pub struct Convert {
     /// The columns, in this order [default: all]
     #[arg(long, value_name = "NAME,NAME", value_delimiter = ',', allow_hyphen_values = true)]
     pub columns: Option<Vec<String>>,
-    /// The table to read, if FILE has several; else the name of the table to write
+    /// The table to read if FILE has several, else the name of the table to write
     #[arg(long, value_name = "NAME", allow_hyphen_values = true)]
     pub table: Option<String>,
     /// Write dates and times as the stored integers
@@ -304,13 +305,13 @@ pub struct Convert {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To Jay")]
 pub struct ToJay {
-    /// How columns are described; early releases of datatable read only the old layout [default: new]
+    /// The layout of the column descriptions; early releases of datatable read only the old one [default: new]
     #[arg(long, value_parser = one_of([("new", Layout::New), ("old", Layout::Old)]))]
     pub layout: Option<Layout>,
-    /// The number of leading columns that are the key; rows must ascend by it
+    /// The number of leading columns that are the key; rows must be in ascending order of the key
     #[arg(long, value_name = "N")]
     pub keys: Option<usize>,
-    /// Leave out the minimum and maximum of each column
+    /// Omit the minimum and maximum of each column
     #[arg(long)]
     pub no_stats: bool,
     /// Write bytes as strings; bytes that are not UTF-8 are an error
@@ -330,13 +331,13 @@ pub struct ToBcolz {
     /// The shuffle filter before compression [default: bytes]
     #[arg(long, value_parser = one_of([("none", Shuffle::None), ("bytes", Shuffle::Byte), ("bits", Shuffle::Bit)]))]
     pub shuffle: Option<Shuffle>,
-    /// Rows per chunk [default: as the original chooses]
+    /// Rows per chunk [default: the choice of the original program]
     #[arg(long, value_name = "N")]
     pub chunklen: Option<NonZeroU64>,
     /// Write missing values as NaN, 0, false or an empty text
     #[arg(long)]
     pub fill_missing: bool,
-    /// Write structs as records, which the original itself cannot open again
+    /// Write structs as records, which the original program itself cannot open again
     #[arg(long)]
     pub records: bool,
     /// Append the rows to an existing TARGET
@@ -347,8 +348,8 @@ pub struct ToBcolz {
 #[derive(Args, Clone, Debug, Default)]
 #[command(next_help_heading = "To DataSeries")]
 pub struct ToDataSeries {
-    /// The modes to try for each extent, of which the smallest result is kept: none, lzo, zlib, bz2, lzf, snappy, lz4,
-    /// lz4hc [default: all]
+    /// The modes to try; the smallest result is kept for each extent: none, lzo, zlib, bz2, lzf, snappy, lz4, lz4hc
+    /// [default: all]
     #[arg(long, value_name = "MODE,MODE", value_delimiter = ',', value_parser = mode)]
     pub compress: Option<Vec<Mode>>,
     /// The level of zlib, bz2 and lz4hc, 1 to 9
@@ -357,10 +358,10 @@ pub struct ToDataSeries {
     /// The byte order to write [default: the byte order of FILE if FILE is DataSeries, else little]
     #[arg(long, value_parser = one_of(ORDERS))]
     pub order: Option<Order>,
-    /// From DataSeries: store plain values, neither relative, scaled nor unique
+    /// From DataSeries: store plain values, without the options relative, scale and unique
     #[arg(long)]
     plain: bool,
-    /// From DataSeries: leave out null cells, or do not [default: as in FILE]
+    /// From DataSeries: omit null cells [default: as in FILE]
     #[arg(long, value_parser = one_of([("yes", true), ("no", false)]))]
     compact: Option<bool>,
     /// From DataSeries: the rule of padding [default: as in FILE]
@@ -394,7 +395,7 @@ fn mode(name: &str) -> Result<Mode, &'static str> {
     Mode::of_name(name).ok_or("not a compression mode")
 }
 
-/// A number of rows, or a range of them.
+/// Parses a number of rows, or a range of rows.
 fn rows(text: &str) -> Result<Range<u64>, String> {
     let bad = |e: std::num::ParseIntError| format!("neither a number nor a range of rows: {e}");
     let Some((from, to)) = text.split_once("..") else { return Ok(0..text.parse().map_err(bad)?) };
@@ -411,7 +412,7 @@ fn time(text: &str) -> Result<String, &'static str> {
     }
 }
 
-/// Joins the first paragraph of an error of the parser, which says what is wrong, to one line.
+/// Joins the first paragraph of an error of the parser, its description, to one line.
 pub fn one_line(error: &clap::Error) -> String {
     let text = error.render().to_string();
     let lines: Vec<&str> = text.lines().map(str::trim).take_while(|line| !line.is_empty()).collect();

@@ -75,7 +75,7 @@ impl Special for Chunk<'_> {
     }
 }
 
-/// `recover`: the rows that every column has, into a clean dataset.
+/// `recover`: writes the rows that every column has to a new dataset.
 pub fn recover(dataset: &Dataset, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let rows = write::recover(dataset, &how.target)?;
     let columns = dataset.arrays().len();
@@ -108,18 +108,18 @@ fn arrays(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
         write!(out, "{:name$}  {:dtype$}  {shape:<12}  ", array.name(), array.dtype_text())?;
         write!(out, "{:>8}  {:>6}  {how:<18}  {bytes:>12}  ", array.chunklen(), array.chunks())?;
         match array.dtype() {
-            // Only its chunks know how long each object is.
+            // The length of each object is stored in the chunks only.
             Dtype::Object => writeln!(out, "{:>12}  {:>5}", "-", "-")?,
             _ => writeln!(out, "{unpacked:>12}  {:>5.3}", bytes as f64 / (unpacked as f64).max(1.0))?,
         }
         if array.surplus() > 0 {
-            writeln!(out, "{:name$}  {} rows more than the table has do not count", "", array.surplus())?;
+            writeln!(out, "{:name$}  {} additional rows, which are ignored", "", array.surplus())?;
         }
     }
     Ok(())
 }
 
-/// Bytes of the chunks of a dataset.
+/// Returns the size in bytes of all chunks of a dataset.
 pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
     dataset
         .arrays()
@@ -133,7 +133,7 @@ fn stored_in(array: &Array, tolerant: bool) -> Result<u64, Failure> {
         let path = array.chunk_path(number);
         match fs::metadata(&path) {
             Ok(file) => bytes = bytes.saturating_add(file.len()),
-            // It is missing, and that was said.
+            // The chunk is missing. Opening the dataset has reported that.
             Err(_) if tolerant => {}
             Err(e) => return Err(Failure::Input(format!("{}: {e}", path.display()))),
         }
@@ -167,7 +167,7 @@ fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(write!(out, "\n ]")?)
 }
 
-/// Every file of a dataset: metadata as their text, chunks by their headers, also those that do not count.
+/// Returns every file of a dataset, also unused ones: the text of metadata, the headers of chunks.
 fn files(dataset: &Dataset) -> Result<Map<String, Value>, Failure> {
     let mut all = Map::new();
     let mut add = |path: &Path| {
@@ -259,7 +259,7 @@ fn column(
     Ok(write!(out, "}}")?)
 }
 
-/// The name that the expectations have for a type.
+/// Returns the name of a type in the expectations.
 fn type_name(ty: Type) -> String {
     match ty {
         Type::Timestamp(unit) => format!("datetime64[{}]", unit.name()),

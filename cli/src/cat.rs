@@ -13,7 +13,7 @@ use crate::json::Lines;
 use crate::open::{self, Input};
 use crate::walk::{self, Choice};
 
-/// Prints the rows of a table, at most `most` unless the caller says which.
+/// Prints the rows of a table, at most `most` without `--rows`.
 pub fn run(input: &Input, file: &File<'_>, how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
     if how.table.is_some() && !open::has_names(file) {
         return Err(Failure::Usage("--table is for files with tables".to_owned()));

@@ -10,14 +10,14 @@ use pilaster::error::{Error, Kind, What};
 
 use crate::failure::{Failure, warn};
 
-/// Which columns can be read, and what they are called.
+/// Rules for unreadable columns and for names.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Rules<'i> {
     /// The input, for warnings.
     pub path: &'i str,
-    /// A column that cannot be read is left out, with a warning.
+    /// Leaves out an unreadable column, with a warning.
     pub tolerant: bool,
-    /// Names are made unique.
+    /// Makes names unique.
     pub unique: bool,
 }
 
@@ -52,8 +52,8 @@ impl Columns {
         Ok(all)
     }
 
-    /// Makes names differ, as the reader of datatable does: an empty one is `C0`, `C1`, .., a control character a dot,
-    /// and a second one gets a number.
+    /// Makes names unique, as the reader of datatable does: an empty name becomes `C0`, `C1`, .., a control character
+    /// becomes a dot, and a repeated name gets a number.
     fn make_unique(&mut self) {
         let mut known = HashSet::new();
         for (k, name) in self.numbers.iter().zip(&mut self.names) {
@@ -83,7 +83,7 @@ impl Columns {
         found.ok_or_else(unknown)
     }
 
-    /// Names the one column of a table that has none.
+    /// Sets the name of the only column of a table, if it is empty.
     pub fn name_the_unnamed(&mut self, name: &str) {
         if let [only] = &mut self.names[..]
             && only.is_empty()
@@ -92,13 +92,13 @@ impl Columns {
         }
     }
 
-    /// Returns `part` seen through the choice.
+    /// Returns a view of `part` with the chosen columns.
     pub const fn of<P>(&self, part: P) -> Seen<'_, P> {
         Seen { part, columns: self }
     }
 }
 
-/// A table seen through a choice of its columns.
+/// A table with only the chosen columns.
 pub struct View<'c, T> {
     pub table: T,
     pub columns: &'c Columns,
@@ -154,7 +154,7 @@ fn no_column(k: usize, columns: &Columns) -> Error {
     Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, columns.numbers.len() as u64)
 }
 
-/// A column whose dates and times may be plain integers.
+/// A column that may return dates and times as the stored integers.
 #[derive(Clone, Copy, Debug)]
 pub struct Stored<C> {
     column: C,

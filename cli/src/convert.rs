@@ -1,4 +1,4 @@
-//! `convert` between formats: the rows of one table through the one loop of the library.
+//! `convert` between formats: passes the rows of one table to `convert` of the library.
 
 use std::cell::RefCell;
 use std::io::{self, Write};
@@ -26,10 +26,10 @@ use crate::failure::Failure;
 use crate::open::{self, Input, part_room};
 use crate::target::Target;
 
-/// Memory for the batches of all columns, unless one row takes more.
+/// Bytes of memory for the batches of all columns, unless one row takes more.
 const BATCH_ROOM: u64 = 1 << 22;
 
-/// Rows of an extent of a DataSeries file.
+/// Number of rows of an extent of a DataSeries file.
 const EXTENT_ROWS: u64 = 1 << 14;
 
 /// The extension of a target that is one Blosc chunk.
@@ -47,7 +47,7 @@ pub fn target(source: Format, how: &Convert) -> Format {
     how.format_out.or_else(by_name).unwrap_or(source)
 }
 
-/// Writes the rows of a table to the target. `keys`: how many leading columns are the key of the source.
+/// Writes the rows of a table to the target. `keys`: the number of leading columns that are the key of the source.
 pub fn run(
     input: &Input,
     file: &File<'_>,
@@ -58,12 +58,12 @@ pub fn run(
 ) -> Result<(), Failure> {
     let wanted = how.table.as_deref().filter(|_| open::has_names(file));
     let (mut table, room) = (open::table(file, wanted)?, part_room(file)?);
-    // A row may take more than any guess.
+    // An estimate: one row may take more. The loop below then grows the memory.
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
     let mut columns = choose(&mut table, input, how, to, &mut memory)?;
     columns.stored_times = how.stored_times;
     let mut view = View { table, columns: &columns };
-    // The key goes where all of its columns go.
+    // The target has a key only if all columns are converted.
     let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
     let len = loop {
         let scratch = &mut memory.scratch();
@@ -72,7 +72,7 @@ pub fn run(
             Format::DataSeries => to_dataseries(&mut view, how, scratch),
             Format::Filo => to_filo(&mut view, how, scratch),
             Format::Bcolz => to_bcolz(&mut view, how, scratch),
-            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written so far"))),
+            other @ Format::Vortex => Err(Failure::Usage(format!("{other} cannot be written yet"))),
         };
         match done {
             Err(Failure::Format(e)) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => memory.grow(e)?,
@@ -97,14 +97,14 @@ fn choose(
     table.restart()?;
     let Some(part) = table.next_part(&mut memory.scratch())? else { return Ok(Columns::default()) };
     let mut columns = Columns::all(&part, input.rules())?.pick(how.columns.as_deref())?;
-    // An array of bcolz alone has no name, and no other format does without; Filo calls it so, too.
+    // A single array of bcolz has no name, which no other format allows. A Filo column has this name, too.
     if part.width() == 1 && to != Format::Bcolz {
         columns.name_the_unnamed("v");
     }
     Ok(columns)
 }
 
-/// Returns the error of a builder: about the rows, or of the file that is written.
+/// Converts the error of a builder; an error of the written file names the file.
 fn stop<E: std::fmt::Display>(target: &Path, e: WriteError<E>) -> Failure {
     match e {
         WriteError::Format(e) => e.into(),
@@ -129,7 +129,7 @@ fn check<T: Table>(
         let column = part.column(k)?;
         let mut ty = column.ty();
         let mut inner = column;
-        // An array is held if its elements are.
+        // The target stores an array if it stores the elements.
         while holds(ty) && ty.children() == 1 {
             inner = inner.child(0)?;
             ty = inner.ty();
@@ -137,10 +137,10 @@ fn check<T: Table>(
         let zone = column.zone()?.filter(|_| !any_time);
         let why = match zone {
             _ if !holds(ty) => format!("{ty}{}", hint(ty)),
-            Some(zone) => format!("zone ({zone}; --any-time leaves it out)"),
+            Some(zone) => format!("the time zone {zone} (--any-time drops it)"),
             None => continue,
         };
-        return Err(Failure::Input(format!("column {}: {to} holds no {why}", part.name(k)?)));
+        return Err(Failure::Input(format!("column {}: {to} cannot store {why}", part.name(k)?)));
     }
     Ok(())
 }
@@ -166,8 +166,8 @@ fn to_jay<T: Table>(
         any_time: how.any_time,
     };
     let hint = |ty| match ty {
-        Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes those that are text)",
-        Type::Timestamp(_) => " (--any-time makes nanoseconds of it, --stored-times integers)",
+        Type::Bytes | Type::FixedBytes(_) | Type::Opaque => " (--bytes-as-text writes bytes that are UTF-8 as strings)",
+        Type::Timestamp(_) => " (--any-time converts to nanoseconds, --stored-times to integers)",
         Type::List | Type::FixedList(_) => " in the old layout",
         ty => time_hint(ty),
     };
@@ -204,14 +204,15 @@ fn to_dataseries_of<T: Table, E: Endian>(
         extents = extents.saturating_add(part.rows().div_ceil(EXTENT_ROWS));
     }
     let Some(xml) = xml else {
-        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+        return Err(Failure::Input("the types of the columns are unknown, because there are no rows".to_owned()));
     };
     let mut memory = Memory::default();
     while let Err(e) = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch()) {
         memory.grow(e)?;
     }
     let ty = ExtentType::parse(&xml, &Limits::DEFAULT, &mut memory.scratch())?;
-    let slots = usize::try_from(extents).map_err(|_| Failure::Input(format!("{extents} extents are too many")))?;
+    let slots = usize::try_from(extents)
+        .map_err(|_| Failure::Input(format!("{extents} extents are more than this machine can address")))?;
     let (types, mut slots) = ([Description::from(&ty)], vec![IndexSlot::EMPTY; slots]);
     Target::new(&how.target).fill(|sink| {
         let writer = Writer::<E, _, _>::with(sink, Descriptions::new(&types)?, &mut slots, compress);
@@ -246,7 +247,7 @@ fn to_filo<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scrat
     })
 }
 
-/// Names of compressors, and their shuffles.
+/// Returns the parameters of the chunks; options that are absent have their defaults.
 pub fn params(how: &Convert) -> Params {
     let default = bcolz::write::WriteOptions::DEFAULT.params;
     let level = how.bcolz.clevel.unwrap_or(default.level);
@@ -260,10 +261,12 @@ pub fn params(how: &Convert) -> Params {
 
 fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scratch<'_>) -> Result<u64, Failure> {
     if table.columns.numbers.is_empty() {
-        return Err(Failure::Input("there is no row to tell the columns by".to_owned()));
+        return Err(Failure::Input("the types of the columns are unknown, because there are no rows".to_owned()));
     }
     let hint = |ty| match ty {
-        Type::Struct(_) => " (--records writes a structured dtype, which the original itself cannot open again)",
+        Type::Struct(_) => {
+            " (--records writes a structured dtype, which the original program itself cannot open again)"
+        }
         Type::Time(_) => time_hint(ty),
         _ => "",
     };
@@ -282,7 +285,7 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
     };
     let failed = |e: WriteError<bcolz::Failure>| match e {
         WriteError::Format(e) if e.what() == What::BCOLZ_MISSING && !how.bcolz.fill_missing => {
-            Failure::Input(format!("{e} (--fill-missing writes NaN, 0, false, and empty texts for missing values)"))
+            Failure::Input(format!("{e} (--fill-missing writes NaN, 0, false or an empty text for a missing value)"))
         }
         WriteError::Format(e) => e.into(),
         WriteError::Sink(failure) => failure.into(),
@@ -290,12 +293,14 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
     table.restart()?;
     if how.target.extension().is_some_and(|extension| extension == CHUNK) {
         if how.bcolz.append || how.bcolz.chunklen.is_some() || table.columns.numbers.len() != 1 {
-            let why = "a chunk holds all rows of one column (--columns chooses it), and none are appended".to_owned();
+            let why =
+                "a chunk contains all rows of one column: choose it with --columns, without --append and --chunklen"
+                    .to_owned();
             return Err(Failure::Usage(why));
         }
         let options = bcolz::write::WriteOptions { chunklen: Some(rows.max(1)), ..options };
         let disk = Kept::default();
-        // A place where no dataset can be, as a file is replaced.
+        // A path below the target, which is a file: no dataset can exist there.
         let mut builder = Builder::create(disk.clone(), how.target.join("chunk"), &options);
         convert(table, &mut builder, scratch).map_err(failed)?;
         builder.finish().map_err(Failure::from)?;
@@ -317,7 +322,7 @@ fn to_bcolz<T: Table>(table: &mut View<'_, T>, how: &Convert, scratch: &mut Scra
 struct Kept(Rc<RefCell<Vec<u8>>>);
 
 impl Kept {
-    /// Writes the chunk in that file; of no rows there was none.
+    /// Writes the chunk of that file to the target. Without rows there is no such file.
     fn put(&self, how: &Convert) -> Result<u64, Failure> {
         let kept = self.0.borrow();
         let chunk = bcolz::open_file(&kept).map(|_| kept.get(16..).unwrap_or_default());

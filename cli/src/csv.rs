@@ -1,8 +1,8 @@
 //! Rows as CSV.
 //!
 //! One rule tells missing values from empty strings: a field is quoted if it holds a comma, a quote
-//! or a line break, or if it reads like a missing value. The text of a missing value is never quoted.
-//! (The `csv` crate cannot tell the two apart, and quotes a lone empty field whatever it means.)
+//! or a line break, or if it is equal to the text of a missing value. The text of a missing value is never quoted.
+//! (The `csv` crate cannot distinguish the two: it quotes an empty field that is alone in its row.)
 
 use std::fmt::{self, Write as _};
 use std::io::Write;
@@ -20,9 +20,9 @@ use crate::walk::Rows;
 pub struct Csv<W> {
     out: W,
     header: bool,
-    /// What stands for a missing value.
+    /// The text of a missing value.
     missing: String,
-    /// Whether bytes that are text are shown as such.
+    /// True if bytes that are UTF-8 are shown as text.
     texts: bool,
     line: String,
     field: String,
@@ -66,7 +66,7 @@ impl<W: Write> Rows for Csv<W> {
     }
 }
 
-/// Appends a value without quotes; false if it is missing.
+/// Appends a value without quotes. Returns false if it is missing.
 pub fn field<C: Column>(out: &mut String, column: &C, batch: &Batch<'_, C>, i: usize, texts: bool) -> Result<bool> {
     match batch.value(i)? {
         Value::Null => return Ok(false),
@@ -94,7 +94,7 @@ fn integer(out: &mut String, value: impl fmt::Display, ty: Type) {
     }
 }
 
-/// Appends a field, in quotes if it needs them.
+/// Appends a field, quoted if necessary.
 fn quote(out: &mut String, field: &str, missing: &str) {
     if field == missing || field.is_empty() || field.contains([',', '"', '\n', '\r']) {
         out.push('"');

@@ -1,4 +1,4 @@
-//! What `dump` and `info` say of a DataSeries file alone: its tables, types, extents.
+//! The output of `dump` and `info` that is specific to DataSeries: tables, types, extents.
 
 use std::io::Write;
 
@@ -46,7 +46,7 @@ impl Special for AnyFile<'_> {
     }
 }
 
-/// Rows and extents of a type, out of the headers alone.
+/// Returns the numbers of rows and of extents of a type. Reads the headers only.
 fn rows(file: &AnyFile<'_>, name: &str) -> Result<(u64, u64), Failure> {
     let (mut rows, mut extents) = (0u64, 0u64);
     file.headers(|header, of| {
@@ -89,7 +89,7 @@ fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Fail
     Ok(write!(out, "\n ]")?)
 }
 
-/// Whether all strings of a column are text.
+/// Returns whether all strings of a column are UTF-8.
 fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
@@ -111,7 +111,7 @@ fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure
     Ok(text)
 }
 
-/// The name that the expectations have for a type.
+/// Returns the name of a type in the expectations.
 const fn type_name(ty: FieldType, texts: bool) -> &'static str {
     match ty {
         FieldType::Bool => "bool",
@@ -124,9 +124,9 @@ const fn type_name(ty: FieldType, texts: bool) -> &'static str {
     }
 }
 
-/// `info`: the file as a whole, and how its extents are stored.
+/// `info`: prints the byte order and the end of the file, then sums over extents.
 fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), Failure> {
-    /// What is summed up of extents that are stored alike.
+    /// Sums over the extents of one type with the same modes.
     struct Sum {
         ty: String,
         modes: [Option<Mode>; 2],
@@ -177,7 +177,7 @@ fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), F
     Ok(())
 }
 
-/// `info`: a type, its options and those of its fields.
+/// `info`: prints a type, its options, its fields and their options.
 fn info_type(file: &AnyFile<'_>, ty: &ExtentType<'_>, out: &mut dyn Write) -> Result<(), Failure> {
     let (rows, extents) = rows(file, ty.name())?;
     let (major, minor) = ty.version();

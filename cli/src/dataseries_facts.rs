@@ -43,7 +43,7 @@ pub fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value
     Ok(facts)
 }
 
-/// The modes of the parts of an extent, where there is something that has one.
+/// Returns the modes of the records and of the pool of an extent, each `None` if that part is empty.
 pub fn modes(file: &AnyFile<'_>, header: &Header, name: &[u8]) -> [Option<Mode>; 2] {
     let records = file.types().find(name).is_some_and(|ty| header.rows > 0 && ty.record_len() > 0);
     [records.then_some(header.fixed_mode), (header.pool > 4).then_some(header.variable_mode)]

@@ -2,20 +2,20 @@
 
 use std::fmt;
 
-/// The shortest text that reads back as the same single or double; `Infinity` in full, as JavaScript, R, Python
-/// and Rust all read it.
+/// Returns the shortest text that parses to the same single or double. `Infinity` is not abbreviated, so that
+/// JavaScript, R, Python and Rust can all parse it.
 pub fn float<F: Copy + Into<f64> + fmt::Debug>(value: F) -> String {
     let wide: f64 = value.into();
     if wide.is_infinite() { format!("{}Infinity", if wide < 0.0 { "-" } else { "" }) } else { format!("{value:?}") }
 }
 
-/// A signed number of 256 bits in decimal digits.
+/// Returns a signed 256-bit number in decimal. `words`: the lowest first.
 pub fn wide(words: [u64; 4]) -> String {
     let [a, b, c, d] = words;
     let negative = d >> 63 == 1;
     let mut left = [d, c, b, a];
     if negative {
-        // Two's complement: all bits turned over, plus one from the lowest word up.
+        // Two's complement: inverts all bits, then adds one, from the lowest word up.
         let mut carry = true;
         for word in left.iter_mut().rev() {
             (*word, carry) = (!*word).overflowing_add(carry.into());
@@ -45,7 +45,7 @@ pub fn wide(words: [u64; 4]) -> String {
     text
 }
 
-/// `unscaled` times 10^-`scale`, without an exponent.
+/// Returns `unscaled` times 10^-`scale` as text without an exponent.
 pub fn decimal(unscaled: &str, scale: i8) -> String {
     let (sign, digits) = unscaled.strip_prefix('-').map_or(("", unscaled), |digits| ("-", digits));
     let places = usize::from(scale.unsigned_abs());
@@ -53,13 +53,13 @@ pub fn decimal(unscaled: &str, scale: i8) -> String {
         let zeros = if digits == "0" { 0 } else { places };
         return format!("{sign}{digits}{}", "0".repeat(zeros));
     }
-    // At least one digit in front of the point.
+    // At least one digit before the point.
     let padded = format!("{digits:0>width$}", width = places.saturating_add(1));
     let (whole, part) = padded.split_at(padded.len().saturating_sub(places));
     format!("{sign}{whole}.{part}")
 }
 
-/// Lower-case hexadecimal digits.
+/// Returns lower-case hexadecimal digits.
 pub fn hex(bytes: &[u8]) -> String {
     let digit = |four: u8| char::from_digit(four.into(), 16).unwrap_or('?');
     bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(byte & 15)]).collect()

@@ -18,7 +18,7 @@ use crate::walk::batches;
 
 /// The longest column that is printed in full, in rows.
 const SHOWN: u64 = 2000;
-/// Rows that are printed at each end of a longer column.
+/// Number of rows that are printed at each end of a longer column.
 const ENDS: u64 = 20;
 
 pub fn run(input: &Input, file: &File<'_>, special: &dyn Special, out: &mut dyn Write) -> Result<(), Failure> {
@@ -29,7 +29,7 @@ pub fn run(input: &Input, file: &File<'_>, special: &dyn Special, out: &mut dyn 
     Ok(writeln!(out, "\n}}")?)
 }
 
-/// The table of a file that has one, after what is particular to the format.
+/// Prints the facts of the format, then the only table of a file.
 pub fn table<T: Table>(
     rows: u64,
     facts: &[(&'static str, Value)],
@@ -45,7 +45,7 @@ pub fn table<T: Table>(
     Ok(write!(out, "\n ]")?)
 }
 
-/// Prints what is particular to a format.
+/// Prints the facts that are specific to a format.
 pub fn facts(facts: &[(&'static str, Value)], out: &mut dyn Write) -> Result<(), Failure> {
     write!(out, " \"facts\": {{")?;
     for (k, (key, value)) in facts.iter().enumerate() {
@@ -59,15 +59,15 @@ pub struct Head {
     pub name: String,
     pub ty: String,
     pub nullable: bool,
-    /// Rows of all parts.
+    /// The number of rows of all parts.
     pub rows: u64,
-    /// What else is known of it.
+    /// Further members of the object of the column.
     pub facts: Vec<(&'static str, Value)>,
-    /// Whether its bytes are text.
+    /// True if its bytes are printed as text.
     pub texts: bool,
 }
 
-/// Returns the heads of all columns of `part`, of a format that says of a column no more than any other.
+/// Returns the heads of all columns of `part`, for a format without further facts about a column.
 pub fn heads<P: Part>(part: &P, format: &str, nullable: impl Fn(&P::Col) -> bool) -> Result<Vec<Head>, Failure> {
     let head = |k| {
         let column = part.column(k)?;
@@ -99,7 +99,7 @@ pub fn columns<T: Table>(
 }
 
 /// Prints the values of column `k`. With `fields`, prints the values of the field at the end of that path; the values
-/// of all dimensions follow each other.
+/// of all dimensions are consecutive.
 pub fn values<T: Table>(
     table: &mut T,
     (k, fields): (usize, Option<&[usize]>),
@@ -132,7 +132,7 @@ pub fn values<T: Table>(
     tape.end(out)
 }
 
-/// The values of one column as they go by.
+/// Prints the values of one column, of a long one the first and the last, and computes their digest.
 struct Tape {
     rows: u64,
     done: u64,
@@ -154,7 +154,7 @@ impl Tape {
         }
     }
 
-    /// Takes the next value.
+    /// Adds the next value.
     fn put(&mut self, text: &str, out: &mut dyn Write) -> Result<(), Failure> {
         if self.done > 0 {
             self.hash.update("\n");
@@ -177,7 +177,7 @@ impl Tape {
         Ok(())
     }
 
-    /// Prints what is known at the end only.
+    /// Prints the rest after the last value: the last values of a long column, and the digest.
     fn end(self, out: &mut dyn Write) -> Result<(), Failure> {
         let digest = digits::hex(&self.hash.finalize());
         if self.rows <= SHOWN {

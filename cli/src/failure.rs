@@ -1,4 +1,4 @@
-//! Why a command stops, and the exit status that this means.
+//! The errors of a command, and their exit status.
 
 use std::fmt;
 use std::io::{self, ErrorKind, Write};
@@ -8,16 +8,16 @@ use pilaster::any::FileError;
 
 use crate::escape::escaped;
 
-/// Why a command stops.
+/// An error that stops a command.
 #[derive(Debug)]
 pub enum Failure {
     /// The call is bad: status 2.
     Usage(String),
-    /// The input is bad, as the library found it: status 1.
+    /// The input is bad, by an error of the library: status 1.
     Format(pilaster::Error),
     /// The input is bad: status 1.
     Input(String),
-    /// Standard output takes no more: status 1, or 0 if its reader has closed it.
+    /// Writing to standard output failed: status 1, or 0 if its reader has closed it.
     Output(io::Error),
 }
 
@@ -60,7 +60,7 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints the one line about a failure, and returns the exit status.
+/// Prints a failure in one line, and returns the exit status.
 pub fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
     let (status, line) = match done {
         Ok(()) => return ExitCode::SUCCESS,
@@ -76,6 +76,6 @@ pub fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
 
 /// Prints a line on standard error.
 pub fn warn(line: &str) {
-    // If even this cannot be written, nothing is left to do.
+    // An error of standard error cannot be reported anywhere.
     let _ = writeln!(io::stderr(), "pilaster: {}", escaped(line));
 }

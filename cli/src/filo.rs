@@ -21,7 +21,7 @@ impl Special for Vector<'_> {
     }
 
     fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        // Every element type of Filo has a missing value, whether the encoding can hold one or not.
+        // Every element type of Filo has a missing value, even if the encoding cannot store it.
         let heads = dump::heads(self, "filo", |_| true)?;
         dump::table(self.rows(), &facts(self, input.bytes()), &heads, &mut Once::new(*self), 0, out)
     }
@@ -54,8 +54,8 @@ fn head(vector: &Vector<'_>, bytes: &[u8], out: &mut dyn Write) -> Result<(), Fa
     Ok(())
 }
 
-/// Returns the facts about a Filo vector. The header word is not kept by the view: the two high bytes
-/// say nothing, except the row count of an empty vector.
+/// Returns the facts about a Filo vector. The view does not keep the header word: its two high bytes have no meaning,
+/// except as the row count of an empty vector.
 fn facts(vector: &Vector<'_>, bytes: &[u8]) -> Vec<(&'static str, Value)> {
     let word = bytes.first_chunk().map_or(0, |word| u32::from_le_bytes(*word));
     let mut facts = vec![
@@ -69,7 +69,7 @@ fn facts(vector: &Vector<'_>, bytes: &[u8]) -> Vec<(&'static str, Value)> {
     facts
 }
 
-/// The element type in the format's own spelling.
+/// Returns the name of the element type in the original program.
 const fn element_name(element: Element) -> &'static str {
     match element {
         Element::Boolean => "Boolean",

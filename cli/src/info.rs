@@ -1,4 +1,4 @@
-//! `info`: what a file is.
+//! `info`: describes a file.
 
 use std::io::Write;
 
@@ -19,7 +19,7 @@ pub fn run(input: &Input, special: &dyn Special, out: &mut dyn Write) -> Result<
     special.info(input, out)
 }
 
-/// What is counted of one column over all parts.
+/// The counts of one column over all parts.
 struct Count {
     name: String,
     ty: String,
@@ -53,7 +53,7 @@ pub fn columns<T: Table>(table: &mut T, room: u64, out: &mut dyn Write) -> Resul
     Ok(())
 }
 
-/// How many rows have no value. Reads none where none can be missing.
+/// Returns the number of missing rows. Reads nothing if the column is not nullable.
 fn missing<C: Column>(column: &C) -> Result<u64, Failure> {
     if !column.nullable() {
         return Ok(0);

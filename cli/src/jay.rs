@@ -44,7 +44,7 @@ impl Special for File<'_> {
         dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
     }
 
-    /// What is wrong is the failure; with tolerance it only goes to standard error.
+    /// The first problem is the failure. With `--tolerant`, problems are warnings on standard error.
     fn verify(&self, input: &Input, file: &AnyFile<'_>) -> Result<(), Failure> {
         let mut memory = Memory::with_len(part_room(file)?)?;
         let mut first = None;
@@ -89,7 +89,7 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
     Ok(facts)
 }
 
-/// `recover`: the columns that can be read, into a clean file. Strings that are not UTF-8 are missing there.
+/// `recover`: writes the readable columns to a new file, in which strings that are not UTF-8 are missing.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
     let frame = File::open(input.bytes(), &options, &mut Scratch::new(&mut []))?;
@@ -99,7 +99,7 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
     convert::run(input, &file, 0, &how, Format::Jay, out)
 }
 
-/// Minimum and maximum as text.
+/// Returns minimum and maximum as text.
 fn bounds(stats: Stats) -> Vec<String> {
     match stats {
         Stats::Empty => Vec::new(),
@@ -109,7 +109,7 @@ fn bounds(stats: Stats) -> Vec<String> {
     }
 }
 
-/// `info`: a line per column, with statistics and where the buffers lie. The data is not read.
+/// `info`: prints a line per column with statistics and the positions of the buffers. Does not read the data.
 fn fields(file: &File<'_>, columns: &Columns, out: &mut dyn Write) -> Result<(), Failure> {
     let mut lines = vec![["column", "type", "layout", "missing", "minimum", "maximum", "buffers"].map(str::to_owned)];
     for (k, name) in columns.numbers.iter().zip(&columns.names) {
@@ -140,7 +140,7 @@ fn fields(file: &File<'_>, columns: &Columns, out: &mut dyn Write) -> Result<(),
     Ok(())
 }
 
-/// Where the buffers of a column and its children lie: bytes at an offset of the file.
+/// Returns the sizes and file offsets of the buffers of a column and its children, as text.
 fn places(field: &Field<'_>) -> pilaster::Result<String> {
     let mut places = Vec::new();
     let roles = if field.stype().is_text() { ["validity", "offsets", "text"] } else { ["validity", "data", ""] };

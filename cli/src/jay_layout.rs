@@ -4,7 +4,7 @@ use pilaster::bytes::FileRange;
 use pilaster::jay::{Field, HEAD, Layout, SType, Stats};
 use serde_json::{Map, Value, json};
 
-/// The storage type with those of elements: `arr32(str32)`.
+/// Returns the storage type, followed by the type of elements: `arr32(str32)`.
 pub fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
     let name = field.stype().name();
     Ok(match field.child()? {
@@ -13,7 +13,7 @@ pub fn stype_name(field: &Field<'_>) -> pilaster::Result<String> {
     })
 }
 
-/// The description of a column as it is stored: only what is not zero or absent.
+/// Returns the description of a column as it is stored, without members that are zero or absent.
 pub fn layout(field: &Field<'_>, name: Option<&str>) -> pilaster::Result<Value> {
     let mut facts = Map::new();
     let mut put = |key: &str, value: Value| facts.insert(key.to_owned(), value);
@@ -64,10 +64,10 @@ fn stored_type(field: &Field<'_>) -> pilaster::Result<Value> {
     })
 }
 
-/// The tag of the statistics, and the two numbers exactly as they are stored.
+/// Returns the tag of the statistics, and the minimum and maximum as they are stored.
 fn stored_stats(field: &Field<'_>) -> pilaster::Result<Option<(u8, Value)>> {
     let Some(stats) = field.stats()? else { return Ok(None) };
-    // Dates and times are stored as the integers that they are.
+    // The statistics of dates and times are stored as integers.
     let tag = match field.stype() {
         SType::Date32 => u8::from(SType::Int32),
         SType::Time64 => u8::from(SType::Int64),

@@ -12,17 +12,17 @@ use crate::failure::Failure;
 use crate::time;
 use crate::walk::{Rows, batches};
 
-/// What becomes of numbers and bytes, which JSON does not hold exactly.
+/// The form of numbers and bytes, which JSON cannot represent exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {
-    /// Nothing is lost, nothing depends on a parser: integers are decimal strings, floats `bits:` and
-    /// bytes `hex:`; dates, times and decimals are the stored integers.
+    /// Exact with every JSON parser: integers are decimal strings, floats `bits:` and bytes `hex:`; dates, times and
+    /// decimals are the stored integers.
     Exact,
-    /// For people and programs: numbers are numbers, decimals have their point, dates and times are ISO 8601 text.
+    /// Readable: numbers are JSON numbers, decimals have a decimal point, dates and times are ISO 8601 text.
     Plain,
 }
 
-/// Appends the value of row `i` of `batch`, which is of `column`. `texts`: bytes that are UTF-8 become text.
+/// Appends the value of row `i` of `batch`, a batch of `column`. `texts`: bytes that are UTF-8 become text.
 pub fn value<C: Column>(
     out: &mut String,
     column: &C,
@@ -62,9 +62,9 @@ pub fn value<C: Column>(
     Ok(())
 }
 
-/// Appends a string; escapes what JSON demands and nothing else.
+/// Appends a string; escapes only the characters that JSON requires.
 pub fn string(out: &mut String, text: &str) {
-    // A string always has a JSON form.
+    // Every string has a JSON form.
     out.push_str(&serde_json::to_string(text).unwrap_or_default());
 }
 
@@ -88,12 +88,12 @@ fn integer(out: &mut String, value: impl fmt::Display, ty: Type, style: Style) {
     };
 }
 
-/// A number, or a string where JSON has no such number.
+/// Appends a number, or a string if JSON has no such number.
 fn float(out: &mut String, text: &str) {
     if text.ends_with(['N', 'y']) { quoted(out, format_args!("{text}")) } else { out.push_str(text) }
 }
 
-/// A list or a map as an array, a struct as an object.
+/// Appends a list or a map as an array, a struct as an object.
 fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style: Style) -> Result<()> {
     let object = matches!(of.ty(), Type::Struct(_));
     out.push(if object { '{' } else { '[' });
@@ -117,11 +117,11 @@ fn nested<C: Column>(out: &mut String, of: &C, rows: std::ops::Range<u64>, style
     Ok(())
 }
 
-/// One object per row and line.
+/// Prints one object per row, each on its own line.
 pub struct Lines<W> {
     out: W,
     line: String,
-    /// Whether bytes that are text are shown as such.
+    /// True if bytes that are UTF-8 are shown as text.
     texts: bool,
 }
 

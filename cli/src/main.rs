@@ -1,19 +1,19 @@
 //! `pilaster`: reads, verifies, converts and recovers columnar files from the command line.
 //!
-//! | module | what it does |
+//! | module | contents |
 //! |---|---|
 //! | `args`, `manual` | the command line: its grammar and help; completions and manual pages |
-//! | `failure` | why a command stops |
+//! | `failure` | errors and exit status |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
-//! | `walk`, `filter` | rows of all columns side by side; conditions on rows |
-//! | `digits`, `time`, `grid`, `csv`, `json` | a value and a row as text |
+//! | `walk`, `filter` | row by row over all columns; conditions on rows |
+//! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
-//! | `special` | what a command has to ask of each format |
-//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | what is particular to a format, for `info`, `dump`, `verify` |
+//! | `special` | the trait for everything that is specific to a format |
+//! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
-//! | `rewrite`, `target` | DataSeries to DataSeries, and its `recover`; the file to write |
+//! | `rewrite`, `target` | DataSeries to DataSeries, and `recover` for it; the file to write |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
 //! 2 (the call is bad), and prints one line that says what is wrong.
@@ -90,7 +90,7 @@ fn main() -> ExitCode {
         Err(e) => return end(Err(Failure::Usage(args::one_line(&e))), "-"),
     };
     let name = source(&command).map_or_else(|| "-".to_owned(), |source| source.path.to_string());
-    // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
+    // Locked once and buffered. Flushed here, so that a broken pipe is an error and not lost on drop.
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     // Rows go to a program as they are, but not to a terminal.
     let raw = matches!(command, Command::Cat(_) | Command::Head(_) | Command::Dump(_)) && !io::stdout().is_terminal();
@@ -142,7 +142,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
     })
 }
 
-/// Returns what is particular to the format of `file`.
+/// Returns the implementation for the format of `file`.
 fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
     match file {
         File::Filo(vector) => vector,
@@ -154,7 +154,7 @@ fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
     }
 }
 
-/// A file of the format that it has already is packed anew, extent by extent, if the format is DataSeries.
+/// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.
 fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Write) -> Result<(), Failure> {
     match (file, convert::target(input.format, how)) {
         (File::DataSeries(series), Format::DataSeries) => rewrite::convert(input, series, how, out),
@@ -165,7 +165,7 @@ fn convert(input: &Input, file: &File<'_>, how: &args::Convert, out: &mut dyn Wr
     }
 }
 
-/// A damaged file need not open.
+/// The input may be so damaged that it cannot be opened.
 fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let only = || {
         let why = format!("--types and --order are for DataSeries files; {} is {}", input.path, input.format);

@@ -1,4 +1,4 @@
-//! What is generated from the command line's description: completions for shells, manual pages.
+//! Completions for shells and manual pages, generated from the description of the command line.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ pub fn run(command: &Command, mut out: &mut dyn Write) -> Result<(), Failure> {
         Command::Man { command: Some(name) } => name,
         _ => return Ok(Man::new(cli).render(&mut out)?),
     };
-    // Gives each command its full name and the options that all have.
+    // Sets the full name of each command and the global options.
     cli.build();
     let known = cli.find_subcommand(name).cloned();
     let page = known.ok_or_else(|| Failure::Usage(format!("there is no command {name:?}; see pilaster --help")))?;

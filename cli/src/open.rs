@@ -18,12 +18,12 @@ use crate::failure::{Failure, warn};
 /// A file in memory, or an opened dataset.
 pub struct Input<'s> {
     source: &'s Source,
-    /// The path as the caller gave it, or `-`.
+    /// The path as given on the command line, or `-`.
     pub path: String,
-    /// Its last part, or `-`.
+    /// The last part of the path, or `-`.
     pub name: String,
     content: Content,
-    /// Whether what can be read is asked for.
+    /// True if the readable part of a damaged file is to be read.
     pub tolerant: bool,
     pub format: Format,
 }
@@ -34,7 +34,7 @@ enum Content {
 }
 
 impl<'s> Input<'s> {
-    /// Reads the file and finds out its format. `recover`: the input is damaged.
+    /// Reads the file and detects its format. `recover`: the input is damaged.
     pub fn load(source: &'s Source, recover: bool) -> Result<Self, Failure> {
         let path = source.path.to_string();
         let tolerant = source.tolerant || recover;
@@ -57,7 +57,7 @@ impl<'s> Input<'s> {
         Ok(Input { source, path, name, content, tolerant, format })
     }
 
-    /// The bytes of the file; none of a dataset.
+    /// Returns the bytes of the file; none for a dataset.
     pub fn bytes(&self) -> &[u8] {
         match &self.content {
             Content::Bytes(bytes) => bytes,
@@ -72,18 +72,18 @@ impl<'s> Input<'s> {
         }
     }
 
-    /// Which columns can be read, and what they are called.
+    /// Returns the rules for unreadable columns and for names.
     pub fn rules(&self) -> Rules<'_> {
         Rules { path: &self.path, tolerant: self.tolerant, unique: self.format == Format::Jay }
     }
 
-    /// Returns whether byte strings are printed as text if they are UTF-8: the format has no type for text, or for no
-    /// text of any length.
+    /// Returns whether byte strings are printed as text if they are UTF-8. True for formats without a type for text, or
+    /// without one for text of any length.
     pub fn texts(&self) -> bool {
         matches!(self.format, Format::Bcolz | Format::DataSeries)
     }
 
-    /// Checks the hints, and opens the file in `memory`, which grows to what that takes.
+    /// Checks the hints, and opens the file in `memory`, which grows as required.
     pub fn open<'i>(&'i self, memory: &'i mut Memory) -> Result<File<'i>, Failure> {
         self.check()?;
         if let Some(dataset) = self.dataset() {
@@ -106,16 +106,16 @@ impl<'s> Input<'s> {
             | What::JAY_BUFFER
                 if !self.tolerant =>
             {
-                Failure::Input(format!("{e} (--tolerant reads what can be read)"))
+                Failure::Input(format!("{e} (--tolerant reads the readable part)"))
             }
             What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
-                Failure::Input(format!("{e} (--no-index reads it from the front)"))
+                Failure::Input(format!("{e} (--no-index reads the file from the start)"))
             }
             _ => e.into(),
         })
     }
 
-    /// Hints that the format has no use for, or is without, are bad calls.
+    /// Returns a usage error for a hint that the format does not have, or for a missing hint that it requires.
     fn check(&self) -> Result<(), Failure> {
         let Input { source, path, format, .. } = self;
         let usage = |why: String| Err(Failure::Usage(why));
@@ -130,7 +130,7 @@ impl<'s> Input<'s> {
             }
         }
         if *format == Format::Filo && source.element.is_none() {
-            let why = "a Filo vector does not hold its element type: say it with --type ELEMENT";
+            let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
             return usage(format!("{path}: {why} ({})", fitting(self.bytes())));
         }
         if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
@@ -140,13 +140,13 @@ impl<'s> Input<'s> {
     }
 }
 
-/// Opens a dataset. With tolerance, prints what cannot be read on standard error.
+/// Opens a dataset. If `tolerant`, prints problems on standard error.
 fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
     }
     if source.dtype.is_some() {
-        return Err(Failure::Usage(format!("--dtype is for single chunks; {} says what it holds", source.path)));
+        return Err(Failure::Usage(format!("--dtype is for single chunks; {} stores its types", source.path)));
     }
     if !tolerant {
         return Dataset::open(dir).map_err(hinted);
@@ -160,9 +160,9 @@ fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failu
     Ok(dataset)
 }
 
-/// Returns the failure of a dataset with the option that reads what is left.
+/// Returns the failure of a dataset with a note about `--tolerant`.
 pub fn hinted(failure: pilaster::bcolz::Failure) -> Failure {
-    Failure::Input(format!("{failure} (--tolerant reads what can be read)"))
+    Failure::Input(format!("{failure} (--tolerant reads the readable part)"))
 }
 
 /// Returns the table to read: the one called `wanted`, or the only one.
@@ -180,7 +180,7 @@ pub fn table<'f>(file: &'f File<'_>, wanted: Option<&str>) -> Result<Table<'f>, 
         wanted => file.table(wanted).map_err(|e| match file {
             File::Bcolz(chunk, dtype) => {
                 let dtype = dtype.map_or_else(|| format!("|V{}", chunk.typesize()), |dtype| dtype.to_string());
-                let hint = "--dtype says what they are, uint8 always fits";
+                let hint = "--dtype gives the item type; uint8 always fits";
                 Failure::Input(format!("{e}: no whole items of {dtype} ({hint})"))
             }
             _ => e.into(),
@@ -201,9 +201,9 @@ pub fn which(failure: Failure, table: &Table<'_>) -> Failure {
     }
 }
 
-/// Checks everything that `file` holds, in memory that grows if a part takes more than the first ones.
+/// Checks all of `file`. The memory grows if a part takes more than the estimate.
 pub fn verify(file: &File<'_>) -> Result<(), Failure> {
-    // Two parts are checked side by side.
+    // Enough to check two parts interleaved.
     let mut memory = Memory::with_len(part_room(file)?.saturating_mul(2))?;
     loop {
         match file.verify(&mut memory.scratch()) {
@@ -213,10 +213,10 @@ pub fn verify(file: &File<'_>) -> Result<(), Failure> {
     }
 }
 
-/// Returns how much memory one unpacked part of `file` takes. The upper bound of a file can be far above what its parts
-/// take, so it counts up to the limit of one part.
+/// Returns the size in bytes of one unpacked part of `file`. The upper bound for a file can be far above the size of
+/// its parts, so it is capped at the limit for one part.
 pub fn part_room(file: &File<'_>) -> Result<u64, Failure> {
-    // The memory may begin at any address.
+    // 64 bytes for alignment: the memory may begin at any address.
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
 }
 
@@ -226,7 +226,7 @@ fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
     Ok(bytes)
 }
 
-/// Returns the format that the caller gives, that the content shows, or that the element type implies.
+/// Returns the format: from the option, else from the content, else implied by the element type.
 fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
@@ -235,17 +235,17 @@ fn format(source: &Source, bytes: &[u8], name: &str) -> Result<Format, Failure> 
         (Ok(format), _) => Ok(format),
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
-            Err(Failure::Input(format!("{e}; a Filo vector has none: if this is one, say so with --type ELEMENT")))
+            Err(Failure::Input(format!("{e}; to read a Filo vector, which has no signature, pass --type ELEMENT")))
         }
     }
 }
 
-/// Returns which element types these bytes could be opened as, so that the next call works.
+/// Returns the element types as which these bytes can be opened, for the error text.
 fn fitting(bytes: &[u8]) -> String {
     let fits = |element: &Element| Vector::open(bytes, *element).is_ok();
     let names: Vec<_> = Element::ALL.into_iter().filter(fits).map(Element::name).collect();
     match names.as_slice() {
-        [] => "these bytes open as none".to_owned(),
-        names => format!("these bytes open as {}", names.join(", ")),
+        [] => "no element type fits".to_owned(),
+        names => format!("types that fit: {}", names.join(", ")),
     }
 }

@@ -1,14 +1,14 @@
-//! A bar on standard error, for long work on a terminal.
+//! A progress bar on standard error, for long work on a terminal.
 
 use std::io::{self, IsTerminal};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
-/// Work shorter than this shows no bar.
+/// The bar appears after this time.
 const PATIENCE: Duration = Duration::from_millis(700);
 
-/// Counts rows or bytes. Says nothing unless standard error is a terminal and the work lasts.
+/// Counts rows or bytes. Shows nothing unless standard error is a terminal and the work takes longer than [`PATIENCE`].
 pub struct Progress {
     most: u64,
     template: &'static str,
@@ -18,15 +18,15 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// For work on `rows` rows. `shared`: standard output is being written meanwhile, so a bar must
-    /// not appear if that is a terminal, too.
+    /// Creates a bar for `rows` rows. `shared`: standard output is written at the same time, so the bar must not appear
+    /// if that is a terminal, too.
     pub fn new(rows: u64, shared: bool) -> Self {
         let shown = io::stderr().is_terminal() && !(shared && io::stdout().is_terminal());
         let template = "{wide_bar} {human_pos}/{human_len} rows, {eta} left";
         Progress { most: rows, template, start: Instant::now(), bar: None, shown }
     }
 
-    /// For work on `bytes` bytes, while nothing is printed.
+    /// Creates a bar for `bytes` bytes, for work that prints nothing.
     pub fn bytes(bytes: u64) -> Self {
         let template = "{wide_bar} {bytes}/{total_bytes}, {eta} left";
         let mut progress = Progress::new(bytes, false);
@@ -34,15 +34,15 @@ impl Progress {
         progress
     }
 
-    /// So many are done.
+    /// Sets the number of rows or bytes that are done.
     pub fn at(&mut self, done: u64) {
         if self.shown && self.bar.is_none() && self.start.elapsed() > PATIENCE {
             let bar = ProgressBar::new(self.most);
-            // The templates are constants: without it the bar looks plainer, nothing else.
+            // The templates are constants. An error only means the default style.
             if let Ok(style) = ProgressStyle::with_template(self.template) {
                 bar.set_style(style);
             }
-            // What was done without a bar is no measure of the speed from here on.
+            // Without the reset, the estimate would count all earlier work as done in an instant.
             bar.set_position(done);
             bar.reset_eta();
             self.bar = Some(bar);

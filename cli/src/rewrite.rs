@@ -1,4 +1,4 @@
-//! `recover` and `convert`: DataSeries files out.
+//! `recover` and `convert` from DataSeries to DataSeries.
 
 use std::fs;
 use std::io::Write;
@@ -17,7 +17,7 @@ use crate::open::Input;
 use crate::progress::Progress;
 use crate::target::Target;
 
-/// `convert`: the same rows, stored in another way.
+/// `convert`: copies the rows extent by extent with other options.
 pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let compress = compress(how)?;
     let size = input.bytes().len() as u64;
@@ -29,7 +29,7 @@ pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn W
     Ok(writeln!(out, "{}: {len} bytes, {} bytes before", how.target.display(), size)?)
 }
 
-/// What the options say of compression.
+/// Returns the compression that the options select.
 pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
     match &how.dataseries.compress {
         Some(modes) => Smallest::of(modes, how.dataseries.level)
@@ -38,18 +38,18 @@ pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
     }
 }
 
-/// `recover`: what is whole, into a clean file.
+/// `recover`: writes the intact extents to a new file.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let pattern = match &how.types {
         Some(path) => &fs::read(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?,
         None => input.bytes(),
     };
-    // Only the types: what follows them may be damaged.
+    // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
     while let Err(e) = AnyFile::open_sequential(pattern, &ReadOptions::DEFAULT, &mut memory.scratch()) {
         if e.kind() != Kind::NoRoom && how.types.is_none() {
-            let hint = "--types names a sound file with the same types";
-            return Err(Failure::Input(format!("{e}: without its types nothing can be read ({hint})")));
+            let hint = "--types takes them from an intact file";
+            return Err(Failure::Input(format!("{e}: no rows can be read without the types ({hint})")));
         }
         memory.grow(e)?;
     }

@@ -10,7 +10,7 @@ use pilaster::error::{Error, Kind, What};
 const NAMES: [&str; 11] =
     ["int", "long", "half", "double", "bool", "text", "bytes", "decimal", "wide", "list", "struct"];
 
-/// A column by its place in [`NAMES`].
+/// A column by its index in [`NAMES`].
 #[derive(Clone, Copy, Debug)]
 pub struct Sample(usize);
 
@@ -18,7 +18,7 @@ pub fn column(name: &str) -> Sample {
     Sample(NAMES.iter().position(|known| *known == name).unwrap())
 }
 
-/// Offsets of the three strings or lists from row `first` on.
+/// Returns the offsets of the strings or lists of `rows`.
 fn offsets(all: &'static [u32; 4], rows: &Range<usize>) -> &'static [u32] {
     &all[rows.start..=rows.end]
 }
@@ -56,12 +56,12 @@ impl Column for Sample {
         Ok(["n", "s"][k])
     }
 
-    /// Asks for more than it takes, so that memory has to grow.
+    /// Returns more than `read` takes, so that memory has to grow.
     fn need(&self, rows: Range<u64>) -> Result<u64> {
         Ok((rows.end - rows.start) * (5 << 20))
     }
 
-    /// At most two rows at a time.
+    /// Reads at most two rows at a time.
     fn read<'s>(&self, rows: Range<u64>, scratch: &mut Scratch<'s>) -> Result<Batch<'s, Self>>
     where
         Self: 's,

@@ -1,4 +1,4 @@
-//! What a command has to ask of each format, because no two have the same.
+//! The parts of commands that differ between formats.
 
 use std::io::Write;
 
@@ -8,12 +8,12 @@ use pilaster::any::File;
 use crate::failure::Failure;
 use crate::open::{self, Input};
 
-/// The facts that only one format has.
+/// The parts of commands that are specific to one format.
 pub trait Special {
-    /// Prints what `info` says after the lines that all files have.
+    /// Prints the output of `info` after the lines that all formats have.
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure>;
 
-    /// Prints the members of the document of `dump`, after those that all files have.
+    /// Prints the members of the document of `dump`, after the members that all formats have.
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure>;
 
     /// Checks everything.
@@ -21,15 +21,15 @@ pub trait Special {
         open::verify(file)
     }
 
-    /// Returns what was checked, in words.
+    /// Returns a description of what was checked, for the output of `verify`.
     fn verified(&self, input: &Input, file: &File<'_>) -> Result<String, Failure>;
 
-    /// Returns the failure of an error of the library, with what only the file knows about it.
+    /// Converts an error of the library; adds details that only the file has.
     fn explain(&self, e: Error) -> Failure {
         Failure::Format(e)
     }
 
-    /// Checks what `convert` would not find.
+    /// Performs checks that `convert` itself does not make.
     fn before_convert(&self, _input: &Input) -> Result<(), Failure> {
         Ok(())
     }

@@ -9,7 +9,7 @@ use pilaster::bytes::WriteError;
 
 use crate::failure::Failure;
 
-/// A file that takes its name when it is whole.
+/// A file that gets its name when it is complete.
 pub struct Target<'p> {
     path: &'p Path,
     partial: PathBuf,
@@ -26,7 +26,7 @@ impl<'p> Target<'p> {
         Failure::of_file(self.path, e)
     }
 
-    /// Writes the file by `write`, and gives back how long it is.
+    /// Writes the file by calling `write`, and returns its length in bytes.
     pub fn fill<F>(&self, write: F) -> Result<u64, Failure>
     where
         F: FnOnce(IoSink<BufWriter<fs::File>>) -> Result<IoSink<BufWriter<fs::File>>, WriteError<io::Error>>,
@@ -40,7 +40,7 @@ impl<'p> Target<'p> {
         };
         let done = done.and_then(|()| fs::rename(&self.partial, self.path).map_err(|e| self.failed(&e)));
         if let Err(e) = done {
-            // It is of no use to anybody, and the reason why is more important than whether it goes.
+            // An incomplete file is useless. The first error matters more than one of the removal.
             let _ = fs::remove_file(&self.partial);
             return Err(e);
         }

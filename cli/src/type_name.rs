@@ -1,14 +1,13 @@
-//! The names of types in the words of the expectations, which are those of the original programs.
+//! The names of types in the expectations. Each format has the names that its original program has.
 
 use pilaster::Result;
 use pilaster::column::{Column, Type, Unit};
 
-/// Returns the name of a type in the words of the expectations of `format`. A column of byte strings is one of text if
-/// `texts`.
+/// Returns the name of a type in the expectations of `format`. `texts`: a column of byte strings is text.
 pub fn type_name<C: Column>(column: &C, format: &str, texts: bool) -> Result<String> {
     let child = |column: &C, k| type_name(&column.child(k)?, format, texts);
     Ok(match (format, column.ty()) {
-        // The instants of Filo are their stored integers.
+        // Timestamps of Filo appear as the stored integers.
         ("filo", Type::Timestamp(Unit::Milli)) => "int64".into(),
         ("dataseries", Type::Bytes) if texts => "string".into(),
         ("dataseries" | "bcolz", Type::FixedBytes(_)) => "bytes".into(),

@@ -1,4 +1,4 @@
-//! What `info` and `dump` say of a Vortex file alone: its tree of layouts and encodings, and their bytes.
+//! The output of `info` and `dump` that is specific to Vortex: the tree of layouts and encodings, and their sizes.
 
 use std::io::Write;
 
@@ -18,7 +18,7 @@ use crate::special::Special;
 impl Special for File<'_> {
     fn info(&self, _: &Input, out: &mut dyn Write) -> std::result::Result<(), Failure> {
         tree_and_encodings(self, out)?;
-        // A column that cannot be decoded is told of above; nothing is counted then.
+        // The tree already shows a column that cannot be decoded. Nothing is counted then.
         match info::columns(&mut self.table()?, 0, out) {
             Err(Failure::Format(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
             Err(Failure::Input(why)) => Ok(writeln!(out, "\nnot all columns can be read: {why}")?),
@@ -46,7 +46,7 @@ impl Special for File<'_> {
     }
 }
 
-/// Draws the layouts, and lists per column which encodings hold its bytes.
+/// Prints the tree of layouts, and for each column the encodings and their sizes.
 fn tree_and_encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
     writeln!(out, "rows      {}", file.rows()?)?;
     writeln!(out, "segments  {}", file.segments())?;
@@ -66,7 +66,7 @@ fn tree_and_encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Resu
     encodings(file, out)
 }
 
-/// The place of a node among those of the node above it.
+/// Returns the role of a node in its parent.
 fn role_name(role: Role<'_>) -> Option<String> {
     Some(match role {
         Role::Root => return None,
@@ -98,7 +98,7 @@ fn layout(visit: &Visit<'_>) -> String {
     line
 }
 
-/// What one encoding holds of one column.
+/// The size of one encoding in one column.
 struct Share {
     column: Option<usize>,
     id: String,
@@ -109,7 +109,7 @@ struct Share {
 fn encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Result<(), Failure> {
     let shares = shares(file)?;
     let part = file.part()?;
-    writeln!(out, "\nencodings of each column, with the bytes of their own buffers and metadata")?;
+    writeln!(out, "\nencodings of each column, with the size of their own buffers and metadata")?;
     for share in &shares {
         let name = match share.column {
             Some(k) => part.name(k)?.to_owned(),
@@ -120,7 +120,7 @@ fn encodings(file: &File<'_>, out: &mut dyn Write) -> std::result::Result<(), Fa
     Ok(())
 }
 
-/// Arrays of each encoding in each column, columns in order, the largest encodings first.
+/// Returns the sizes by column and encoding: columns in order, the largest encodings first.
 fn shares(file: &File<'_>) -> Result<Vec<Share>> {
     let mut shares: Vec<Share> = Vec::new();
     file.visit(false, &mut |visit| {
@@ -142,8 +142,8 @@ fn shares(file: &File<'_>) -> Result<Vec<Share>> {
     Ok(shares)
 }
 
-/// Nodes of a tree that `dump` shows, long types counted as several; a larger one it leaves out, as a small file may
-/// describe one without end.
+/// Maximum number of nodes of a tree that `dump` prints; a long type counts as several. A larger tree is left out,
+/// because a small file can describe an almost unlimited one.
 const SHOWN: usize = 1 << 16;
 
 /// Returns the facts about a Vortex file.
@@ -169,7 +169,7 @@ fn segments(file: &File<'_>) -> Result<Value> {
     (0..count).map(of).collect()
 }
 
-/// The pieces of user data.
+/// Returns the user data.
 fn metadata(file: &File<'_>) -> Result<Value> {
     let of = |i| {
         let (key, span) = file.metadata(i)?;
@@ -178,9 +178,9 @@ fn metadata(file: &File<'_>) -> Result<Value> {
     (0..file.metadata_len()).map(of).collect()
 }
 
-/// The tree of layouts and arrays, in the words of the golden files.
+/// Returns the tree of layouts and arrays, with the keys of the golden expectations.
 fn tree(file: &File<'_>) -> Result<Option<Value>> {
-    // The nodes from the root to the last one seen, each with its depth.
+    // The nodes from the root to the last visited one, each with its depth.
     let mut path: Vec<(u16, bool, Map<String, Value>)> = Vec::new();
     let mut count = 0usize;
     file.visit(false, &mut |visit| {
@@ -197,7 +197,7 @@ fn tree(file: &File<'_>) -> Result<Option<Value>> {
     Ok(path.pop().filter(|_| count <= SHOWN).map(|(.., root)| Value::Object(root)))
 }
 
-/// Puts the nodes from `depth` on into those above them.
+/// Moves the nodes at `depth` and below it into their parents.
 fn fold(path: &mut Vec<(u16, bool, Map<String, Value>)>, depth: u16) {
     while path.last().is_some_and(|(at, ..)| *at >= depth) {
         let Some((_, is_array, node)) = path.pop() else { return };

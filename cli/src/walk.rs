@@ -1,4 +1,4 @@
-//! Rows of all columns side by side, over the traits of [`pilaster::column`] alone.
+//! Row by row over all columns, with only the traits of [`pilaster::column`].
 
 use std::ops::Range;
 
@@ -15,31 +15,31 @@ use crate::filter::{Expression, Filter, Literal, Operator, Test};
 use crate::progress::Progress;
 use crate::type_name::type_name;
 
-/// Memory for the batches of all columns together, unless one row takes more.
+/// Bytes of memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
 
-/// Takes rows one by one.
+/// Receives rows one by one.
 pub trait Rows {
-    /// The names and types of the columns, before the first row.
+    /// Receives the names and types of the columns, before the first row.
     fn names(&mut self, _names: &[String], _types: &[String]) -> Result<(), Failure> {
         Ok(())
     }
 
-    /// The value of the row in the `k`th column, which is called `name`: row `i` of a batch.
+    /// Receives the value of the row in the `k`th column, called `name`: row `i` of `batch`.
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()>;
 
-    /// The row has no more values.
+    /// Ends the row.
     fn end(&mut self) -> Result<(), Failure>;
 }
 
-/// Which rows and columns of a table.
+/// A choice of rows and columns of a table.
 #[derive(Clone, Copy, Debug)]
 pub struct Choice<'c> {
-    /// Rows, counted over all parts.
+    /// Row numbers, counted over all parts.
     pub rows: &'c Range<u64>,
-    /// Columns, in this order; all of them.
+    /// Names of columns, in this order; all columns if `None`.
     pub columns: Option<&'c [String]>,
-    /// Rows by a column of stored times.
+    /// A range of stored times.
     pub time: &'c Time,
     /// Rows by a condition.
     pub condition: Option<&'c Expression<Test>>,
@@ -83,16 +83,16 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// Hands the chosen rows of `table` to `to`, in memory that does not grow with their number: `room`
-/// bytes for a part.
-pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, room: u64, to: &mut R) -> Result<(), Failure> {
-    let mut memory = Memory::with_len(room)?;
+/// Passes the chosen rows of `table` to `to`. The memory does not grow with the number of rows. `part_len`: bytes for one
+/// part.
+pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<(), Failure> {
+    let mut memory = Memory::with_len(part_len)?;
     let mut outer = memory.scratch();
     let (mut first, mut known) = (table.skip(choice.rows.start)?, None);
     loop {
         let mut scope = outer.scope();
         let Some(part) = table.next_part(&mut scope)? else {
-            // Where all rows were skipped, the columns still have names.
+            // All rows were skipped; the names of the columns are still printed.
             table.restart()?;
             let mut scope = outer.scope();
             if known.is_none()
@@ -123,7 +123,7 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
     let filter = choice.condition(|| {
         let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
         let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
-        let none = || Failure::Usage("no column holds times of 64 bits: say which it is with --time".to_owned());
+        let none = || Failure::Usage("no column holds times of 64 bits: choose one with --time".to_owned());
         let (k, _) = times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?;
         Ok(part.name(k)?.to_owned())
     })?;
@@ -314,7 +314,8 @@ pub fn batches<C: Column, E: From<Error>>(
     Ok(())
 }
 
-/// As many of `rows` as `memory` holds, at least one: for that it grows, within the limits.
+/// Reads as many of `rows` as fit into `memory`, at least one. Grows `memory` if one row does not fit, up to
+/// `max_decoded`.
 fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8>) -> Result<Batch<'m, C>> {
     let fitting = match fit(column, rows.clone(), memory.len()) {
         Err(e) if e.kind() == Kind::NoRoom => {
@@ -330,7 +331,7 @@ fn read<'m, C: Column + 'm>(column: &C, rows: Range<u64>, memory: &'m mut Vec<u8
     };
     let batch = column.read(fitting, &mut Scratch::new(memory))?;
     if batch.len == 0 && !rows.is_empty() {
-        // Against the contract of `Column::read`; without this the loop would not end.
+        // Violates the contract of `Column::read`. Without this check the loop would not end.
         return Err(Error::new(Kind::Truncated, What::ROW, rows.start));
     }
     Ok(batch)

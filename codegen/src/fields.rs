@@ -1,6 +1,6 @@
-//! Everything that a view and planus's reference have in common, for `tests/harness/flat.rs`.
+//! The fields that a view and the reference type of planus have in common, for `tests/harness/flat.rs`.
 //!
-//! The list is made from the schema, so that no field can be forgotten in the comparison.
+//! The list is generated from the schema, so that the comparison includes every field.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use planus_types::intermediate::{DeclarationKind, Declarations};
 
 use crate::{Result, names, views};
 
-/// One macro call per declaration.
+/// Returns one macro call per declaration.
 pub fn make(schema: &str, declarations: &Declarations) -> Result<String> {
     let (mut calls, mut macros) = (String::new(), BTreeSet::new());
     for (path, declaration) in &declarations.declarations {

@@ -5,10 +5,10 @@
 //! cargo run -p codegen -- --check   exit status 1 and the names, if a file would change
 //! ```
 //!
-//! Each schema is parsed by planus's own front end and gives three files: heapless table views
-//! (`views.rs` here), planus's own types with a heap (`owned.rs`), and the list of everything that the
-//! two have in common, by which a test and a fuzz target compare them (`fields.rs`). planus's types are a
-//! crate for tests. The library has only those that its Jay writer needs.
+//! The front end of planus parses each schema. Three files are generated from it: heapless table views (`views.rs`),
+//! the types of planus, which allocate (`owned.rs`), and the list of the fields that both have (`fields.rs`), with
+//! which a test and a fuzz target compare the two. The types of planus are a crate for tests. The library contains only
+//! those that its Jay writer requires.
 
 mod fields;
 mod names;
@@ -20,7 +20,7 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::{env, fs};
 
-/// What can go wrong is told to a developer at a terminal: text is enough.
+/// Errors are text, because a developer reads them on a terminal.
 type Result<T> = std::result::Result<T, String>;
 
 /// The schemas, each named like the format and its cargo feature.
@@ -53,12 +53,12 @@ fn main() -> ExitCode {
 
 /// Writes all files, or with `check` returns the names of those that would change.
 fn run(check: bool) -> Result<Vec<String>> {
-    // planus prints the path of a schema into the documentation: it must be the same everywhere.
+    // planus writes the path of a schema into the documentation, so the path must not depend on the machine.
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     env::set_current_dir(&root).map_err(|e| format!("{}: {e}", root.display()))?;
     let mut stale = Vec::new();
     for (file, text) in outputs()? {
-        // A checkout may have turned line ends into CR LF.
+        // A checkout may have converted line ends to CR LF.
         let old = fs::read_to_string(&file).unwrap_or_default().replace("\r\n", "\n");
         if old == text {
             continue;
@@ -77,12 +77,12 @@ fn run(check: bool) -> Result<Vec<String>> {
     Ok(stale)
 }
 
-/// Every file that is made here, with its content.
+/// Returns every generated file with its content.
 fn outputs() -> Result<Vec<(String, String)>> {
     let mut files = Vec::new();
     for name in SCHEMAS {
         let schema = format!("codegen/schemas/{name}.fbs");
-        // planus has printed what is wrong.
+        // planus has printed the errors.
         let declarations = planus_translation::translate_files(&[&schema]).ok_or(format!("{schema} has errors"))?;
         let made = [
             (format!("src/generated/{name}.rs"), views::make(&declarations)),

@@ -1,4 +1,4 @@
-//! Rust names, the same that planus chooses, and documentation.
+//! Rust names, equal to the names that planus chooses, and documentation.
 
 use heck::{ToShoutySnakeCase, ToSnakeCase, ToUpperCamelCase};
 use planus_types::ast::{Docstrings, FloatType, IntegerType};
@@ -6,36 +6,36 @@ use planus_types::intermediate::{AbsolutePath, DeclarationIndex, Declarations, S
 
 use crate::Result;
 
-/// Keywords that occur as field names in our schemas, or could. A new one breaks the build at once.
+/// Keywords that are or could be field names in the schemas. A keyword that is not in this list fails the build.
 const KEYWORDS: [&str; 8] = ["type", "struct", "enum", "union", "ref", "match", "mod", "const"];
 
-/// Name of a type.
+/// Returns the name of a type.
 pub fn of_type(path: &AbsolutePath) -> String {
     path.0.last().map_or_else(String::new, |name| name.to_upper_camel_case())
 }
 
-/// Name of the type that a declaration makes.
+/// Returns the name of the type of a declaration.
 pub fn of_index(declarations: &Declarations, index: &DeclarationIndex) -> String {
     of_type(declarations.get_declaration(*index).0)
 }
 
-/// Name of an enum variant or union member.
+/// Returns the name of an enum variant or union member.
 pub fn of_variant(name: &str) -> String {
     name.to_upper_camel_case()
 }
 
-/// Name of a field.
+/// Returns the name of a field.
 pub fn of_field(name: &str) -> String {
     let name = name.to_snake_case();
     if KEYWORDS.contains(&name.as_str()) { name + "_" } else { name }
 }
 
-/// Name of the constant that holds the number of a field.
+/// Returns the name of the constant with the number of a field.
 pub fn of_constant(name: &str) -> String {
     name.to_shouty_snake_case()
 }
 
-/// The Rust integer.
+/// Returns the Rust integer type.
 pub fn of_integer(integer: IntegerType) -> &'static str {
     match integer {
         IntegerType::U8 => "u8",
@@ -49,7 +49,7 @@ pub fn of_integer(integer: IntegerType) -> &'static str {
     }
 }
 
-/// The Rust type of a value of fixed size.
+/// Returns the Rust type of a value of fixed size.
 pub fn of_simple(declarations: &Declarations, simple: &SimpleType) -> String {
     match simple {
         SimpleType::Struct(index) | SimpleType::Enum(index) => of_index(declarations, index),
@@ -60,7 +60,8 @@ pub fn of_simple(declarations: &Declarations, simple: &SimpleType) -> String {
     }
 }
 
-/// The comment of the schema as documentation. The library demands one for everything public.
+/// Returns the comment of the schema as documentation. A missing comment is an error, because the library requires one
+/// for every public item.
 pub fn doc(docstrings: &Docstrings, of: &str) -> Result<String> {
     if docstrings.docstrings.is_empty() {
         return Err(format!("{of} has no comment"));

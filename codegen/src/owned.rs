@@ -1,13 +1,13 @@
-//! planus's own types.
+//! The types of planus.
 
 use planus_types::intermediate::Declarations;
 
 use crate::Result;
 
-/// What planus adds to its derives. The library has no serde.
+/// The derives of serde that planus adds. The library does not depend on serde.
 const SERDE: &str = "::serde::Serialize, ::serde::Deserialize";
 
-/// The Rust code that planus makes, without serde.
+/// Returns the Rust code that planus generates, without serde.
 pub fn make(declarations: &Declarations) -> Result<String> {
     let code = planus_codegen::generate_rust(declarations, true).map_err(|e| e.to_string())?;
     let code = code.replace(&format!(", {SERDE}"), "").replace(SERDE, "");
@@ -17,7 +17,7 @@ pub fn make(declarations: &Declarations) -> Result<String> {
     Ok(code)
 }
 
-/// `code`, formatted, without the items that only read.
+/// Returns `code`, formatted, without the items that only read.
 ///
 /// Works on lines, because a parser would drop the comments: the items are indented by four spaces, and the last
 /// line of each ends in a brace or a semicolon.
@@ -37,7 +37,7 @@ pub fn without_readers(code: &str) -> String {
     kept + &item
 }
 
-/// Whether the item, in front of its body, names a type or trait with which planus reads.
+/// Returns whether the head of an item, before its body, names a type or trait with which planus reads.
 fn reads(item: &str) -> bool {
     let code = item.lines().filter(|line| !line.trim_start().starts_with("///"));
     let head = code.take_while(|line| !line.starts_with("     ")).collect::<String>();

@@ -1,11 +1,11 @@
-//! The project's own formatting, so that `cargo fmt` changes nothing in a generated file.
+//! Formats code like the project, so that `cargo fmt` does not change a generated file.
 
 use std::io::Write;
 use std::process::{Command, Stdio};
 
 use crate::Result;
 
-/// `text` as `rustfmt` of the pinned toolchain prints it with the `rustfmt.toml` of the project.
+/// Formats `text` with `rustfmt` of the pinned toolchain and the `rustfmt.toml` of the project.
 pub fn format(text: &str) -> Result<String> {
     let mut child = Command::new("rustfmt")
         .args(["--edition", "2024", "--config-path", "."])

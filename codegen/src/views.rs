@@ -11,10 +11,10 @@
 //! |---|---|
 //! | scalar or enum | `Result<T>`, the default if absent |
 //! | scalar or enum `= null`, struct, string, vector, table, union | `Result<Option<T>>` |
-//! | the same, `required` | `Result<T>` |
+//! | struct, string, vector, table, union, `required` | `Result<T>` |
 //!
-//! Each table also has a constant with the number of each field, and each union one with each tag, for readers
-//! that treat several tables or members alike through `flat::Table`.
+//! Each table also has constants with the numbers of its fields, and each union has constants with its tags, for
+//! readers that handle several tables or members in one function by `flat::Table`.
 
 use planus_types::intermediate::{
     AssignMode, Declaration, DeclarationKind, Declarations, Enum, Literal, SimpleType, Struct, Table, TableField, Type,
@@ -23,7 +23,7 @@ use planus_types::intermediate::{
 
 use crate::{Result, names};
 
-/// The views of one schema.
+/// Returns the views of one schema.
 pub fn make(declarations: &Declarations) -> Result<String> {
     let mut code = String::from("use crate::error::Result;\nuse crate::meta::flat;\n");
     for (path, declaration) in &declarations.declarations {
@@ -188,7 +188,7 @@ impl Views<'_> {
         ))
     }
 
-    /// Type of a table's field, and the expression that gets it.
+    /// Returns the type of a field of a table, and the expression that reads it.
     fn field(&self, field: &TableField) -> Result<(String, String)> {
         let id = field.vtable_index;
         let ty = self.value(&field.type_)?;
@@ -229,7 +229,7 @@ impl Views<'_> {
         }
     }
 
-    /// The Rust type of a value that is there.
+    /// Returns the Rust type of a present value.
     fn value(&self, ty: &Type) -> Result<String> {
         Ok(match &ty.kind {
             TypeKind::SimpleType(simple) => names::of_simple(self.declarations, simple),
@@ -254,7 +254,7 @@ impl Views<'_> {
 
     fn union(&self, doc: &str, u: &Union) -> Result<String> {
         let name = &self.name;
-        // Tables are read in one place for all members.
+        // One statement reads the table for all members.
         let tables = u.variants.len() > 1 && u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::Table(_)));
         let (mut variants, mut members, mut tags) = (String::new(), String::new(), String::new());
         for (tag, (variant, of)) in (1u8..).zip(&u.variants) {
@@ -305,7 +305,7 @@ impl Views<'_> {
     }
 }
 
-/// The lifetime of a union's enum: structs are values, everything else borrows.
+/// Returns the lifetime parameter of the enum of a union: structs are values, all other members borrow.
 pub fn lifetime(u: &Union) -> &'static str {
     if u.variants.values().all(|of| matches!(of.type_.kind, TypeKind::SimpleType(_))) { "" } else { "<'a>" }
 }

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Builds the modules: one for each format, which reads, verifies and describes, pilaster.wasm, which reads all five, and
-# pilaster-write.wasm, which writes. With rustup's target where it is installed, else with Debian's compiler. Where wasm-opt
-# (binaryen) is there, from `npm ci` or in the path, it takes another tenth off.
-# `build.sh NAME FEATURES` builds NAME.wasm with these features alone.
+# Builds the modules: one for each format, which reads, verifies and describes; pilaster.wasm, which reads all five formats;
+# and pilaster-write.wasm, which writes. Uses the target of rustup if it is installed, else the compiler of Debian. If wasm-opt
+# (binaryen) is installed, by `npm ci` or in the path, the modules become smaller by a tenth.
+# `build.sh NAME FEATURES` builds only NAME.wasm with these features.
 set -euo pipefail
 cd "$(dirname "$0")"
 target=wasm32-unknown-unknown
 out="${CARGO_TARGET_DIR:-$PWD/target}"
 
-# The stack is a page short of 1 MiB, so that what lies behind it has addresses of three bytes: 1 KB. Structs are copied by one instruction, not word by word: 3 % smaller; compilers
-# that do not know the options go without.
+# The stack is one page smaller than 1 MiB, so that the addresses after it have three bytes, which saves 1 KB. Structs are
+# copied by one instruction, not word by word, which saves 3 %. Compilers without these options are used without them.
 stack='-Clink-arg=-zstack-size=983040'
 copies='-Cllvm-args=-max-store-memcpy=1 -Cllvm-args=-max-store-memmove=1 -Cllvm-args=-max-store-memset=1'
 flags() { # rustc
@@ -34,8 +34,8 @@ build() { # name, features
   fi
   local optimise
   if optimise=$(PATH="$PWD/node_modules/.bin:$PATH" command -v wasm-opt); then
-    # What Rust's target has anyway, which an old binaryen does not take for granted.
-    # Functions that are called most have the short numbers at last: half a percent.
+    # Features that the target of Rust always has, but an old binaryen does not enable.
+    # Finally gives the most called functions the shortest numbers, which saves half a percent.
     "$optimise" -Oz --flatten --rereloop -Oz -Oz --reorder-functions --enable-bulk-memory --enable-sign-ext \
       --enable-nontrapping-float-to-int --enable-mutable-globals --enable-reference-types --enable-multivalue \
       --strip-producers --strip-target-features "$1.wasm" -o "$1.wasm"
@@ -50,7 +50,7 @@ else
   build pilaster-jay jay,check
   build pilaster-bcolz bcolz,codecs,zstd,check
   build pilaster-vortex vortex,codecs,zstd,check
-  # All five formats in one have the small loops: 30 KB less, compressed.
+  # The module for all five formats has the small loops, which saves 30 KB compressed.
   loops="--cfg pilaster_small" build pilaster default
   build pilaster-write write,codecs
 fi

@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 const TYPES = { '.html': 'text/html', '.js': 'text/javascript', '.css': 'text/css', '.wasm': 'application/wasm' }
 const root = fileURLToPath(new URL('.', import.meta.url))
 
-/** A server of the files below `folder`; `handle` may answer a request itself, and then says so. */
+/** Creates a server of the files below `folder`. `handle` may answer a request itself, and then returns true. */
 export function serve(folder = root, handle = () => false) {
   return createServer(async (request, response) => {
     if (handle(request, response)) return

@@ -3,7 +3,7 @@
   gen.py SCRATCH [--count 100] [--seed 1] [--snappy]        with a Python that has bcolz and numpy
 
 --snappy: for a bcolz whose c-blosc has Snappy (bcolz 1.2.1 built from its repository; bcolz-zipline has not). SCRATCH is
-emptied. A dataset that bcolz itself does not read back as it was is left out and counted: Snappy behind a shuffle in some
+emptied. A dataset that bcolz itself does not read back as it was is left out and counted: Snappy after a shuffle in some
 lengths, dates as default values that are no JSON."""
 
 import json

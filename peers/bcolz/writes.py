@@ -90,7 +90,7 @@ for fmt, b, e in items:
             v = a[:]
             en = None if v.dtype == object else enc(v)
         except Exception as x:
-            # bcolz 1.2.1 reads some short chunks of Snappy behind a shuffle wrongly, its own too
+            # bcolz 1.2.1 reads some short chunks of Snappy after a shuffle wrongly, also its own
             (own if ('snappy' in with_ and not args.strict_snappy) else bad).append(
                 (b, nm, 'bcolz cannot read it', repr(x)[:120])
             )

@@ -1,9 +1,9 @@
 """Damaged DataSeries files: `pilaster recover`, then the original opens what came out and must find exactly the rows of
-every extent that is whole.
+every intact extent.
 
   recover.py SCRATCH --programs BIN [--count N per kind of damage] FILE...
 
-Kinds: cut; one byte changed; 100 bytes zeroed; one byte deleted; one inserted (all behind the type extent); one byte
+Kinds: cut; one byte changed; 100 bytes zeroed; one byte deleted; one inserted (all after the type extent); one byte
 changed in the header or the type extent with `--types FILE --order ORDER`. Failing inputs stay in SCRATCH. Without FILE,
 three are made by gen (in BIN)."""
 

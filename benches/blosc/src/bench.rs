@@ -1,9 +1,9 @@
-//! Speed beside c-blosc: numbers as data sets have them, in chunks of 1 MiB at level 5.
+//! Speed compared with c-blosc: numbers that are typical for data sets, in chunks of 1 MiB at level 5.
 //!
-//! Decoding is timed from memory (64 chunks in turn) and from cache (one chunk again and again), ours
-//! and the original's by turns; what counts is the best turn of each, in CPU time of the thread.
+//! Decoding is timed from memory (64 chunks in turn) and from cache (one chunk repeatedly). Turns of pilaster and of
+//! the original alternate; the best turn of each counts, in CPU time of the thread.
 //!
-//! Both are built for the same target: unless it has AVX2, the original's shuffles are those of SSE2.
+//! Both are built for the same target. Without AVX2, the original shuffles with SSE2.
 
 use std::hint::black_box;
 use std::time::Duration;
@@ -18,13 +18,13 @@ use crate::original;
 const CHUNK: usize = 1 << 20;
 const ROUNDS: usize = 7;
 
-/// Lines whose name has `which` in it.
+/// Prints the lines whose name contains `which`.
 pub fn run(which: &str) {
     let title = format!("{:<32}", "workload, compressor, shuffle");
     println!("{title} {:^25}  {:^27}  {:^17}", "encode", "decode from memory", "from cache");
     println!("{:32} ratio   c  GB/s    c      GB/s     c  x memcpy    GB/s     c", "");
     for (name, typesize, bytes) in workloads() {
-        // Level 0: chunks that hold a plain copy.
+        // Level 0: chunks with a plain copy.
         let title = format!("{name}, stored");
         if title.contains(which) {
             line(&title, &bytes, &Params { level: 0, typesize, ..Params::DEFAULT });
@@ -40,7 +40,7 @@ pub fn run(which: &str) {
     }
 }
 
-/// SplitMix64's finaliser of a counter.
+/// Returns the finaliser of SplitMix64 of a counter.
 fn random(seed: u64, i: u64) -> u64 {
     let mut z = seed.wrapping_add((i + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15));
     z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -48,7 +48,7 @@ fn random(seed: u64, i: u64) -> u64 {
     z ^ z >> 31
 }
 
-/// A clock of a kilohertz with jitter, a sensor that walks, small numbers: 64 MiB each.
+/// A clock of 1 kHz with jitter, a random walk of a sensor, small numbers: 64 MiB each.
 fn workloads() -> [(&'static str, u8, Vec<u8>); 3] {
     const N: u64 = 8 << 20;
     let time = |i: u64| 1_600_000_000_000_000_000 + i * 1_000_000 + random(1, i) % 2001 - 1000;
@@ -85,7 +85,7 @@ fn line(title: &str, bytes: &[u8], params: &Params) {
     let (ratio, their_ratio) = (sample.len() as f64 / written as f64, sample.len() as f64 / theirs_written as f64);
     print!("{title:<32} {ratio:5.2} {their_ratio:5.2} {:5.2} {:4.2} x", speed(sample.len(), ours), theirs / ours);
 
-    // Both decode the original's chunks.
+    // Both decode chunks of the original.
     let chunks: Vec<Vec<u8>> = bytes
         .chunks(CHUNK)
         .map(|src| {
@@ -102,7 +102,7 @@ fn line(title: &str, bytes: &[u8], params: &Params) {
     println!("   {:6.2} {:5.2} x", speed(CHUNK, ours), theirs / ours);
 }
 
-/// Decodes all chunks to their places, by us and by the original; and copies as much.
+/// Times decoding of all chunks by pilaster and by the original, and a copy of the same bytes.
 fn decode(chunks: &[Vec<u8>], bytes: &[u8], out: &mut [u8]) -> [f64; 3] {
     let mut memory = vec![0; 4 * CHUNK];
     let mut times = [f64::MAX; 3];
@@ -151,7 +151,7 @@ fn time(work: impl FnOnce()) -> f64 {
     start.elapsed().max(Duration::from_nanos(1)).as_secs_f64()
 }
 
-/// In GB/s.
+/// Returns the speed in GB/s.
 fn speed(bytes: usize, seconds: f64) -> f64 {
     bytes as f64 / seconds / 1e9
 }

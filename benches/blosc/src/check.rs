@@ -1,5 +1,5 @@
-//! Each reads what the other writes, for every compressor, shuffle and many sizes; and of damaged chunks
-//! both say the same.
+//! Checks that each implementation reads the chunks of the other, for every compressor and shuffle and many sizes, and
+//! that both return the same for damaged chunks.
 
 use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::{Compressor, Shuffle};
@@ -7,7 +7,7 @@ use pilaster::bytes::Scratch;
 
 use crate::original;
 
-/// Bytes of items, lengths with leftovers of every kind, and block sizes.
+/// Item sizes in bytes, and lengths with remainders of every kind.
 const TYPESIZES: [u8; 13] = [1, 2, 3, 4, 5, 7, 8, 12, 16, 17, 33, 128, 255];
 const LENGTHS: [usize; 11] = [0, 1, 127, 128, 1000, 4095, 4096, 33_001, 65_536, 131_072 + 24, 300_007];
 
@@ -17,7 +17,7 @@ pub fn run() {
         for shuffle in [Shuffle::None, Shuffle::Byte, Shuffle::Bit] {
             for typesize in TYPESIZES {
                 for (k, len) in LENGTHS.into_iter().enumerate() {
-                    // Levels and block sizes take turns.
+                    // Levels and block sizes alternate.
                     let level = [5, 1, 9, 3, 7, 0, 2, 4, 6, 8][(k + usize::from(typesize)) % 10];
                     let blocksize = [None, Some(2048), None, Some(520)][(k + usize::from(level)) % 4];
                     let params = Params { compressor, level, shuffle, typesize, blocksize };
@@ -36,7 +36,7 @@ pub fn run() {
     println!("{chunks} chunks agree; {damaged} damaged ones, {stricter} of them refused by us alone");
 }
 
-/// Items that count, with a little noise.
+/// Returns items that increase by one, with a little noise.
 fn data(len: usize, typesize: u8) -> Vec<u8> {
     let size = usize::from(typesize);
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
@@ -77,7 +77,8 @@ fn both_ways(bytes: &[u8], params: &Params) {
     assert!(read == bytes, "theirs, {params:?}, {} bytes", bytes.len());
     let header = |chunk: &[u8]| (chunk[..2].to_vec(), chunk[2] & !2, chunk[3..12].to_vec());
     let chunk_of_ours = ours(bytes, params);
-    // Version, flags but for a plain copy, type size, sizes: all that does not depend on the compressor.
+    // All fields that do not depend on the compressor: version, flags except the one for a plain copy, type size,
+    // sizes.
     assert_eq!(header(&chunk_of_ours), header(&chunk), "{params:?}, {} bytes", bytes.len());
     let mut read = vec![0xee; bytes.len()];
     assert_eq!(
@@ -89,13 +90,14 @@ fn both_ways(bytes: &[u8], params: &Params) {
     assert!(read == bytes, "ours, {params:?}, {} bytes", bytes.len());
 }
 
-/// Changes single bytes of a chunk: what we take the original takes too, and reads the same. What we
-/// refuse it may take: of the rest of a stream's bytes it believes more than we do.
+/// Changes single bytes of a chunk. If pilaster accepts it, the original must accept it with the same result. The
+/// original may accept more, because it checks less of a stream. Returns the numbers of changes, and of chunks that
+/// only the original accepts.
 fn damages(bytes: &[u8], params: &Params) -> (usize, usize) {
     let whole = theirs(bytes, params);
     let (mut tried, mut stricter) = (0, 0);
     for at in (0..whole.len()).filter(|at| *at < 40 || at % 7 == 0) {
-        // The length of the chunk is what the original believes blindly.
+        // The original does not check the length of the chunk.
         if (12..16).contains(&at) {
             continue;
         }

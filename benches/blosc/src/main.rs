@@ -1,5 +1,5 @@
-//! Blosc chunks beside c-blosc: `check` says whether each reads what the other writes, `bench` which is
-//! faster. A word behind `bench` chooses lines.
+//! Comparison with c-blosc: `check` checks that each reads the chunks of the other, `bench` compares the speed. An
+//! argument after `bench` chooses lines by name.
 
 mod bench;
 mod check;

@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use crate::common::{self, Golden};
 use crate::{bad, dump, good, hex, run, target};
 
-/// Every third: each call is a process.
+/// Every third golden, because each call is a process.
 fn goldens(chunks: bool) -> Vec<Golden> {
     let all = common::of("bcolz").into_iter().filter(|golden| golden.path.is_file() == chunks);
     let all: Vec<_> = if chunks { all.step_by(3).collect() } else { all.collect() };
@@ -14,7 +14,7 @@ fn goldens(chunks: bool) -> Vec<Golden> {
     all
 }
 
-/// What the expectation says, `dump` says too.
+/// Compares `dump` with the expectation, for keys that the expectation has.
 fn covers(dump: &Value, expected: &Value, keys: &[&str]) {
     for key in keys.iter().filter(|key| !expected[*key].is_null()) {
         assert_eq!(dump[*key], expected[*key], "{key} of {}", expected["name"]);
@@ -65,7 +65,7 @@ fn dump_agrees_with_golden_chunks() {
     }
 }
 
-/// A chunk alone does not say what its items are; the caller may.
+/// A single chunk does not store its item type; `--dtype` gives it.
 #[test]
 fn rows_of_a_chunk() {
     let table = "../tests/golden/bcolz/ctable_basic";
@@ -82,9 +82,9 @@ fn rows_of_a_chunk() {
         let head: String = column(name).lines().take(3).map(|line| line.to_owned() + "\n").collect();
         assert_eq!(good(&["head", "-n3", "--no-header", "--dtype", dtype, &path]), head);
         assert!(good(&["verify", &path]).contains("ok, ") && good(&["info", &path]).contains("unpacked "));
-        // To another format, and to a dataset.
+        // Converted to another format, and to a dataset.
         for to in ["jay", "ds", "filo", "bcolz"] {
-            // Jay has no place for the least int; DataSeries and Filo keep bytes in other ways.
+            // Jay cannot store the smallest int; DataSeries and Filo store bytes in other ways.
             if (name, to) == ("id", "jay") || (name == "sym" && to != "bcolz") {
                 continue;
             }
@@ -96,12 +96,12 @@ fn rows_of_a_chunk() {
                 (true, "bool") => &["--type", "boolean"],
                 (true, _) => &["--type", "double"],
             };
-            // To Jay, NaN is a missing value.
+            // In Jay, NaN is a missing value.
             let wanted = if to.ends_with("jay") { column(name).replace("NaN\n", "\n") } else { column(name) };
             assert!(good(&[&["cat", "--no-header", &to], element].concat()) == wanted, "{dtype} in {to}");
         }
     }
-    // Without a type, items are bytes; of another size they do not fit.
+    // Without a type, items are bytes. A type of another size is an error.
     let golden = "../tests/golden/bcolz/chunks/size_128_ts4.blosc";
     let rows = good(&["cat", "--no-header", golden]);
     assert!(rows.lines().count() == 32 && rows.lines().all(|row| row.len() == 8), "{rows}");
@@ -152,17 +152,17 @@ fn calls_that_make_no_sense() {
         assert!(bad(status, args).contains(why), "{args:?}");
     }
     let line = bad(1, &["convert", "../tests/golden/bcolz/struct", to]);
-    assert!(line.contains("holds no struct") && line.contains("--records"), "{line}");
+    assert!(line.contains("cannot store struct") && line.contains("--records"), "{line}");
     assert!(!std::path::Path::new(to).exists());
 }
 
-/// A table of bcolz becomes a Jay file with the same rows.
+/// Converts a table of bcolz to a Jay file, and compares the rows.
 #[test]
 fn convert_to_another_format() {
     let (source, to) = ("../tests/golden/bcolz/ctable_changed", target("bcolz_to.jay"));
     assert!(good(&["convert", source, &to]).contains("bytes of jay"));
     assert_eq!(good(&["cat", "--json-lines", &to]), good(&["cat", "--json-lines", source]));
-    // An array alone has no name; others call it as a Filo vector is called.
+    // A single array has no name; in other formats it gets the name of a Filo column.
     let jay = ["const", "multi_3d", "dtype_be_u2", "dtype_f2", "dtype_U4", "dtype_M8ns", "dflt_nan", "dtype_b1"];
     let series = ["dtype_f8", "dtype_be_i4", "dtype_b1", "dtype_be_u2", "void_V300", "object"];
     for (goldens, to) in [(&jay[..], "jay"), (&series, "ds")] {
@@ -170,16 +170,16 @@ fn convert_to_another_format() {
             let (source, target) = (format!("../tests/golden/bcolz/{golden}"), target(&format!("bcolz_v.{to}")));
             good(&["convert", &source, &target]);
             let (rows, values) = (good(&["cat", &target]), good(&["cat", "--no-header", &source]));
-            // To Jay, NaN is a missing value.
+            // In Jay, NaN is a missing value.
             let nan = |values: &str| values.replace("\"\"NaN\"\"", "null").replace("NaN\n", "\n");
             let values = if to == "jay" { nan(&values) } else { values };
             assert_eq!(rows.split_once('\n').unwrap(), ("v", &values[..]), "{golden} to {to}");
         }
     }
     for (golden, to, what) in [
-        ("multi_2d", "ds", "column v: dataseries holds no fixed_size_list(6)"),
-        ("dtype_f2", "filo", "column v: filo holds no float16"),
-        ("struct", "jay", "column v: jay holds no struct(3)"),
+        ("multi_2d", "ds", "column v: dataseries cannot store fixed_size_list(6)"),
+        ("dtype_f2", "filo", "column v: filo cannot store float16"),
+        ("struct", "jay", "column v: jay cannot store struct(3)"),
         ("dtype_M8D", "jay", "--any-time"),
     ] {
         let line = bad(1, &["convert", &format!("../tests/golden/bcolz/{golden}"), &format!("never.{to}")]);
@@ -187,7 +187,7 @@ fn convert_to_another_format() {
     }
 }
 
-/// Rows of Jay become a dataset; missing values only if that is asked for; and appended, they are there twice.
+/// Converts Jay to a dataset. Missing values require `--fill-missing`. After `--append`, the rows occur twice.
 #[test]
 fn convert_from_another_format_and_append() {
     let (jay, bcolz) = (target("bcolz_from.jay"), target("bcolz_from.bcolz"));
@@ -217,7 +217,7 @@ fn convert_from_another_format_and_append() {
         let (golden, records) = (format!("../tests/golden/bcolz/struct{golden}"), target("bcolz_records.bcolz"));
         good(&["convert", "--records", &golden, &records]);
         assert_eq!(rows(&records), rows(&golden));
-        // Where fields lie is up to the dataset that takes them.
+        // Appended rows get the order of the fields of the existing dataset.
         good(&["convert", "--records", "--append", &golden, &records]);
         assert_eq!(rows(&records), rows(&golden).repeat(2));
     }
@@ -227,7 +227,7 @@ fn convert_from_another_format_and_append() {
     assert_eq!(rows(&padded), rows("../tests/golden/bcolz/struct_nested_offsets").repeat(2));
 }
 
-/// What is damaged is an error that names the file; asked for, it is read around.
+/// Damage is an error that names the file; with `--tolerant`, the rest is read.
 #[test]
 fn damage_is_said_and_read_around() {
     let dir = target("bcolz_damaged.bcolz");

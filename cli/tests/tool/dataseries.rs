@@ -9,7 +9,7 @@ fn path(name: &str) -> String {
     format!("../tests/golden/dataseries/{name}.ds")
 }
 
-/// Removes the digest of each column whose values are all there, once it was found right.
+/// Checks and removes the digest of each column whose values are all present.
 fn without_digests(tables: &mut Value, expected: &Value, name: &str) {
     let columns = |tables: &Value| -> Vec<Value> {
         tables.as_array().unwrap().iter().flat_map(|t| t["columns"].as_array().unwrap().clone()).collect()
@@ -98,7 +98,7 @@ fn rows_and_columns_are_chosen() {
     let all = good(&["cat", &log]);
     let lines: Vec<&str> = all.lines().collect();
     assert_eq!((lines.len(), lines[0]), (271, "t,id,dev,val,msg"));
-    // Extents have 90 rows or so: this range crosses from one to the next.
+    // Extents have about 90 rows, so this range contains the end of one.
     let some = good(&["cat", "--rows", "80..110", "--no-header", &log]);
     assert_eq!(some.lines().collect::<Vec<_>>(), lines[81..111]);
     assert_eq!(good(&["cat", "--rows", "269..", "--no-header", &log]).trim_end(), lines[270]);
@@ -110,7 +110,7 @@ fn rows_and_columns_are_chosen() {
     let swapped: Vec<String> = lines[..3].iter().map(|line| format!("{},{}", cut(line)[2], cut(line)[0])).collect();
     assert_eq!(two.lines().collect::<Vec<_>>(), swapped);
 
-    // Rows 100 to 120 by their times, the last one left out; also where the times are not shown.
+    // Rows 100 to 119 by their times; also if the column of the times is not printed.
     let time = |row: usize| cut(lines[row + 1])[0].clone();
     let (from, to) = (time(100), time(120));
     let some = good(&["cat", "--from", &from, "--until", &to, "--no-header", &log]);
@@ -155,7 +155,7 @@ fn calls_that_do_not_fit_the_format() {
     assert!(bad(2, &["info", "--no-index", "--type", "int", vector]).contains("--no-index is for DataSeries"));
     assert!(bad(2, &["cat", "--table", "T", "--type", "int", vector]).contains("--table is for"));
     let line = bad(1, &["verify", &path("damaged/trailing_garbage")]);
-    assert!(line.ends_with("(--no-index reads it from the front)"), "{line}");
+    assert!(line.ends_with("(--no-index reads the file from the start)"), "{line}");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn json_lines_have_every_row_of_every_golden() {
     }
 }
 
-/// A value of a JSON line in the exact form of the expectations.
+/// Converts a value of a JSON line to the exact form of the expectations.
 fn exact(value: &Value, ty: &str) -> Value {
     let number = || value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     match ty {
@@ -89,7 +89,7 @@ fn exact(value: &Value, ty: &str) -> Value {
     }
 }
 
-/// An expected value, with the one NaN that a text can say in place of any.
+/// Replaces any NaN in an expected value by the one that text can represent.
 fn one_nan(value: &Value) -> Value {
     let bits = value.as_str().and_then(|text| text.strip_prefix("bits:"));
     let nan = match bits.map(|bits| (bits.len(), u64::from_str_radix(bits, 16).unwrap())) {
@@ -157,7 +157,7 @@ fn a_bad_call_is_status_2() {
     let path = golden("bin_int_readme.filo");
     let path = path.to_str().unwrap();
     let line = bad(2, &["cat", path]);
-    assert!(line.contains(path) && line.contains("--type ELEMENT (these bytes open as int, long, double)"), "{line}");
+    assert!(line.contains(path) && line.contains("--type ELEMENT (types that fit: int, long, double)"), "{line}");
     assert!(bad(2, &["cat", "--type", "number", path]).contains("--type <ELEMENT>' [possible values: boolean, int, "));
     assert!(bad(2, &["frobnicate", path]).contains("unrecognized subcommand 'frobnicate'"));
     assert!(bad(2, &[]).contains("see pilaster --help"));
@@ -170,7 +170,7 @@ fn a_bad_input_is_status_1() {
     let path = path.to_str().unwrap();
     let line = bad(1, &["dump", "--type", "float", path]);
     let found = "filo header word at offset 0: 0x00000806 cannot be read as the type asked for";
-    assert_eq!(line, format!("pilaster: {path}: {found} (these bytes open as int, long, double)"));
+    assert_eq!(line, format!("pilaster: {path}: {found} (types that fit: int, long, double)"));
     assert!(bad(1, &["cat", "--type", "int", "no/such/file"]).starts_with("pilaster: no/such/file: "));
     let line = bad(1, &["info", "Cargo.toml"]);
     assert!(line.contains("magic number at offset 0") && line.contains("--type ELEMENT"), "{line}");
@@ -178,7 +178,7 @@ fn a_bad_input_is_status_1() {
 
 #[test]
 fn an_explicit_format_is_believed() {
-    // The bytes then fail in its reader.
+    // With `--format filo`, the Filo reader refuses the bytes.
     let output = run_on(&["info", "--format", "filo", "--type", "int", "-"], b"JAY1\0\0\0\0");
     assert!(failed(1, &output).contains("filo header word at offset 0"));
 }
@@ -220,7 +220,7 @@ fn a_broken_pipe_is_no_error() {
     let mut reader = BufReader::new(child.stdout.take().unwrap());
     reader.read_line(&mut line).unwrap();
     drop(reader);
-    // Without the end of the pipe it would write 4 GB.
+    // If it did not stop at the closed pipe, it would write 4 GB.
     let status = child.wait().unwrap();
     let mut said = String::new();
     child.stderr.take().unwrap().read_to_string(&mut said).unwrap();
@@ -230,12 +230,12 @@ fn a_broken_pipe_is_no_error() {
 #[test]
 fn help_is_no_error() {
     assert!(good(&["--help"]).contains("Commands:"));
-    assert!(good(&["cat", "--help"]).contains("an empty field is missing"));
+    assert!(good(&["cat", "--help"]).contains("An empty field is missing"));
     assert!(good(&["cat", "-h"]).contains("Usage: pilaster cat "));
     assert_eq!(good(&["--version"]), concat!("pilaster ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
-/// The completions of every shell and every manual page name the options of the parser.
+/// Checks that the completions of every shell and the manual pages name the options of the parser.
 #[test]
 fn completions_and_manual_pages_know_the_options() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {

@@ -15,7 +15,7 @@ fn sound() -> impl Iterator<Item = Golden> {
     common::of("jay").into_iter().filter(|golden| golden.expected["expect"].is_null())
 }
 
-/// A dump with the digests of columns that have their values taken out, once they were found right.
+/// Returns a dump. Checks and removes the digests of columns whose values are all present.
 fn dump(args: &[&str], path: &str) -> Value {
     let mut dump = crate::dump(&[args, &[path]].concat());
     for column in dump["columns"].as_array_mut().unwrap() {
@@ -36,7 +36,7 @@ fn dump_equals_every_expectation() {
             assert_eq!(got["facts"][key], facts[key], "{}: {key}", golden.name);
         }
         let layouts = got["facts"]["layout"].as_array().unwrap();
-        // Of many columns the expectations leave some out; early files have a tag of no statistics.
+        // The expectations omit some of many columns. Early files have a tag without statistics.
         for (got, expected) in layouts.iter().zip(facts["layout"].as_array().unwrap()).filter(|(_, e)| e.is_object()) {
             let mut expected = expected.clone();
             if expected["stats"].is_null() {
@@ -98,7 +98,7 @@ fn rows_as_text() {
     assert_eq!(good(&["cat", &path("arr_int32")]).lines().count(), 5);
 }
 
-/// The first rows of `v` and `b` as the dump has them.
+/// Returns the first rows of `v` and `b` in the dump.
 fn rows(path: &str, count: usize) -> String {
     let dump = dump(&[], path);
     let column = |name: &str| {
@@ -110,7 +110,7 @@ fn rows(path: &str, count: usize) -> String {
     (0..count).map(row).collect::<Vec<_>>().join("\n")
 }
 
-/// Names and values of all columns; the type too, where the format is the same.
+/// Returns the name and the digest of the values of each column.
 fn values(path: &str) -> Vec<(Value, Value)> {
     let dump = crate::dump(&[path]);
     let columns = dump["columns"].as_array().or_else(|| dump["tables"][0]["columns"].as_array()).unwrap();
@@ -133,7 +133,7 @@ fn jay_to_jay_keeps_everything() {
     assert!(!info(&["--columns", "v"], "keyed_2").contains("key "));
     assert!(info(&["--layout", "old"], "keyed_2").contains("  old  "));
     assert!(
-        bad(1, &["convert", "--layout", "old", &path("arr_int32"), target]).contains("column a: jay holds no list")
+        bad(1, &["convert", "--layout", "old", &path("arr_int32"), target]).contains("column a: jay cannot store list")
     );
     assert!(bad(1, &["convert", "--keys", "1", &path("view_slice"), target]).contains("jay key"));
 }
@@ -142,32 +142,30 @@ fn jay_to_jay_keeps_everything() {
 fn between_the_formats_and_back() {
     let place = place("jay_between");
     let file = |name: &str| place.join(name).to_str().unwrap().to_owned();
-    // Jay to DataSeries and back: strings are bytes there.
+    // From Jay to DataSeries and back; DataSeries stores strings as bytes.
     let (ds, back) = (file("x.ds"), file("back.jay"));
     let source = path("str_many");
     good(&["convert", "--table", "T", &source, &ds]);
     assert!(good(&["verify", &ds]).contains(": ok, 5000 rows"));
-    assert!(bad(1, &["convert", &ds, &back]).contains(": jay holds no bytes (--bytes-as-text"));
+    assert!(bad(1, &["convert", &ds, &back]).contains(": jay cannot store bytes (--bytes-as-text"));
     good(&["convert", "--bytes-as-text", &ds, &back]);
     let texts = |path: &str| good(&["cat", "--format-out", "csv", path]);
     assert_eq!(texts(&back), texts(&source));
     good(&["verify", &back]);
-    // A column of Jay to Filo and back.
+    // A column from Jay to Filo and back.
     let (vector, back) = (file("v.filo"), file("v.jay"));
     assert!(bad(2, &["convert", &path("keyed_2"), &vector]).contains("choose it with --columns"));
     good(&["convert", "--columns", "v", &path("keyed_2"), &vector]);
     good(&["convert", "--type", "int", &vector, &back]);
     let digest = |path: &str| values(path).into_iter().find(|(name, _)| name == "v").unwrap().1;
     assert_eq!(digest(&back), digest(&path("keyed_2")));
-    // Times, which Filo has none of in nanoseconds.
+    // Filo has no times in nanoseconds.
     let times = path("time64_n9");
     let line = bad(1, &["convert", "--columns", "nonull", &times, &vector]);
-    assert!(line.contains("column nonull: filo holds no timestamp[ns] (--stored-times"), "{line}");
+    assert!(line.contains("column nonull: filo cannot store timestamp[ns] (--stored-times"), "{line}");
     good(&["convert", "--columns", "nonull", "--stored-times", &times, &vector]);
     assert!(good(&["verify", "--type", "long", &vector]).contains("ok, 9 rows"));
-    assert!(
-        bad(2, &["convert", "--format-out", "vortex", &times, &vector]).contains("vortex cannot be written so far")
-    );
+    assert!(bad(2, &["convert", "--format-out", "vortex", &times, &vector]).contains("vortex cannot be written yet"));
     assert_eq!(fs::read_dir(&place).unwrap().count(), 4, "nothing half written is left");
 }
 
@@ -178,7 +176,7 @@ fn recover_keeps_the_sound_columns() {
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     assert!(String::from_utf8_lossy(&output.stderr).contains("column 0 "));
     assert!(good(&["verify", target]).contains(": ok, 3 rows in 1 columns"));
-    // A string that points outside is missing, the others stay.
+    // A string with an invalid offset is missing; the others remain.
     run(&["recover", &path("invalid/str_offset_out_of_range"), target]);
     assert_eq!(good(&["cat", target]).lines().count(), 4);
     assert!(bad(1, &["recover", &path("invalid/truncated"), target]).contains("jay end signature"));

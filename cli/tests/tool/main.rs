@@ -64,7 +64,7 @@ fn dump(args: &[&str]) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|e| panic!("{args:?}: {e}"))
 }
 
-/// Returns the path of a file or a directory that one test writes; nothing is there.
+/// Returns the path of a file or directory that one test writes. Removes what an earlier run left there.
 fn target(name: &str) -> String {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     let _ = fs::remove_file(&path).or_else(|_| fs::remove_dir_all(&path));

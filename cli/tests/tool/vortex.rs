@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::common;
 use crate::{bad, dump, good, target};
 
-/// Files with a column that is not decoded, and one without a type.
+/// Files that cannot be read: one with an unsupported encoding, and one without a type.
 const NOT_READ: &[(&str, &str)] =
     &[("enc_v2_preview_a", "vortex.decimal_byte_parts.v2"), ("lay_no_dtype_a", "vortex dtype")];
 
@@ -35,7 +35,7 @@ fn dump_and_verify_agree_with_every_golden() {
         for key in ["rows", "dtype", "segments_offset_length_alignexp"] {
             assert_eq!(dump["facts"][key], golden.expected["facts"][key], "{name}: {key}");
         }
-        // The file has its pieces of user data in order, the expectation in any.
+        // The expectation has the user data in another order than the file.
         let [ours, theirs] = [&dump, &golden.expected].map(|all| {
             let mut pieces = all["facts"]["metadata"].as_array().cloned().unwrap_or_default();
             pieces.sort_by_key(|piece| piece["key"].to_string());
@@ -50,7 +50,7 @@ fn dump_and_verify_agree_with_every_golden() {
         assert_eq!(dump["columns"].as_array().unwrap().len(), columns.len(), "{name}");
         for (column, expected) in dump["columns"].as_array().unwrap().iter().zip(columns) {
             for key in ["name", "type", "nullable", "values", "sha256"] {
-                // A column may be shown in full here that the expectation cuts, and the other way round.
+                // A column may be complete in the dump and cut in the expectation, or the reverse.
                 if !expected[key].is_null() && !column[key].is_null() {
                     assert_eq!(column[key], expected[key], "{name}, column {}", expected["name"]);
                 }
@@ -61,21 +61,21 @@ fn dump_and_verify_agree_with_every_golden() {
     assert!(seen >= 96 && trees >= 90, "{seen} files, {trees} trees");
 }
 
-/// Compares a tree of layouts with that of an expectation.
+/// Compares a tree of layouts with the tree of an expectation.
 fn same_tree(ours: &Value, theirs: &Value, in_zones: bool, name: &str) {
     let in_zones = in_zones || theirs["role"] == "zones";
     for key in ["layout", "role", "rows", "segments", "dtype"] {
-        // The original makes a type of what a table of zones holds, which is none of the file.
+        // The original derives a type for the table of zones, which the file does not contain.
         if !(in_zones && key == "dtype") {
             assert_eq!(ours[key], theirs[key], "{name}: {key} of {theirs}");
         }
     }
-    // The expectation has metadata as the original would write it now; of dictionaries it adds fields.
+    // The expectation has the metadata that a current version would write. It has more fields for dictionaries.
     if !(theirs["layout"] == "vortex.dict" && name.starts_with("legacy")) {
         assert_eq!(ours["metadata_hex"], theirs["metadata_hex"], "{name}: {theirs}");
     }
     match &theirs["array"] {
-        // Written short, where there was no room for more.
+        // A large expectation has the short form.
         Value::String(text) => assert_eq!(short(&ours["array"]), *text, "{name}"),
         array => same_array(&ours["array"], array, name),
     }
@@ -97,7 +97,7 @@ fn same_array(ours: &Value, theirs: &Value, name: &str) {
     }
 }
 
-/// `id(child,…)`.
+/// Returns the short form `id(child,…)`.
 fn short(array: &Value) -> String {
     let id = array["encoding"].as_str().unwrap();
     match array["children"].as_array() {
@@ -121,7 +121,7 @@ fn info_draws_the_layout_and_lists_encodings() {
     ] {
         assert!(info.contains(expected), "{expected:?} is not in\n{info}");
     }
-    // A file that is not decoded in full still says how it is stored: here of an encoding with a newer name.
+    // `info` shows the tree of a file with an unknown encoding.
     let mut bytes = std::fs::read("../tests/golden/vortex/enc_pco_b.vortex").unwrap();
     let id = bytes.windows(10).position(|id| id == b"vortex.pco").unwrap();
     bytes[id..id + 10].copy_from_slice(b"vortex.new");

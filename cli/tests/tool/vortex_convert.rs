@@ -1,4 +1,4 @@
-//! `convert` from Vortex: every type of the format into every other format that holds it, read back there.
+//! `convert` from Vortex: every type to every other format that can store it, then read back.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -9,7 +9,7 @@ use serde_json::Value;
 use crate::common::{self, Golden};
 use crate::{dump, place, run};
 
-/// Goldens that together have every type, with and without missing values, in flat, chunked and nested layouts.
+/// Goldens that together contain every type, with and without missing values, in flat, chunked and nested layouts.
 const FILES: &[&str] = &[
     "def_allnull_a",
     "def_binary_a",
@@ -34,7 +34,7 @@ const FILES: &[&str] = &[
     "legacy_v0.36.0_a",
 ];
 
-/// Beginnings of the types that a format does not hold, so that a column of them is refused by its name.
+/// Returns prefixes of the names of types that a format cannot store. Such a column is an error that names it.
 fn refused(target: &str) -> &'static [&'static str] {
     match target {
         "jay" => &["decimal", "struct", "map", "time", "date64", "bytes"],
@@ -44,9 +44,8 @@ fn refused(target: &str) -> &'static [&'static str] {
     }
 }
 
-/// Columns with values beyond what a format has for their type: the integers that are its missing values, numbers
-/// above those of 64 bits with a sign, bytes that end with zeros,
-/// and missing values inside of lists.
+/// Columns of a supported type with values that a format cannot store: integers equal to a missing-value marker,
+/// numbers above the signed 64-bit range, bytes that end with zeros, and missing values in lists.
 const OUT_OF_RANGE: &[(&str, &str)] = &[
     ("jay", "int8"),
     ("jay", "int16"),
@@ -65,23 +64,23 @@ fn goldens() -> Vec<Golden> {
     chosen
 }
 
-/// What `convert` says of these columns; nothing if it converted them.
+/// Returns the error of `convert` for these columns, or `None` if it succeeds.
 fn try_convert(columns: &[Value], path: &str, to: &Path, flags: &[&str]) -> Option<String> {
     let names: Vec<_> = columns.iter().map(|column| column["name"].as_str().unwrap()).collect();
-    // What an earlier attempt left: a dataset is not written over.
+    // Removes the result of an earlier attempt, because a dataset is never overwritten.
     let _ = fs::remove_dir_all(to);
     let output = run(&[&["convert", "--columns", &names.join(",")], flags, &[path, to.to_str().unwrap()]].concat());
     (!output.status.success()).then(|| String::from_utf8(output.stderr).unwrap())
 }
 
-/// Converts the columns that the format holds; the types of the others, which are refused by name.
+/// Converts the columns that the format can store. Returns them, and the types of the other columns.
 fn convert(source: &Value, path: &str, to: &Path, flags: &[&str]) -> (Vec<Value>, BTreeSet<String>) {
     let target = to.extension().unwrap().to_str().unwrap();
     let mut left = source["columns"].as_array().unwrap().clone();
     let mut without = BTreeSet::new();
     while let (false, Some(why)) = (left.is_empty(), try_convert(&left, path, to, flags)) {
         if why.contains("cannot hold the value of row") {
-            // Of a type that the format has, and not in its range.
+            // The format has the type, but not the range.
             let before = left.len();
             left.retain(|column| match try_convert(std::slice::from_ref(column), path, to, flags) {
                 Some(why) => {
@@ -104,34 +103,34 @@ fn convert(source: &Value, path: &str, to: &Path, flags: &[&str]) -> (Vec<Value>
         };
         let k = left.iter().position(is_named).unwrap_or_else(|| panic!("{path} to {target}: {why}"));
         let ty = left.remove(k)["type"].as_str().unwrap().to_owned();
-        // A list is held where its elements are.
+        // A format that can store the elements can store the list.
         let of = ty.trim_start_matches("list<");
         let starts = |start: &&str| ty.starts_with(*start) || of.starts_with(*start);
-        assert!(refused(target).iter().any(starts) && why.contains("holds no"), "{path} to {target}: {why}");
+        assert!(refused(target).iter().any(starts) && why.contains("cannot store"), "{path} to {target}: {why}");
         without.insert(ty);
     }
     (left, without)
 }
 
-/// The value that a format reads back for one of ours.
+/// Returns the value that is read back from the other format.
 fn held(value: &Value, ty: &str, there: &str, target: &str, missing: &Value) -> Value {
     match (target, ty, value) {
-        // Asked for with --fill-missing.
+        // The effect of `--fill-missing`.
         ("bcolz", _, Value::Null) => missing.clone(),
-        // Not a number is a missing one there.
+        // NaN is a missing value in Jay.
         ("jay", "float32" | "float64", Value::String(bits)) if nan(bits) => Value::Null,
-        // Widened, NaN being missing as ever.
+        // Widened to float32; NaN is a missing value here, too.
         ("jay", "float16", Value::String(bits)) => {
             let bits = u16::from_str_radix(bits.strip_prefix("bits:").unwrap(), 16).unwrap();
             let float = half::f16::from_bits(bits).to_f32();
             if float.is_nan() { Value::Null } else { format!("bits:{:08x}", float.to_bits()).into() }
         }
-        // The one float of DataSeries is a double.
+        // The only float of DataSeries is a double.
         ("ds", "float32", Value::String(bits)) => {
             let bits = u32::from_str_radix(bits.strip_prefix("bits:").unwrap(), 16).unwrap();
             format!("bits:{:016x}", f64::from(f32::from_bits(bits)).to_bits()).into()
         }
-        // Nor does it tell bytes from text.
+        // DataSeries does not distinguish bytes from text.
         ("ds", "bytes", Value::String(hex)) if there == "string" => {
             let hex = hex.strip_prefix("hex:").unwrap().as_bytes().chunks(2);
             let bytes = hex.map(|two| u8::from_str_radix(str::from_utf8(two).unwrap(), 16).unwrap());
@@ -154,7 +153,7 @@ fn nan(bits: &str) -> bool {
     }
 }
 
-/// Converts every golden and compares what the other format reads; how many columns were compared, and the
+/// Converts every golden and compares the values that are read back. Returns the number of compared columns; checks the
 /// types that were refused.
 fn round(target: &str, flags: &[&str], columns: impl Fn(&Value) -> Value, missing: impl Fn(&str) -> Value) -> usize {
     let place = place(&format!("vortex_to_{target}"));
@@ -178,7 +177,7 @@ fn round(target: &str, flags: &[&str], columns: impl Fn(&Value) -> Value, missin
             let there = theirs["type"].as_str().unwrap();
             let key = if ours["values"].is_array() { "values" } else { "head" };
             let [all, read] = [&ours[key], &theirs[key]].map(|values| values.as_array().unwrap());
-            // Arrays of several dimensions come flat.
+            // The values of arrays with several dimensions are flattened.
             let flat: Vec<Value>;
             let all = if target == "bcolz" && ty.starts_with("fixed_size_list") {
                 flat = all.iter().flat_map(|list| list.as_array().expect("a list").clone()).collect();
@@ -230,7 +229,7 @@ fn bcolz() {
     assert!(round("bcolz", &["--any-time", "--fill-missing"], columns, filled) > 80);
 }
 
-/// One column becomes a vector, whose element type has to be said.
+/// Converts one column to a vector, which is read with `--type`.
 #[test]
 fn filo() {
     let place = place("vortex_to_filo");

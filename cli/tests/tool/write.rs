@@ -16,7 +16,7 @@ fn goldens() -> Vec<common::Golden> {
     all.filter(|golden| !golden.name.contains("damaged") && !golden.name.contains("varcount")).collect()
 }
 
-/// What a call of `convert` changes.
+/// Options of `convert` that change the storage.
 const WAYS: [&[&str]; 4] = [
     &["--compress", "none"],
     &["--order", "big", "--compress", "lzf,lz4,snappy"],
@@ -29,10 +29,10 @@ fn converted_files_hold_the_same_rows() {
     let place = place("convert");
     let target = place.join("out.ds");
     let target = target.to_str().unwrap();
-    // Each golden in one way, all ways over all goldens in turn: each process takes its time.
+    // Each golden with one entry of `WAYS`, in turn, to limit the number of processes.
     for (golden, way) in goldens().iter().zip(WAYS.iter().cycle()) {
         let path = golden.path.to_str().unwrap();
-        // Scaled values that were rounded differ by what a second rounding makes of them.
+        // Scaled values that were rounded change when they are rounded again.
         if golden.name.contains("lossy") {
             continue;
         }
@@ -101,11 +101,11 @@ fn what_is_lost_is_said() {
     );
     assert!(report.ends_with("lost.ds: 20 rows in 1 extents, 2148 bytes; lost 2744 bytes in 1 places\n"), "{report}");
 
-    // Without a header the order and the types come from elsewhere.
+    // Without a header, options supply the byte order and the types.
     let lost = "../tests/golden/dataseries/damaged/bad_magic.ds";
     let sound = "../tests/golden/dataseries/all_types_zlib.ds";
     let why = bad(1, &["recover", "--format", "dataseries", lost, target]);
-    assert!(why.contains("--types names a sound file"), "{why}");
+    assert!(why.contains("--types takes them from an intact file"), "{why}");
     let report = good(&["recover", "--format", "dataseries", "--types", sound, "--order", "little", lost, target]);
     assert!(report.ends_with("; nothing is lost\n"), "{report}");
 }
@@ -122,7 +122,7 @@ fn a_target_that_cannot_be_is_an_error() {
     assert_eq!(fs::read_dir(place).unwrap().count(), 0, "no half of a file is left");
     let filo = "../tests/golden/filo/bin_double.filo";
     let why = bad(2, &["convert", "--to", "vortex", "--type", "double", filo, target.to_str().unwrap()]);
-    assert!(why.contains("vortex cannot be written so far"), "{why}");
+    assert!(why.contains("vortex cannot be written yet"), "{why}");
     good(&["convert", "--type", "double", filo, target.to_str().unwrap()]);
     assert!(good(&["verify", target.to_str().unwrap()]).contains(": ok, "));
 }

@@ -1,4 +1,4 @@
-//! Memory of the chip: the last 64 KiB of its flash are the log's.
+//! The memory map of the chip. The last 64 KiB of its flash are reserved for the log.
 
 use std::path::PathBuf;
 use std::{env, fs};

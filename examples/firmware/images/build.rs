@@ -1,4 +1,4 @@
-//! Memory of the machines that QEMU plays, and the linker's scripts.
+//! The memory maps of the machines that QEMU emulates, and the linker scripts.
 
 use std::path::PathBuf;
 use std::{env, fs};
@@ -6,14 +6,15 @@ use std::{env, fs};
 fn main() {
     let target = env::var("TARGET").unwrap();
     let (flash, ram, tick) = match target.as_str() {
-        // microbit: a Cortex-M0. The last 5 of its 16 KiB are kept over a reset.
+        // microbit: a Cortex-M0. The last 5 of its 16 KiB RAM keep their contents over a reset.
         "thumbv6m-none-eabi" => ("256K", 11, 62_500),
-        // mps2-an386: a Cortex-M4F. It has more; a usual chip does not.
+        // mps2-an386: a Cortex-M4F. It has more RAM than this, but a typical chip does not.
         "thumbv7em-none-eabihf" => ("256K", 64, 40_000),
-        // A host that checks the workspace links no image.
+        // On a host, no image is linked.
         _ => return,
     };
-    // Code begins where hardly a number leads to by chance: `examine` takes each for an address that may be one.
+    // A start of the code that few numbers equal by chance, because `examine` treats every number as a possible
+    // address.
     let memory = format!(
         "MEMORY {{\n  FLASH : ORIGIN = 0x00000000, LENGTH = {flash}\n  RAM : ORIGIN = 0x20000000, LENGTH = {ram}K\n}}\n\
          _stext = ORIGIN(FLASH) + 0x10000;\n_kept = ORIGIN(RAM) + LENGTH(RAM);\n"
@@ -26,8 +27,7 @@ fn main() {
     for argument in ["--nmagic", "-Tlink.x", "-Tdefmt.x"] {
         println!("cargo::rustc-link-arg-bins={argument}");
     }
-    // Every `async fn` has a panic for who polls it after its end; `.ci/firmware` sees to it that this
-    // is the only one.
+    // Every `async fn` has a panic for a poll after completion. `.ci/firmware` checks that it is the only one.
     println!("cargo::rustc-link-arg-bin=log_async=--defsym=a_panic_survived=0");
     println!("cargo::rerun-if-changed=build.rs");
 }

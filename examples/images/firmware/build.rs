@@ -1,4 +1,4 @@
-//! Memory of the board, the linker's scripts, and goldens as constants.
+//! The memory map of the board, the linker scripts, and goldens as constants.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-/** What is said of each kind of error; `e` has the numbers. */
+/** The text of each kind of error; `e` has the numbers. */
 const TEXT = {
   Truncated: (e) => `${e.field} at offset ${e.offset}: truncated, ${e.need} bytes needed`,
   Trailing: (e) => `${e.field} at offset ${e.offset}: ${e.need} bytes too many`,
@@ -13,11 +13,11 @@ const TEXT = {
   Utf8: (e) => `${e.field} at offset ${e.offset}: not UTF-8`,
   Lossy: (e) => `${e.field} cannot hold the value of row ${e.offset}`,
   Misuse: (e) =>
-    e.fits ? `a Filo vector does not hold its element type: say it (${e.fits.join(', ') || 'none fits'})` : `${e.field} wrong call`,
+    e.fits ? `a Filo vector does not store its element type: pass the option type (fits: ${e.fits.join(', ') || 'none'})` : `${e.field}: invalid call`,
   Source: (e) => e.field,
 }
 
-/** What is wrong with a file, and where. */
+/** An error in a file, with its position. */
 export class PilasterError extends Error {
   /**
    * @param {{kind: string, field: string, offset: number, need: number, id?: string, fits?: string[]}} facts
@@ -35,7 +35,7 @@ export class PilasterError extends Error {
   }
 }
 
-/** An error of the source itself: a server that says no, an object without a length. */
+/** Creates an error of the source itself, e.g. a server that refuses, or an object without a length. */
 export function sourceError(text, cause) {
   return new PilasterError({ kind: 'Source', field: text, offset: 0, need: 0 }, cause ? { cause } : undefined)
 }

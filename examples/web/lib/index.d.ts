@@ -1,23 +1,23 @@
 /// <reference lib="esnext.disposable" />
 
-/** The element types of Filo vectors: no byte of a vector says which one it has. */
+/** The element types of Filo vectors. A vector does not store its element type. */
 export type FiloType =
   | 'boolean' | 'int' | 'long' | 'float' | 'double' | 'string' | 'utf8' | 'blob' | 'timestamp' | 'datetime'
 
 export type Format = 'filo' | 'dataseries' | 'jay' | 'bcolz' | 'vortex'
 
-/** An object that gives ranges of a file. */
+/** An object that returns ranges of a file. */
 export interface RangeSource {
   readonly byteLength: number
-  /** Of a file: Filo vectors are recognised by it. */
+  /** The name of the file; Filo vectors are detected by its extension. */
   readonly name?: string
   slice(start: number, end: number, signal?: AbortSignal): Uint8Array | ArrayBuffer | Promise<Uint8Array | ArrayBuffer>
 }
 
-/** A single file. A URL is read by ranges where the server has them. */
+/** A single file. A URL is read by ranges if the server supports them. */
 export type FileSource = Uint8Array | ArrayBuffer | Blob | string | URL | RangeSource
 
-/** A bcolz dataset: its files by their paths below the directory, such as `price/meta/sizes`. */
+/** A bcolz dataset: its files by their paths relative to the directory, such as `price/meta/sizes`. */
 export type DirectorySource =
   | ReadonlyMap<string, FileSource>
   | { file(path: string, signal?: AbortSignal): FileSource | null | Promise<FileSource | null> }
@@ -33,24 +33,24 @@ export interface CallOptions {
 }
 
 export interface OpenOptions extends CallOptions {
-  /** What a Filo vector holds. Where it is not told, the error lists what fits. */
+  /** The element type of a Filo vector. Without it, the error lists the types that fit. */
   type?: FiloType
-  /** The name of the file, where the source has none. */
+  /** The name of the file, if the source has none. */
   name?: string
-  /** Reads a DataSeries file from the front: its end is lost. */
+  /** Reads a DataSeries file sequentially, because its end is lost. */
   sequential?: boolean
-  /** Reads of a damaged Jay file what can be read. */
+  /** Reads the readable part of a damaged Jay file. */
   tolerant?: boolean
-  /** Instead of the global one. */
+  /** A replacement for the global `fetch`. */
   fetch?: typeof fetch
 }
 
 export interface ReadOptions extends CallOptions {
-  /** Names or numbers; all columns without. */
+  /** Names or numbers of columns; all columns by default. */
   columns?: readonly (string | number)[]
   /** The first row. */
   start?: number
-  /** Behind the last row. */
+  /** The row after the last one. */
   end?: number
 }
 
@@ -63,18 +63,18 @@ export interface Column {
   readonly name: string
   readonly type: TypeName
   readonly nullable: boolean
-  /** Of dates, times and timestamps: what they count since 1970 (or midnight): `D`, `s`, `ms`, `us`, `ns`, … */
+  /** For dates, times and timestamps: the unit of the count since 1970 (or midnight): `D`, `s`, `ms`, `us`, `ns`, … */
   readonly unit?: string
-  /** Of a timestamp. */
+  /** The time zone of a timestamp. */
   readonly zone?: string
-  /** Of a decimal: digits in all, and behind the point. */
+  /** For a decimal: the number of all digits, and of digits after the point. */
   readonly precision?: number
   readonly scale?: number
-  /** Of fixed_bytes and fixed_list. */
+  /** The size of a row of fixed_bytes and fixed_list. */
   readonly size?: number
-  /** The type in the format's own words, where it has one: `variable32`, `str64`. */
+  /** The name of the type in the format, if it differs: `variable32`, `str64`. */
   readonly stored?: string
-  /** Of a list or map the one of its items, of a struct its fields. */
+  /** For a list or map the column of its items, for a struct its fields. */
   readonly children?: readonly Column[]
 }
 
@@ -85,29 +85,29 @@ export type TypedArray =
 export type Value =
   | null | boolean | number | bigint | string | Uint8Array | Value[] | { [field: string]: Value }
 
-/** Rows of a column, owned by the caller: nothing in it points into the module. */
+/** Rows of a column. A copy: nothing in it refers to the memory of the module. */
 export class Vector implements Iterable<Value> {
   private constructor()
   readonly column: Column
   readonly type: TypeName
   readonly length: number
-  /** A bit per row, the lowest first, 1 where the row has a value; null where all have. */
+  /** One bit per row, the lowest first, 1 = valid; null if all rows have a value. */
   readonly validity: Uint8Array | null
-  /** Numbers: 64-bit ones as BigInt; truth values as 0 and 1, float16 as its bits, wide decimals as words. */
+  /** Numbers: 64-bit ones as BigInt; booleans as 0 and 1, float16 as its bits, wide decimals as words. */
   readonly values?: TypedArray
-  /** Elements of `values` per row: 2 or 4 for decimals of 128 or 256 bits, the lowest word first; else 1. */
+  /** Number of elements of `values` per row: 2 or 4 for decimals of 128 or 256 bits, the lowest word first; else 1. */
   readonly lanes?: number
-  /** The bytes of strings; row `i` begins at `starts[i]` and has `lengths[i]` of them. */
+  /** The bytes of strings; row `i` begins at `starts[i]` and has `lengths[i]` bytes. */
   readonly data?: Uint8Array
-  /** Of strings in `data`, of nested rows in the children. */
+  /** Start and length of each row: of strings in `data`, of nested rows in the children. */
   readonly starts?: Uint32Array
   readonly lengths?: Uint32Array
   readonly children?: readonly Vector[]
   readonly nullCount: number
   isValid(row: number): boolean
-  /** The value of a row, made when it is asked for. A decimal is its integer without the point, times are as stored. */
+  /** Returns the value of a row. A decimal is its integer without the point; times are the stored integers. */
   get(row: number): Value
-  /** The bytes of a row of strings: a view. */
+  /** Returns the bytes of a row of strings as a view. */
   bytes(row: number): Uint8Array
   toArray(): Value[]
   [Symbol.iterator](): Iterator<Value>
@@ -119,13 +119,13 @@ export interface Batch {
   readonly vectors: Vector[]
 }
 
-/** Rows of one kind: a DataSeries file can have several tables, other formats have one without a name. */
+/** A table. A DataSeries file can have several tables; files of other formats have one without a name. */
 export class Table {
   private constructor()
   readonly name: string
   readonly rows: number
   readonly columns: readonly Column[]
-  /** Reads rows of some columns, a vector for each. Only the bytes that hold them are fetched. */
+  /** Reads rows of some columns, a vector for each. Fetches only the bytes of these rows. */
   read(options?: ReadOptions): Promise<Vector[]>
   /** Reads rows `size` at a time. */
   batches(options?: ReadOptions & { size?: number }): AsyncGenerator<Batch, void, void>
@@ -138,19 +138,19 @@ export class File {
   readonly format: Format
   readonly byteLength: number
   readonly tables: readonly Table[]
-  /** Rows of all tables. */
+  /** The number of rows of all tables. */
   readonly rows: number
-  /** Bytes of memory that it holds now. */
+  /** The number of bytes of memory that the file uses now. */
   readonly memory: number
-  /** The table of that name, or the only one. */
+  /** Returns the table called `name`, or the only one. */
   table(name?: string): Table
-  /** Walks everything; throws what is wrong first. */
+  /** Verifies the file; throws the first error. */
   verify(options?: CallOptions): Promise<void>
-  /** How the file is stored; what it says depends on the format. */
+  /** Describes how the file is stored; the result depends on the format. */
   info(options?: CallOptions): Promise<Record<string, unknown>>
-  /** Gives all memory back. */
+  /** Releases all memory. */
   free(): void
-  /** The same, where a `using` declaration ends. */
+  /** Calls `free` at the end of the scope of a `using` declaration. */
   [Symbol.dispose](): void
 }
 
@@ -158,43 +158,45 @@ export type ErrorKind =
   | 'Truncated' | 'Trailing' | 'Invalid' | 'Unsupported' | 'WrongType' | 'Checksum' | 'Overflow' | 'Limit' | 'NoRoom'
   | 'OutOfRange' | 'Utf8' | 'Lossy' | 'Misuse' | 'Source'
 
-/** What is wrong with a file, and where; of kind `Source`, what is wrong with the place that it comes from. */
+/** An error in a file, with its position; if the kind is `Source`, an error of the source of the file. */
 export class PilasterError extends Error {
   readonly kind: ErrorKind
-  /** The field, in the words of the format. */
+  /** The name of the field in the format. */
   readonly field: string
-  /** Where in the file. */
+  /** The offset in the file. */
   readonly offset: number
-  /** How much is needed, or the value found. */
+  /** The required size, or the value found. */
   readonly need: number
-  /** The encoding that is not supported, where that is it. */
+  /** The id of an unsupported encoding. */
   readonly id?: string
-  /** The types that a Filo vector without one could have. */
+  /** The types that fit a Filo vector that was opened without one. */
   readonly fits?: FiloType[]
 }
 
-/** Opens a file: fetches what describes it, and no rows. */
+/** Opens a file. Fetches its metadata only, no rows. */
 export function open(source: FileSource | DirectorySource, options?: OpenOptions): Promise<File>
 
 type ModuleSource = WebAssembly.Module | BufferSource | Response | string | URL
 
-/** The modules beside the package: `pilaster-jay.wasm` and so on, one for each format, and `pilaster-write.wasm`. */
+/** The modules of the package: one for each format, such as `pilaster-jay.wasm`, and `pilaster-write.wasm`. */
 export type ModuleName = Format | 'writer'
 
 /**
- * Says which WebAssembly modules are used instead of those beside the package: compiled ones, their bytes, Responses, or
- * their URLs. Not needed where all lie beside it: a file is read by the module of its format, which is loaded when the first
- * such file is opened, and the one that writes when something is written. A `reader` reads files of all formats:
- * `pilaster.wasm`, which leaves `verify` and `info` to the module of the format.
+ * Sets WebAssembly modules to use instead of the modules of the package: compiled modules, their bytes, Responses, or URLs.
+ * Not
+ * required if the modules are in the folder of the package: the module of a format is loaded when the first such file is
+ * opened, and the module that writes when something is written. A `reader` reads files of all formats: `pilaster.wasm`, which
+ * has no `verify` and `info`; the module of the format is used for these.
  */
 export function init(modules: { readonly [name in ModuleName | 'reader']?: ModuleSource }): Promise<void>
 
-/** Loads modules before they are needed, one after the other: all where none is named. From then on they need no network. */
+/** Loads modules ahead of time, one after the other; all if no name is given. They can then be used offline. */
 export function preload(...modules: ModuleName[]): Promise<void>
 
 /**
- * Values to be written: a typed array, an array with null where there is none (of booleans, numbers as doubles, bigints,
- * strings or bytes), or a Vector that was read.
+ * Values to write: a typed array, an array in which null is a missing value (of booleans, numbers as doubles, bigints, strings
+ * or
+ * bytes), or a Vector that was read.
  */
 export type WritableValues =
   | TypedArray | Uint8ClampedArray | Vector
@@ -204,9 +206,9 @@ export type WritableValues =
 export interface WritableColumn {
   readonly name: string
   readonly values: WritableValues
-  /** For a typed array: a bit per row, the lowest first, 1 where the row has a value. */
+  /** For a typed array: one bit per row, the lowest first, 1 = valid. */
   readonly validity?: Uint8Array | null
-  /** What integers count since 1970: noted in the description of the type. */
+  /** The unit of integers that count since 1970, for the description of the type. */
   readonly unit?: 's' | 'ms' | 'us' | 'ns'
 }
 
@@ -214,45 +216,46 @@ export interface WriteDataSeriesOptions {
   /** The name of the type of the rows. */
   name?: string
   columns: readonly WritableColumn[]
-  /** By LZ4, where it makes an extent smaller; true where nothing is said. */
+  /** Compresses by LZ4 each extent that becomes smaller; default true. */
   compress?: boolean
 }
 
 /**
- * Makes a DataSeries file. Integers up to 32 bits become int32 (Uint8Array: byte), wider ones int64, floats double,
- * strings and bytes variable32. What no field can hold is a PilasterError.
+ * Writes a DataSeries file. Integers up to 32 bits become int32 (Uint8Array: byte), wider ones int64, floats double, strings
+ * and
+ * bytes variable32. A value that no field can store is a PilasterError.
  */
 export function writeDataSeries(table: WriteDataSeriesOptions): Promise<Uint8Array>
 
 export interface WriteFiloOptions {
   validity?: Uint8Array | null
-  /** Where several fit: `timestamp` or `datetime` (milliseconds) for 64-bit integers, `string` or `blob` for strings. */
+  /** If several types fit: `timestamp` or `datetime` (milliseconds) for 64-bit integers, `string` or `blob` for strings. */
   type?: FiloType
-  /** Of `datetime`: the offset from UTC of each row in milliseconds, whole quarters of an hour; all UTC without. */
+  /** For `datetime`: the offset from UTC of each row in milliseconds, multiples of a quarter of an hour; default 0. */
   offsets?: Int32Array | Vector | readonly (number | null)[]
 }
 
-/** Makes a Filo vector, in the smallest encoding that loses nothing. */
+/** Writes a Filo vector in the smallest lossless encoding. */
 export function writeFilo(values: WritableValues, options?: WriteFiloOptions): Promise<Uint8Array>
 
-/** Bytes of a damaged file that belong to nothing whole. */
+/** Bytes of a damaged file that belong to no intact extent. */
 export interface Loss {
   offset: number
   size: number
-  /** The type of the rows that were there, as far as the bytes tell. */
+  /** The type of the lost rows, if known. */
   table?: string
-  /** Whether it is the index, which holds no rows and is written anew. */
+  /** True if it is the index, which contains no rows and is written again. */
   index: boolean
   why: PilasterError
 }
 
 export interface Recovered {
-  /** A clean file. */
+  /** The new file. */
   bytes: Uint8Array
   rows: number
   extents: number
   lost: Loss[]
 }
 
-/** Makes a clean DataSeries file of all extents that are whole in a damaged or cut one. */
+/** Writes all intact extents of a damaged or truncated DataSeries file to a new one. */
 export function recover(source: FileSource, options?: { signal?: AbortSignal; fetch?: typeof fetch }): Promise<Recovered>

@@ -35,7 +35,7 @@ class File {
     this.tables = tables.map((table, number) => new Table(live, number, table))
   }
 
-  /** The table by its name, or the only one. */
+  /** Returns the table called `name`, or the only one. */
   table(name) {
     const found = name === undefined ? this.tables[0] : this.tables.find((table) => table.name === name)
     if (!found || (name === undefined && this.tables.length > 1)) {
@@ -44,29 +44,29 @@ class File {
     return found
   }
 
-  /** Rows of all tables. */
+  /** The number of rows of all tables. */
   get rows() {
     return this.tables.reduce((sum, table) => sum + table.rows, 0)
   }
 
-  /** Bytes of memory that the file holds now. */
+  /** The number of bytes of memory that the file uses now. */
   get memory() {
     return this.#module ? this.#module.memory : 0
   }
 
-  /** Walks everything; throws what is wrong first. */
+  /** Verifies the file; throws the first error. */
   async verify(options = {}) {
     const module = await this.#live().checker(options.signal)
     await module.call((exports) => exports.verify(), (reply) => reply, options)
   }
 
-  /** How the file is stored. */
+  /** Describes how the file is stored. */
   async info(options = {}) {
     const module = await this.#live().checker(options.signal)
     return module.call((exports) => exports.info(), (reply) => reply, options)
   }
 
-  /** Gives all memory back. */
+  /** Releases all memory. */
   free() {
     this.#module = null
   }
@@ -81,7 +81,7 @@ class File {
   }
 }
 
-/** Rows of one kind. */
+/** A table of a file. */
 class Table {
   #live
   #number
@@ -94,7 +94,7 @@ class Table {
     this.columns = facts.columns
   }
 
-  /** Reads rows of some columns: a vector for each, in their order. */
+  /** Reads rows of some columns. Returns a vector for each, in their order. */
   async read(options = {}) {
     const { columns, start = 0, end = this.rows, onProgress, ...rest } = options
     const numbers = this.#numbers(columns)
@@ -108,7 +108,7 @@ class Table {
     return builders.map((builder) => builder.finish())
   }
 
-  /** Reads rows in batches, in memory that does not grow with their number. */
+  /** Reads rows in batches; the memory does not grow with the number of rows. */
   async *batches(options = {}) {
     const { size = 1 << 16, start = 0, end = this.rows, ...rest } = options
     const to = Math.min(end, this.rows)

@@ -5,16 +5,16 @@ const DONE = 0
 const WANTED = 1
 const FAILED = 2
 
-/** Files up to this length are taken whole, when they are near. */
+/** Local files up to this length in bytes are fetched completely. */
 const WHOLE = 4 << 20
-/** Ranges that are no further apart than this are one request. */
+/** Ranges with at most this many bytes between them are fetched by one request. */
 const GAP = 16 << 10
-/** Requests at once. */
+/** Maximum number of simultaneous requests. */
 const AT_ONCE = 8
 
 const text = new TextDecoder()
 
-/** The modules beside this package: one for each format, and one that writes. Bundlers look for these very words. */
+/** The modules of this package: one for each format, and one that writes. Bundlers recognise exactly this form. */
 const PLACES = {
   filo: () => new URL('../pilaster-filo.wasm', import.meta.url),
   dataseries: () => new URL('../pilaster-dataseries.wasm', import.meta.url),
@@ -23,19 +23,18 @@ const PLACES = {
   vortex: () => new URL('../pilaster-vortex.wasm', import.meta.url),
   writer: () => new URL('../pilaster-write.wasm', import.meta.url),
 }
-/** What files of these formats begin with. */
+/** The first bytes of files of these formats. */
 const MAGIC = { DSv1: 'dataseries', JAY1: 'jay', VTXF: 'vortex', blpk: 'bcolz' }
-/** How a module of other formats names one of these. */
+/** The names of formats in the errors of a module for another format. */
 const NAMED = {
   'Filo vector': 'filo', 'DataSeries file': 'dataseries', 'Jay file': 'jay', 'bcolz chunk': 'bcolz', 'Vortex file': 'vortex',
 }
-/** Promises of compiled modules: those that the caller named, and those that were loaded from beside this package. */
+/** Promises of compiled modules: modules that the caller provided, and modules of this package that were loaded. */
 const named = {}
 const loaded = {}
 
 /**
- * Says which WebAssembly modules are used instead of those beside this package: compiled ones, their bytes, Responses, or
- * their URLs.
+ * Sets WebAssembly modules to use instead of the modules of this package: compiled modules, their bytes, Responses, or URLs.
  */
 export async function init(modules = {}) {
   for (const [which, module] of Object.entries(modules)) {
@@ -45,7 +44,7 @@ export async function init(modules = {}) {
   await Promise.all(Object.values(named))
 }
 
-/** Loads modules before they are needed, one after the other: all where none is named. */
+/** Loads modules ahead of time, one after the other; all if no name is given. */
 export async function preload(...modules) {
   for (const which of modules.length ? modules : Object.keys(PLACES)) await moduleOf(which)
 }
@@ -54,7 +53,7 @@ function known(which) {
   if (!Object.hasOwn(PLACES, which)) throw sourceError(`there is no module ${which}`)
 }
 
-/** A module, which is loaded when it is wanted first. */
+/** Returns a module, which is loaded on first use. */
 async function moduleOf(which) {
   if (named[which]) return named[which]
   known(which)
@@ -62,7 +61,7 @@ async function moduleOf(which) {
   try {
     return await loaded[which]
   } catch (error) {
-    // Whoever comes next tries again.
+    // The next call retries.
     delete loaded[which]
     throw error
   }
@@ -82,7 +81,7 @@ async function compile(module) {
   return WebAssembly.compile(await response.arrayBuffer())
 }
 
-/** Hands bytes over to an instance. */
+/** Copies bytes into the input of an instance. */
 function put(exports, bytes) {
   const at = exports.input(bytes.byteLength)
   if (at === 0) throw new PilasterError({ kind: 'NoRoom', field: 'input', offset: 0, need: bytes.byteLength })
@@ -90,16 +89,17 @@ function put(exports, bytes) {
   new Uint8Array(exports.memory.buffer, at >>> 0, bytes.byteLength).set(from)
 }
 
-/** The module says whether it had memory to note what it was told. */
+/** Throws if the module had no memory for a call. */
 function noted(done) {
   if (!done) throw new PilasterError({ kind: 'NoRoom', field: 'memory', offset: 0, need: 0 })
 }
 
-/** One instance: one open file. Dropping it frees all its memory. */
+/** An instance for one open file. Dropping it frees all its memory. */
 export class Module {
   /**
-   * Opens a file in the module of its format; `said` is what there is to say of it. Filo vectors begin with anything: what
-   * begins as no other format does is opened in their module, the smallest, which names the format if it is another one.
+   * Opens a file in the module of its format. `said`: the description of the file. A Filo vector can begin with any bytes, so
+   * a
+   * file that does not begin like another format is opened in the Filo module, the smallest. Its error names another format.
    */
   static async open(source, directory, said, options) {
     if (named.reader) return new Module('reader', source, directory, said, options).#opened(options)
@@ -114,18 +114,18 @@ export class Module {
     }
   }
 
-  /** An instance over the same source that can verify and describe: this one, unless the caller named a module that cannot. */
+  /** Returns an instance that can verify and describe the same source: this one, unless it is a module without these functions. */
   async checker(signal) {
     return this.#exports.verify ? this : this.#again(this.facts.format, { signal })
   }
 
-  /** The file opened once more in another module, without fetching again what opened it here. */
+  /** Opens the file again in another module, without fetching again the bytes that were used to open it here. */
   #again(which, options) {
     const source = remembering(this.#source, this.#opening)
     return new Module(which, source, this.#directory, this.#said, this.#options).#opened(options)
   }
 
-  /** What the file was found to be. */
+  /** The description of the opened file. */
   facts = null
   #which
   #exports
@@ -133,7 +133,7 @@ export class Module {
   #directory
   #options
   #said
-  /** What was fetched to open the file: whoever verifies opens it again. */
+  /** The ranges that were fetched to open the file; another module uses them to open it again. */
   #opening = []
   #queue = Promise.resolve()
 
@@ -145,7 +145,7 @@ export class Module {
     this.#options = options
   }
 
-  /** Says what the file is, and opens it. */
+  /** Passes the description of the file to the module, and opens the file. */
   async #opened(options) {
     this.#exports = (await WebAssembly.instantiate(await moduleOf(this.#which))).exports
     const { length, name, flags, element } = this.#said
@@ -155,19 +155,20 @@ export class Module {
     return this
   }
 
-  /** How many bytes of memory the module holds. */
+  /** The size of the memory of the module in bytes. */
   get memory() {
     return this.#exports.memory.buffer.byteLength
   }
 
-  /** Hands over bytes. */
+  /** Copies bytes into the input of the module. */
   input(bytes) {
     put(this.#exports, bytes)
   }
 
   /**
-   * Makes a call until it has all bytes that it wants. Calls of one file come one after the other; `take` sees the
-   * memory before the next one.
+   * Repeats a call until it has all requested bytes. The calls of one file run one after the other; `take` reads the memory
+   * before
+   * the next one.
    */
   call(make, take, { signal, onProgress } = {}) {
     const run = async () => {
@@ -180,7 +181,7 @@ export class Module {
           await this.#fetch(this.reply(), signal)
         } else {
           onProgress?.(this.reply())
-          // Others have their turn.
+          // Lets other tasks run.
           await new Promise((resolve) => setTimeout(resolve))
         }
       }
@@ -195,7 +196,7 @@ export class Module {
     return JSON.parse(text.decode(new Uint8Array(memory.buffer, reply() >>> 0, reply_len())))
   }
 
-  /** The words about the rows that were read, and the memory that they point into. */
+  /** The words that locate the rows that were read, and the memory that they point into. */
   tape() {
     const { memory, tape, tape_len } = this.#exports
     return { words: new Uint32Array(memory.buffer, tape() >>> 0, tape_len()).slice(), memory: memory.buffer }
@@ -203,7 +204,7 @@ export class Module {
 
   async #fetch(wanted, signal) {
     const requests = this.#directory ? wanted.map((one, number) => ({ ...one, number })) : merged(wanted, this.#source)
-    // Each is handed over when it is there, so that none waits in memory for the others.
+    // Passes each on as soon as it arrives, so that none is kept in memory until the others arrive.
     const next = async () => {
       for (let one = requests.shift(); one; one = requests.shift()) {
         const bytes = this.#directory
@@ -226,7 +227,7 @@ export class Module {
   }
 }
 
-/** One instance of the module that writes: one file. */
+/** An instance of the module that writes, for one file. */
 class Writer {
   #exports
 
@@ -238,7 +239,7 @@ class Writer {
     put(this.#exports, bytes)
   }
 
-  /** Hands over a column: its parts by their numbers. */
+  /** Passes a column to the module. The index of a part is its number. */
   column({ kind, rows, values, validity, spans }) {
     noted(this.#exports.column(kind, rows))
     for (const [which, bytes] of [values, validity, spans].entries()) {
@@ -252,7 +253,7 @@ class Writer {
     if (call(this.#exports) !== DONE) throw new PilasterError(this.about())
   }
 
-  /** The file, which is the caller's. */
+  /** Returns a copy of the file. */
   made() {
     const { memory, made, made_len } = this.#exports
     return new Uint8Array(memory.buffer, made() >>> 0, made_len()).slice()
@@ -264,19 +265,19 @@ class Writer {
   }
 }
 
-/** A new instance of the module that writes. */
+/** Creates an instance of the module that writes. */
 export async function writer() {
   return new Writer(await WebAssembly.instantiate(await moduleOf('writer')))
 }
 
-/** The format by what a file begins with. */
+/** Detects the format by the first bytes of a file. */
 async function begun(source, signal) {
   if (source.byteLength < 4) return 'filo'
   const bytes = await source.slice(0, 4, signal)
   return MAGIC[text.decode(bytes)] ?? 'filo'
 }
 
-/** The same source, of which some ranges are there already. */
+/** Wraps a source of which some ranges are already fetched. */
 function remembering(source, ranges) {
   const slice = async (start, end, signal) => {
     const known = ranges.find(({ at, bytes }) => at <= start && end <= at + bytes.length)
@@ -285,7 +286,7 @@ function remembering(source, ranges) {
   return { byteLength: source.byteLength, far: source.far, slice }
 }
 
-/** The ranges to ask for: neighbours together, and a small near file whole. */
+/** Returns the ranges to request: near ones merged, and a small local file completely. */
 function merged(wanted, source) {
   if (!source.far && source.byteLength <= WHOLE) return [{ number: 0, at: 0, len: source.byteLength }]
   const sorted = wanted.map((one, number) => ({ ...one, number })).sort((a, b) => a.at - b.at)

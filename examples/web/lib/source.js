@@ -1,11 +1,10 @@
 import { sourceError } from './error.js'
 
-/** A first request over HTTP asks for so much: small files come with it whole. */
+/** Number of bytes of the first HTTP request, which fetches small files completely. */
 const FIRST = 64 << 10
 
 /**
- * Makes a source of whatever `open` takes: `byteLength`, and `slice(start, end, signal)`, which gives bytes or promises
- * them.
+ * Makes a source of any argument of `open`: `byteLength`, and `slice(start, end, signal)`, which returns bytes or a promise.
  */
 export async function sourceOf(from, { fetch = globalThis.fetch, signal } = {}) {
   if (from instanceof Uint8Array) return new Bytes(from)
@@ -39,7 +38,7 @@ class OfBlob {
   }
 }
 
-/** An object of the caller's. */
+/** A source object of the caller. */
 class Sliced {
   constructor(object) {
     this.object = object
@@ -53,7 +52,7 @@ class Sliced {
   }
 }
 
-/** A file on a server that has ranges. */
+/** A file on a server that supports ranges. */
 class Ranged {
   constructor(url, byteLength, first, fetch) {
     Object.assign(this, { url, byteLength, first, fetch, far: true })
@@ -69,7 +68,7 @@ class Ranged {
   }
 }
 
-/** One request: a server without ranges answers it with the whole file. */
+/** Makes the first request. A server without ranges answers it with the complete file. */
 async function http(from, fetch, signal) {
   const url = String(from)
   const response = await ask(fetch, url, 0, FIRST, signal)
@@ -99,12 +98,12 @@ function nameOf(url) {
   }
 }
 
-/** Whether `from` is a directory: a Map of paths, or an object whose `file(path)` gives a source or null. */
+/** Returns whether `from` is a directory: a Map of paths, or an object whose `file(path)` returns a source or null. */
 export function isDirectory(from) {
   return from instanceof Map || typeof from?.file === 'function'
 }
 
-/** The bytes of a file of a directory; null if there is none. */
+/** Returns the bytes of a file of a directory, or null if it does not exist. */
 export async function fileOf(directory, path, options) {
   const found = directory instanceof Map ? (directory.get(path) ?? null) : await directory.file(path, options.signal)
   if (found === null || found === undefined) return null

@@ -2,13 +2,13 @@
 const BOOL = 64
 const STRINGS = 65
 const NESTED = 66
-/** The form of each type; of decimals and times, the narrowest. */
+/** The form of each type; for decimals and times, the narrowest. */
 const FORMS = {
   null: 0, bool: BOOL, int8: 1, int16: 2, int32: 4, int64: 8, uint8: 1, uint16: 2, uint32: 4, uint64: 8, float16: 2, float32: 4,
   float64: 8, bytes: STRINGS, fixed_bytes: STRINGS, object: STRINGS, string: STRINGS, list: NESTED, fixed_list: NESTED,
   struct: NESTED, map: NESTED, decimal: 1, date: 4, time: 4, timestamp: 8,
 }
-/** Array type, and number of elements per row: of types that are no signed integers; of signed integers by size. */
+/** Array type and number of elements per row, for all types but signed integers. */
 const ARRAYS = {
   null: [Uint8Array, 0], bool: [Uint8Array, 1], uint8: [Uint8Array, 1], uint16: [Uint16Array, 1], uint32: [Uint32Array, 1],
   uint64: [BigUint64Array, 1], float16: [Uint16Array, 1], float32: [Float32Array, 1], float64: [Float64Array, 1],
@@ -31,19 +31,19 @@ export class Vector {
     Object.assign(this, parts)
   }
 
-  /** Whether row `i` has a value. */
+  /** Returns whether row `i` has a value. */
   isValid(i) {
     return i >= 0 && i < this.length && (this.validity === null || (this.validity[i >> 3] >> (i & 7) & 1) === 1)
   }
 
-  /** How many rows have no value. */
+  /** The number of missing rows. */
   get nullCount() {
     let count = 0
     if (this.validity !== null) for (let i = 0; i < this.length; i++) if (!this.isValid(i)) count++
     return count
   }
 
-  /** The value of row `i`; null if it has none. */
+  /** Returns the value of row `i`, or null if it is missing. */
   get(i) {
     if (!this.isValid(i)) return null
     switch (this.type) {
@@ -63,7 +63,7 @@ export class Vector {
     }
   }
 
-  /** The bytes of a row of strings: a view, not a copy. */
+  /** Returns the bytes of a row of strings as a view, not a copy. */
   bytes(i) {
     return this.data.subarray(this.starts[i], this.starts[i] + this.lengths[i])
   }
@@ -72,20 +72,20 @@ export class Vector {
     for (let i = 0; i < this.length; i++) yield this.get(i)
   }
 
-  /** All rows as an array. */
+  /** Returns all rows as an array. */
   toArray() {
     return Array.from(this)
   }
 }
 
-/** A signed number of several 64-bit words, the lowest first. */
+/** Returns a signed number of several 64-bit words, the lowest first. */
 function wide(words, i, lanes) {
   let value = 0n
   for (let lane = lanes - 1; lane >= 0; lane--) value = value << 64n | words[i * lanes + lane]
   return BigInt.asIntN(64 * lanes, value)
 }
 
-/** The value of the bits of a half float. */
+/** Converts the bits of a half float. */
 export function half(bits) {
   const exponent = bits >> 10 & 0x1f
   const fraction = bits & 0x3ff
@@ -95,7 +95,7 @@ export function half(bits) {
   return bits >> 15 ? -size : size
 }
 
-/** Puts the batches of a column together. */
+/** Concatenates the batches of a column. */
 export class Builder {
   #column
   #length = 0
@@ -118,7 +118,7 @@ export class Builder {
     return this.#length
   }
 
-  /** Array type and number of elements per row of numbers and booleans. */
+  /** Returns array type and number of elements per row, for numbers and booleans. */
   #array(form = this.#form) {
     return ARRAYS[this.#column.type] ?? SIGNED[form]
   }
@@ -133,7 +133,7 @@ export class Builder {
     }
   }
 
-  /** Takes nodes off the tape until `rows` more rows are there; gives back where the tape goes on. */
+  /** Reads nodes from the tape until `rows` more rows are complete. Returns the position of the next node. */
   take(tape, at, rows) {
     const end = this.#length + rows
     do {
@@ -162,7 +162,7 @@ export class Builder {
       if (form === this.#form) this.#values.set(values, first * lanes)
       else this.#widen(values, lanes, rows, first)
     }
-    // A column of type null has nothing else.
+    // A column of type null has neither validity nor values.
     if (validity > 0 && this.#form > 0) {
       this.#missing(validity === 1 ? null : new Uint8Array(memory, validity, Math.ceil(rows / 8)), first, rows)
     } else if (this.#valid) {
@@ -199,7 +199,7 @@ export class Builder {
     for (let i = 0; i < rows; i++) if (bits[i >> 3] >> (i & 7) & 1) this.#valid[first + i >> 3] |= 1 << (first + i & 7)
   }
 
-  /** Rows that there is room for. */
+  /** Returns the capacity in rows. */
   #rows() {
     if (this.#form >= STRINGS) return this.#starts.length
     const [, lanes] = this.#array()
@@ -217,7 +217,7 @@ export class Builder {
     }
   }
 
-  /** Decimals are as wide as their chunk has them, times as their unit: the widest so far holds all. */
+  /** Widens the values. The width of decimals differs by chunk, that of times by unit; the widest so far can hold all. */
   #change(form) {
     const [values, lanes, room] = [this.#values, this.#array()[1], this.#rows()]
     this.#form = form
@@ -225,7 +225,7 @@ export class Builder {
     this.#widen(values, lanes, this.#length, 0)
   }
 
-  /** Puts narrower integers in. */
+  /** Inserts narrower integers. */
   #widen(values, lanes, rows, first) {
     const [, to] = this.#array()
     for (let i = 0; i < rows; i++) {

@@ -4,7 +4,7 @@ import { writer } from './module.js'
 import { sourceOf } from './source.js'
 import { Vector } from './vector.js'
 
-/** The kinds of values that the module takes. See `write.rs`. */
+/** The kinds of values that the module accepts. See `write.rs`. */
 const BOOL = 1
 const INT32 = 4
 const INT64 = 5
@@ -14,7 +14,7 @@ const DOUBLE = 14
 const BYTES = 15
 const UTF8 = 16
 
-/** What each typed array becomes in a DataSeries file and in a Filo vector: kind, and the array that holds it. */
+/** The kind and array type of each typed array in a DataSeries file, and in a Filo vector. */
 const SERIES = new Map([
   [Int8Array, [INT32, Int32Array]], [Int16Array, [INT32, Int32Array]], [Int32Array, [INT32, Int32Array]],
   [Uint8Array, [BYTE, Uint8Array]], [Uint8ClampedArray, [BYTE, Uint8Array]], [Uint16Array, [INT32, Int32Array]],
@@ -28,7 +28,7 @@ const FIELDS = {
   [BOOL]: 'bool', [BYTE]: 'byte', [INT32]: 'int32', [INT64]: 'int64', [FLOAT]: 'double', [DOUBLE]: 'double',
   [BYTES]: 'variable32', [UTF8]: 'variable32',
 }
-/** The element type that a Filo vector gets where none is said, and those that each kind can be. */
+/** The element types that fit each kind; the first one is the default. */
 const FITTING = {
   [BOOL]: ['boolean'], [INT32]: ['int'], [INT64]: ['long', 'timestamp', 'datetime'], [FLOAT]: ['float'], [DOUBLE]: ['double'],
   [BYTES]: ['blob', 'utf8', 'string'], [UTF8]: ['utf8', 'string', 'blob'],
@@ -38,12 +38,12 @@ const UNITS = { s: 'seconds', ms: 'milliseconds', us: 'microseconds', ns: 'nanos
 const text = new TextEncoder()
 const misuse = (field) => new PilasterError({ kind: 'Misuse', field, offset: 0, need: 0 })
 
-/** Makes a DataSeries file of columns. See `index.d.ts`. */
+/** Writes columns as a DataSeries file. See `index.d.ts`. */
 export async function writeDataSeries({ name = 'Table', columns, compress = true }) {
   const given = columns.map((column) => prepared(column, SERIES))
   const rows = given[0]?.rows ?? 0
   const odd = given.findIndex((column) => column.rows !== rows)
-  if (odd >= 0) throw misuse(`column ${columns[odd].name} has ${given[odd].rows} rows and not ${rows}:`)
+  if (odd >= 0) throw misuse(`column ${columns[odd].name} has ${given[odd].rows} rows, not ${rows}`)
   const module = await writer()
   for (const column of given) module.column(column)
   module.input(text.encode(description(name, columns, given)))
@@ -51,29 +51,29 @@ export async function writeDataSeries({ name = 'Table', columns, compress = true
   return module.made()
 }
 
-/** Makes a Filo vector of values. See `index.d.ts`. */
+/** Writes values as a Filo vector. See `index.d.ts`. */
 export async function writeFilo(values, { validity, type, offsets } = {}) {
   const given = prepared({ values, validity }, FILO)
   const fitting = FITTING[given.kind]
   const time = values instanceof Vector && values.type === 'timestamp' && values.column.unit === 'ms'
   const element = type ?? (time ? 'timestamp' : fitting[0])
-  if (!fitting.includes(element)) throw misuse(`a vector of ${element} cannot hold such values (${fitting.join(', ')} can):`)
+  if (!fitting.includes(element)) throw misuse(`a vector of ${element} cannot store such values (${fitting.join(', ')} can)`)
   if (element === 'datetime') given.spans = zones(offsets, given.rows)
-  else if (offsets !== undefined) throw misuse(`a vector of ${element} has no offsets:`)
+  else if (offsets !== undefined) throw misuse(`a vector of ${element} has no offsets`)
   const module = await writer()
   module.column(given)
   module.make((exports) => exports.filo(ELEMENTS.indexOf(element) + 1))
   return module.made()
 }
 
-/** Offsets from UTC in milliseconds, a number for each row; none means UTC. */
+/** Returns offsets from UTC in milliseconds, a number for each row. Without `offsets`, all are 0. */
 function zones(offsets, rows) {
   const of = offsets instanceof Vector ? offsets.values : offsets ?? new Int32Array(rows)
-  if (of.length !== rows) throw misuse(`${of.length} offsets for ${rows} rows:`)
+  if (of.length !== rows) throw misuse(`${of.length} offsets for ${rows} rows`)
   return of instanceof Int32Array ? of : Int32Array.from(of, (offset) => offset ?? 0)
 }
 
-/** Makes a clean DataSeries file of what is whole in a damaged one. See `index.d.ts`. */
+/** Writes the intact extents of a damaged DataSeries file to a new one. See `index.d.ts`. */
 export async function recover(from, options = {}) {
   const source = await sourceOf(from, options)
   if (source.byteLength > 2 ** 31) throw sourceError('a file of more than 2 GB cannot be recovered in a browser')
@@ -89,7 +89,7 @@ export async function recover(from, options = {}) {
   }
 }
 
-/** What a type is in the words of the format. */
+/** Returns the XML description of a type. */
 function description(name, columns, given) {
   const fields = columns.map((column, k) => {
     const unit = UNITS[column.unit ?? (column.values instanceof Vector ? column.values.column.unit : undefined)]
@@ -103,12 +103,12 @@ function escaped(name) {
   return String(name).replace(/[&<>"\t\n\r]/g, (c) => `&#${c.charCodeAt(0)};`)
 }
 
-/** A column as the module takes it: kind, rows, and bytes of values, validity and spans. */
+/** Converts a column to the form of the module: kind, rows, and bytes of values, validity and spans. */
 function prepared({ values, validity = null }, kinds) {
   if (values instanceof Vector) return ofVector(values, kinds)
   if (Array.isArray(values)) return ofArray(values, kinds)
   if (ArrayBuffer.isView(values) && kinds.has(values.constructor)) return numbers(values, validity, kinds)
-  throw misuse('values are a typed array, an array or a Vector:')
+  throw misuse('values must be a typed array, an array or a Vector')
 }
 
 function ofVector(vector, kinds) {
@@ -121,7 +121,7 @@ function ofVector(vector, kinds) {
       return { kind: type === 'string' ? UTF8 : BYTES, rows, values: vector.data, validity, spans }
     }
     case 'null': case 'float16': case 'decimal': case 'list': case 'fixed_list': case 'struct': case 'map': case 'unknown':
-      throw misuse(`a column of ${type} cannot be written:`)
+      throw misuse(`a column of ${type} cannot be written`)
     default: return numbers(vector.values, validity, kinds)
   }
 }
@@ -129,7 +129,7 @@ function ofVector(vector, kinds) {
 function numbers(values, validity, kinds) {
   const [kind, Type] = kinds.get(values.constructor)
   const rows = values.length
-  if (validity && validity.length * 8 < rows) throw misuse(`${validity.length} bytes of validity for ${rows} rows:`)
+  if (validity && validity.length * 8 < rows) throw misuse(`${validity.length} bytes of validity for ${rows} rows`)
   if (values instanceof Type) return { kind, rows, values, validity }
   const to = new Type(rows)
   if (to instanceof BigInt64Array) {
@@ -144,7 +144,7 @@ function numbers(values, validity, kinds) {
   return { kind, rows, values: to, validity }
 }
 
-/** Values with null or undefined where there is none. */
+/** Converts an array in which null or undefined are missing values. */
 function ofArray(values, kinds) {
   const rows = values.length
   const first = values.find((value) => value !== null && value !== undefined)
@@ -152,7 +152,7 @@ function ofArray(values, kinds) {
   const validity = some ? packed(values.map((value) => value !== null && value !== undefined)) : null
   const same = (type) => {
     const odd = values.findIndex((value) => value !== null && value !== undefined && typeof value !== type)
-    if (odd >= 0) throw misuse(`row ${odd} is no ${type} as those before it:`)
+    if (odd >= 0) throw misuse(`row ${odd} is not a ${type} like the rows before it`)
   }
   switch (typeof first) {
     case 'boolean':
@@ -173,11 +173,11 @@ function ofArray(values, kinds) {
       return { ...strings(values.map((value) => text.encode(value ?? ''))), kind: UTF8, validity }
   }
   const odd = values.findIndex((value) => value !== null && value !== undefined && !(value instanceof Uint8Array))
-  if (odd >= 0) throw misuse(`row ${odd} is neither bytes nor null:`)
+  if (odd >= 0) throw misuse(`row ${odd} is neither bytes nor null`)
   return { ...strings(values.map((value) => value ?? new Uint8Array())), kind: BYTES, validity }
 }
 
-/** Strings one behind the other, and where each lies. */
+/** Concatenates strings, and returns the bytes and the spans. */
 function strings(all) {
   const spans = new Uint32Array(2 * all.length)
   let at = 0
@@ -190,7 +190,7 @@ function strings(all) {
   return { rows: all.length, values, spans }
 }
 
-/** A bit per row, the lowest first. */
+/** Packs booleans to one bit per row, the lowest bit first. */
 function packed(truths) {
   const bits = new Uint8Array(Math.ceil(truths.length / 8))
   for (let i = 0; i < truths.length; i++) if (truths[i]) bits[i >> 3] |= 1 << (i & 7)

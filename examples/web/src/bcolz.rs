@@ -22,13 +22,13 @@ use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source, no_column};
 use crate::tape::Tape;
 
-/// Objects, a file each, that one call reads.
+/// Maximum number of objects that one call reads; each is a file.
 const OBJECTS: u64 = 256;
 
-/// A chunk says nothing of what its bytes mean.
+/// The type of a single chunk, which does not store its item type.
 const BYTES: Dtype<'static> = Dtype::Number { prim: Prim::U8, big: false };
 
-/// What was opened.
+/// The opened input.
 pub enum Bcolz {
     Chunk,
     Dataset(Vec<Array>),
@@ -39,7 +39,7 @@ pub struct Array {
     name: &'static str,
     sizes: Sizes,
     storage: Storage<'static>,
-    /// Bytes of a row; 0 of objects.
+    /// Size of a row in bytes; 0 for objects.
     row: u64,
 }
 
@@ -57,7 +57,7 @@ impl Bcolz {
                 let memory = kept(bytes)?;
                 let mut all = Vec::new();
                 names(bytes, &mut Scratch::new(memory), |name| push(&mut all, name))?;
-                // The metadata of all columns are asked for at once.
+                // Requests the metadata of all columns together.
                 let mut missing = Missing::default();
                 for name in all {
                     match Array::open(name, pieces) {
@@ -101,7 +101,7 @@ impl Bcolz {
         let array = |k: usize| arrays.get(k).ok_or_else(|| no_column(k, arrays.len()));
         let mut len = u64::from(call.only(arrays.first().map_or(0, Array::rows))?);
         let first = call.rows.start;
-        // As far as one chunk of each column reaches.
+        // Reads no further than one chunk of each column.
         for k in call.columns() {
             let array = array(k)?;
             let most = match array.row {
@@ -125,28 +125,28 @@ impl Bcolz {
                 _ => array.items(first, len, call.pieces, tape, scratch)?,
             }
         }
-        // No more than the call's.
+        // At most the rows of the call.
         Ok(len as u32)
     }
 }
 
 impl Array {
-    /// Opens the array in a directory of that name, or the dataset's own.
+    /// Opens the array in the directory `name`, or in the dataset itself if `name` is empty.
     fn open(name: &'static str, pieces: &Pieces) -> Result<Self> {
-        // Both are asked for at once.
+        // Requests both together.
         let file = |file| path(name, "meta/", file, "").and_then(|path| pieces.file(&path, What::BCOLZ_FILE));
         let (sizes, storage) = (file("sizes"), file("storage"));
         let none = || Error::new(Kind::Truncated, What::BCOLZ_FILE, 0);
         let sizes = Sizes::parse(sizes?.ok_or_else(none)?)?;
         let bytes: &'static [u8] = kept(storage?.ok_or_else(none)?)?;
-        // No text is longer than the file it stands in.
+        // No text is longer than the file that contains it.
         let mut storage = Storage::parse(bytes, &mut Scratch::new(kept(bytes)?))?;
         let items = sizes.shape.items()?;
         let row = checked_product(items, storage.dtype.size().into());
         let row = row.ok_or_else(|| Error::new(Kind::Overflow, What::BCOLZ_SHAPE, 0))?;
         let object = storage.dtype == Dtype::Object;
         if sizes.shape.rows() > 0 && (if object { items != 1 } else { row == 0 }) {
-            // Rows without bytes could be any number of them.
+            // With rows of zero bytes, the number of rows would be unlimited.
             return Err(Error::new(Kind::Unsupported, What::BCOLZ_SHAPE, 0));
         }
         storage.chunklen = if object { 1 } else { storage.chunklen };
@@ -161,12 +161,12 @@ impl Array {
         self.sizes.shape.inner()
     }
 
-    /// The chunk that holds a row.
+    /// Returns the number of the chunk with a row.
     fn number(&self, row: u64) -> u64 {
         row.checked_div(self.storage.chunklen).unwrap_or(0)
     }
 
-    /// Chunk `number`, which must hold its rows.
+    /// Opens chunk `number`. An error if its size does not match its rows.
     fn chunk<'p>(&self, number: u64, pieces: &'p Pieces) -> Result<Chunk<'p>> {
         let mut file = Json::new();
         let digits = file.number(number).bytes();
@@ -178,7 +178,7 @@ impl Array {
             let chunklen = self.storage.chunklen;
             let rows = self.rows().saturating_sub(product(number, chunklen)).min(chunklen);
             let (held, wanted) = (chunk.nbytes() as u64, product(rows, self.row));
-            // A last chunk may hold rows that the sizes do not count yet.
+            // The last chunk may contain rows that the sizes do not count yet.
             let most = if rows < chunklen { product(chunklen, self.row) } else { wanted };
             if held < wanted || held > most {
                 return Err(Error::needing(Kind::Invalid, What::BLOSC_NBYTES, 20, held));
@@ -236,7 +236,7 @@ fn described(json: &mut Json, name: &str, dtype: Dtype<'_>, inner: &[u64]) -> Re
     describe::column(json, name, &Column::new(dtype, inner, 0, &[])?)
 }
 
-/// Bytes of a chunk alone, as rows.
+/// Reads the bytes of a single chunk as rows.
 fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
     let chunk = chunk(call.pieces, call.source)?;
     let len = call.only(chunk.nbytes() as u64)?;
@@ -251,7 +251,7 @@ fn bytes<'s>(call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Res
     Ok(len)
 }
 
-/// Decoded rows, as [`Column::new`] has them.
+/// Returns decoded rows in the form that [`Column::new`] takes.
 fn items<'s>(
     dtype: Dtype<'s>,
     inner: &'s [u64],
@@ -268,7 +268,7 @@ fn chunk<'p>(pieces: &'p Pieces, source: &Source) -> Result<Chunk<'p>> {
     if bytes.starts_with(b"blpk") { open_file(bytes) } else { Chunk::open(bytes) }
 }
 
-/// Decodes `len` bytes of a chunk from `from` on.
+/// Decodes `len` bytes of a chunk, starting at `from`.
 fn range<'s>(chunk: &Chunk<'_>, from: u64, len: u64, scratch: &mut Scratch<'s>) -> Result<&'s [u8]> {
     let outside = || Error::needing(Kind::OutOfRange, What::ROW, from, chunk.nbytes() as u64);
     let (Ok(from), Ok(len)) = (usize::try_from(from), usize::try_from(len)) else { return Err(outside()) };

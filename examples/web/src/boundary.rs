@@ -1,6 +1,7 @@
-//! The functions that the page calls, and all that is not safe here: their names, and that there is one thread.
+//! The functions that the page calls. The unsafe code of this crate is here, except the heap: exported names, and a
+//! static for one thread.
 
-#![allow(unsafe_code, reason = "exported names, and one thread; see each place")]
+#![allow(unsafe_code, reason = "exported names, and a static for one thread")]
 
 #[cfg(feature = "read")]
 mod read;
@@ -16,7 +17,7 @@ use crate::session::Session;
 #[cfg(feature = "write")]
 use crate::write::Writing;
 
-/// The page throws an error that says so, and the instance is not used any more. No input leads here.
+/// Traps. The page then throws an error and no longer uses the instance. No input leads here.
 #[cfg(target_family = "wasm")]
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
@@ -43,7 +44,7 @@ static MODULE: OneThread = OneThread(RefCell::new(Module {
     writing: Writing::new(),
 }));
 
-/// The module. It has no imports, so no call comes during another.
+/// Calls a function with the module. The module has no imports, so calls cannot be nested.
 fn module<T>(call: impl FnOnce(&mut Module) -> T) -> T {
     call(&mut MODULE.0.borrow_mut())
 }
@@ -52,9 +53,9 @@ fn address(bytes: *const u8) -> u32 {
     bytes as usize as u32
 }
 
-// SAFETY of the names: nothing else in the module is called so.
+// SAFETY of the names: no other symbol of the module has one of them.
 
-/// Lends `len` bytes to write into; 0 if there are none.
+/// Returns the address of `len` bytes for input, or 0 if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn input(len: u32) -> u32 {
     module(|module| {

@@ -1,4 +1,5 @@
-//! A column of any format, behind one table of functions: what walks over columns and their children is there once.
+//! A column of any format as a trait object, so that the code that walks over columns and children is not duplicated
+//! per format.
 
 use core::ops::Range;
 
@@ -8,18 +9,18 @@ use pilaster::column::{Column, Type};
 
 use crate::tape::Tape;
 
-/// A column whose batches live as long as `'s`.
+/// A column whose batches borrow for `'s`.
 pub trait AnyColumn<'s> {
-    /// How many rows.
+    /// Returns the number of rows.
     fn rows(&self) -> u64;
 
-    /// What they mean.
+    /// Returns the type of the column.
     fn ty(&self) -> Type;
 
-    /// Puts `rows` of child `k` on the tape.
+    /// Adds `rows` of child `k` to the tape.
     fn child(&self, k: usize, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<()>;
 
-    /// Puts a batch of `rows` on the tape; gives back how many they are.
+    /// Adds a batch at the start of `rows` to the tape. Returns its number of rows.
     fn batch(&self, rows: Range<u64>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<usize>;
 }
 

@@ -1,4 +1,5 @@
-//! A DataSeries file: types and headers of all extents once, then the extents that hold the rows asked for.
+//! A DataSeries file. Types and the headers of all extents are read once, then only the extents with the requested
+//! rows.
 
 #[cfg(feature = "check")]
 mod check;
@@ -19,26 +20,26 @@ use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Progress, Source, no_column};
 use crate::tape::Tape;
 
-/// Headers that are asked for at once.
+/// Maximum number of headers that are requested together.
 const HEADERS: usize = 256;
-/// Bytes of extents that are asked for ahead, within the rows wanted.
+/// Maximum number of bytes of extents that are requested ahead, within the requested rows.
 const AHEAD: u64 = 8 << 20;
 
 /// An open file.
 pub struct Series {
     order: Order,
     types: Types<'static>,
-    /// What the index says, where the file was opened through it.
+    /// The index, if the file was opened with it.
     index: Option<Index<'static>>,
-    /// What the headers say, as far as they were read.
+    /// The headers that were read so far.
     headers: Vec<Header>,
     tables: Vec<Rows>,
-    /// Where the next header lies, 0 while the types are not there, and what follows the last one.
+    /// Offset of the next header, 0 until the types are read; `end`: offset after the last extent, if known.
     at: u64,
     end: Option<u64>,
 }
 
-/// Where the rows of a table are: for each extent its first row and its number.
+/// The extents of a table: first row and number of each.
 #[derive(Default)]
 struct Rows {
     extents: Vec<(u64, u32)>,
@@ -46,7 +47,7 @@ struct Rows {
 }
 
 impl Series {
-    /// A file of which nothing is read: [`scan`](Self::scan) does that, in its place.
+    /// Creates a file of which nothing is read yet; [`scan`](Self::scan) reads it.
     pub fn new() -> Self {
         Series {
             order: Order::Little,
@@ -69,7 +70,7 @@ impl Series {
         let header = FileRange { at, len: left.min(EXTENT_HEADER_LEN as u64) };
         let span = order.header(pieces.get(header, What::DATASERIES_EXTENT)?, at)?.span();
         let types = FileRange { len: span.len.min(left), ..span };
-        // Copies are made once all is there: a step that is made again would make them again.
+        // Copies only after all bytes are present, because a repeated step would copy again.
         pieces.get(types, What::DATASERIES_EXTENT)?;
         if !source.sequential {
             let span = Trailer::span(source.len)?;
@@ -93,7 +94,7 @@ impl Series {
         Ok(())
     }
 
-    /// Reads the types, and then the headers of extents on; says how far it is unless all are read.
+    /// Reads the types, then headers of extents. Returns the progress, or `None` if all are read.
     pub fn scan(&mut self, pieces: &mut Pieces, source: &Source) -> Result<Option<Progress>> {
         if self.at == 0 {
             self.begin(pieces, source)?;
@@ -102,7 +103,7 @@ impl Series {
             return Ok(None);
         }
         self.scan_some(pieces, source)?;
-        // Each is looked at once.
+        // Headers are not read again.
         pieces.clear();
         Ok(match self.end {
             Some(_) => None,
@@ -120,7 +121,7 @@ impl Series {
         };
         let first = self.headers.len() as u64;
         let last = index.len().min(first.saturating_add(1).next_multiple_of(HEADERS as u64));
-        // All of these are asked for before the step ends; those up to the first that is not there are looked at.
+        // Requests all of these headers before the step ends, and reads those before the first missing one.
         let mut missing = Missing::default();
         for k in first..last {
             let IndexRow { span, type_name } = index.get(k)?;
@@ -131,7 +132,7 @@ impl Series {
                 continue;
             };
             let header = self.order.header(bytes, span.at)?;
-            // What the index says of an extent, the extent must say, too.
+            // The extent must match its index entry.
             if header.span() != span || bytes.get(EXTENT_HEADER_LEN..) != Some(type_name) {
                 return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, k, span.at));
             }
@@ -144,7 +145,7 @@ impl Series {
         Ok(())
     }
 
-    /// Without an index, what stands where the last extent ends.
+    /// Without an index: reads the header at the end of the last extent.
     fn next_header(&mut self, pieces: &Pieces, source: &Source) -> Result<()> {
         let at = self.at;
         let most = (EXTENT_HEADER_LEN + MAX_NAME) as u64;
@@ -226,7 +227,7 @@ impl Series {
         for k in call.columns() {
             tape.column(&part.column(k)?, from..to, &mut scratch)?;
         }
-        // No more than the call's.
+        // At most the rows of the call.
         Ok(to.saturating_sub(from) as u32)
     }
 
@@ -235,7 +236,7 @@ impl Series {
     }
 }
 
-/// The logical type of a field.
+/// Returns the type of the column of a field.
 const fn logical(ty: FieldType) -> Type {
     match ty {
         FieldType::Bool => Type::Bool,

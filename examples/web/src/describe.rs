@@ -9,7 +9,7 @@ use crate::json::Json;
 /// Whether any format of this build has columns with children.
 pub const NESTED: bool = cfg!(any(feature = "jay", feature = "bcolz", feature = "vortex"));
 
-/// A table: `{"name", "rows", "columns": [`; the columns follow.
+/// Begins a table: `{"name", "rows", "columns": [`; the columns follow.
 pub fn table(json: &mut Json, name: &str, rows: u64) {
     json.open(b'{').name("name", name).count("rows", rows).key("columns").open(b'[');
 }
@@ -19,7 +19,7 @@ pub fn end(json: &mut Json) {
     json.close(b']').close(b'}');
 }
 
-/// A column without the name of its parent: `{"name", "type", "nullable", ..., "children"}`.
+/// Describes a column: `{"name", "type", "nullable", ..., "children"}`. `name` does not contain the name of the parent.
 pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> {
     begin(json, name, column.ty(), column.nullable());
     if let Some(zone) = column.zone()? {
@@ -38,7 +38,7 @@ pub fn column<C: Column>(json: &mut Json, name: &str, column: &C) -> Result<()> 
     Ok(())
 }
 
-/// What can be said without the column itself; the object stays open.
+/// Describes a column by its type alone; the object stays open.
 pub fn begin(json: &mut Json, name: &str, ty: Type, nullable: bool) {
     json.open(b'{').name("name", name).key("nullable").bool(nullable);
     json.name("type", kind_of(ty));
@@ -77,7 +77,7 @@ const fn kind_of(ty: Type) -> &'static str {
     }
 }
 
-/// An error as the page throws it; the object stays open.
+/// Describes an error for the page; the object stays open.
 pub fn error(json: &mut Json, e: &Error) {
     json.open(b'{').name("kind", kind(e.kind())).name("field", e.what().name());
     json.count("offset", e.at()).count("need", e.need().into());

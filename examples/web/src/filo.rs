@@ -1,4 +1,4 @@
-//! A Filo vector: one chunk, taken whole.
+//! A Filo vector: one chunk, read completely.
 
 #[cfg(feature = "check")]
 mod check;
@@ -15,14 +15,14 @@ use crate::pieces::Pieces;
 use crate::session::{Call, Source};
 use crate::tape::Tape;
 
-/// A vector that could be opened.
+/// A vector of which opening succeeded.
 pub struct Filo {
     element: Element,
 }
 
 impl Filo {
     pub fn open(pieces: &Pieces, source: &Source) -> Result<Self> {
-        // Also where the type is not told: then what fits is.
+        // Read even without a type, because the error then lists the types that fit.
         let bytes = bytes(pieces, source)?;
         let element = source.element.ok_or_else(|| Error::new(Kind::Misuse, What::FILO_ELEMENT, 0))?;
         Vector::open(bytes, element)?;
@@ -37,7 +37,7 @@ impl Filo {
         let vector = self.vector(pieces, source)?;
         describe::table(json, "", vector.rows());
         for k in 0..vector.width() {
-            // It has no children.
+            // The column has no children.
             let column = vector.column(k)?;
             describe::begin(json, vector.name(k)?, column.ty(), column.nullable());
             json.close(b'}');

@@ -1,5 +1,6 @@
-//! The heap: free blocks of linear memory, in a list by address. The first that fits is taken, and what is given back
-//! joins its neighbours. A file takes few blocks, so the list stays short; the code is a tenth of a general allocator.
+//! The heap: a list of free blocks of linear memory, sorted by address. Allocation is first-fit; a freed block is
+//! merged with its neighbours. A file takes few blocks, so the list stays short. The code has a tenth of the size of a
+//! general allocator.
 
 #![cfg_attr(target_family = "wasm", allow(unsafe_code, reason = "an allocator, for one thread"))]
 
@@ -11,12 +12,12 @@ use pilaster::Result;
 use pilaster::bytes::Scratch;
 use pilaster::error::{Error, Kind, What};
 
-/// `len` bytes of memory, or the error that there are none: the module never traps.
+/// Returns `len` bytes of memory, or an error if there is no memory: the module never traps.
 pub fn memory(len: u64) -> Result<Vec<u8>> {
     filled(usize::try_from(len).map_err(|_| no_room(len))?, 0)
 }
 
-/// `len` times the same.
+/// Returns `len` copies of `item`.
 pub fn filled<T: Clone>(len: usize, item: T) -> Result<Vec<T>> {
     let mut all = Vec::new();
     all.try_reserve_exact(len).map_err(|_| no_room(len.saturating_mul(size_of::<T>()) as u64))?;
@@ -24,19 +25,19 @@ pub fn filled<T: Clone>(len: usize, item: T) -> Result<Vec<T>> {
     Ok(all)
 }
 
-/// Puts an item behind the others.
+/// Appends an item.
 pub fn push<T>(all: &mut Vec<T>, item: T) -> Result<()> {
     reserve(all, 1)?;
     all.push(item);
     Ok(())
 }
 
-/// Room for `more` items.
+/// Reserves capacity for `more` items.
 pub fn reserve<T>(all: &mut Vec<T>, more: usize) -> Result<()> {
     all.try_reserve(more).map_err(|_| no_room(more.saturating_mul(size_of::<T>()) as u64))
 }
 
-/// A copy.
+/// Returns a copy of `bytes`.
 pub fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
     let mut copy = Vec::new();
     copy.try_reserve_exact(bytes.len()).map_err(|_| no_room(bytes.len() as u64))?;
@@ -44,13 +45,13 @@ pub fn copy(bytes: &[u8]) -> Result<Vec<u8>> {
     Ok(copy)
 }
 
-/// A copy that lasts as long as the module.
+/// Returns a copy that is never freed.
 pub fn kept(bytes: &[u8]) -> Result<&'static mut [u8]> {
-    // A box of the same length: nothing moves.
+    // The capacity is exact, so this does not reallocate.
     copy(bytes).map(|copy| Box::leak(copy.into_boxed_slice()))
 }
 
-/// Texts one behind the other.
+/// Concatenates texts.
 pub fn joined(parts: &[&str]) -> Result<String> {
     let mut text = String::new();
     for part in parts {
@@ -65,7 +66,8 @@ fn no_room(len: u64) -> Error {
     Error::needing(Kind::NoRoom, What::INPUT, 0, len)
 }
 
-/// Opens something in memory that lasts as long as the module, of which nobody knows beforehand how much it is.
+/// Opens something in memory that is never freed. Retries with more memory, because the required size is not known
+/// before.
 #[cfg(any(feature = "write", feature = "dataseries"))]
 pub fn lasting<T>(mut open: impl FnMut(&mut Scratch<'static>) -> Result<T>) -> Result<T> {
     let mut opened = None;
@@ -73,12 +75,12 @@ pub fn lasting<T>(mut open: impl FnMut(&mut Scratch<'static>) -> Result<T>) -> R
     opened.ok_or_else(|| no_room(0))
 }
 
-/// The same code for all that is opened.
+/// The part of [`lasting`] that does not depend on the type.
 #[cfg(any(feature = "write", feature = "dataseries"))]
 fn try_in_more(open: &mut dyn FnMut(&mut Scratch<'static>) -> Result<()>) -> Result<()> {
     let mut room = 1u64 << 12;
     loop {
-        // What a try leaves behind is a third of what the next one takes, in sum.
+        // Failed tries leak at most a third of the memory of the last one, in sum.
         match open(&mut Scratch::new(Box::leak(memory(room)?.into_boxed_slice()))) {
             Err(e) if e.kind() == Kind::NoRoom && room < 1 << 30 => {
                 room = room.saturating_mul(4).max(u64::from(e.need()).saturating_mul(2));
@@ -95,20 +97,20 @@ mod blocks {
     use core::cell::Cell;
     use core::ptr::{null_mut, without_provenance_mut};
 
-    /// Every block begins at a multiple of it, and is a multiple of it long.
+    /// Address and length of every block are multiples of this.
     const GRAIN: usize = 16;
     const PAGE: usize = 1 << 16;
 
-    /// What lies at the front of a free block.
+    /// The first bytes of a free block.
     struct Free {
         len: usize,
         next: *mut Free,
     }
 
     struct Heap {
-        /// The free block of the lowest address.
+        /// The free block with the lowest address.
         first: Cell<*mut Free>,
-        /// Where the memory ends that was given out as blocks; 0 before the first.
+        /// The end of the memory that belongs to the heap; 0 before the first allocation.
         end: Cell<usize>,
     }
 
@@ -123,12 +125,12 @@ mod blocks {
     }
 
     impl Heap {
-        /// Takes the first block that has `len` bytes; null if there is none.
+        /// Takes `len` bytes from the first block that is large enough. Returns null if no block is.
         fn take(&self, len: usize) -> *mut u8 {
             let (mut before, mut at) = (null_mut::<Free>(), self.first.get());
             while !at.is_null() {
-                // SAFETY: a block of the list is free, and its front is a `Free`; so is what is left behind `len`,
-                // which is a multiple of the grain as the block's length is.
+                // SAFETY: every block of the list is free and begins with a `Free`. The rest after `len` bytes is a
+                // block, too, because both lengths are multiples of the grain.
                 unsafe {
                     let Free { len: has, next } = *at;
                     if has >= len {
@@ -152,13 +154,13 @@ mod blocks {
             null_mut()
         }
 
-        /// Puts a block into the list.
+        /// Adds a block to the list.
         ///
         /// # Safety
-        /// It is nobody's, and at least a grain long.
+        /// The block is not in use, and has at least the length of a grain.
         unsafe fn put(&self, block: *mut Free, len: usize) {
             let (mut before, mut next) = (null_mut::<Free>(), self.first.get());
-            // SAFETY: all of the list are free blocks, and those that touch `block` become one with it.
+            // SAFETY: all blocks of the list are free. Those adjacent to `block` are merged with it.
             unsafe {
                 while !next.is_null() && next < block {
                     (before, next) = (next, (*next).next);
@@ -177,7 +179,7 @@ mod blocks {
             }
         }
 
-        /// Takes pages from the runtime.
+        /// Requests pages from the runtime.
         fn grow(&self, len: usize) -> bool {
             unsafe extern "C" {
                 static __heap_base: u8;
@@ -191,16 +193,16 @@ mod blocks {
             if missing > 0 && memory_grow::<0>(missing.div_ceil(PAGE)) == usize::MAX {
                 return false;
             }
-            // The last page of 4 GB ends at 0; one grain of it stays unused.
+            // The end of the last page of 4 GB is 0 as a 32-bit address, so one grain at the end stays unused.
             let end = memory_size::<0>().wrapping_mul(PAGE).wrapping_sub(GRAIN);
             self.end.set(end);
-            // SAFETY: what lies between was the runtime's and is nobody's.
+            // SAFETY: the memory between is new and not in use.
             unsafe { self.put(without_provenance_mut(from), end.wrapping_sub(from)) };
             true
         }
     }
 
-    // SAFETY: blocks do not overlap, and every one begins at a multiple of the grain.
+    // SAFETY: blocks do not overlap, and their addresses are multiples of the grain.
     unsafe impl GlobalAlloc for Heap {
         unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
             if layout.align() > GRAIN {
@@ -215,7 +217,7 @@ mod blocks {
         }
 
         unsafe fn dealloc(&self, block: *mut u8, layout: Layout) {
-            // SAFETY: the caller's: the block is one that `alloc` gave for this layout.
+            // SAFETY: the caller guarantees that `alloc` returned this block for this layout.
             unsafe { self.put(block.cast(), grains(layout.size())) }
         }
     }

@@ -1,4 +1,4 @@
-//! A Jay file: its metadata once, and the buffers of the columns that are asked for.
+//! A Jay file. Its metadata is read once, then only the buffers of the requested columns.
 
 #[cfg(feature = "check")]
 mod check;
@@ -29,7 +29,7 @@ impl Jay {
         jay::check_head(pieces.get(jay::HEAD_SPAN, What::JAY_HEAD)?)?;
         let tail = Tail::of(pieces.get(end, What::JAY_TAIL)?, source.len, &options)?;
         let bytes = pieces.keep(tail.meta, What::JAY_META)?;
-        // Names and buffers are compared in memory that is in proportion to the metadata.
+        // The memory to compare names and buffers is proportional to the metadata.
         let mut room = memory(tail.meta.len.saturating_mul(4).saturating_add(1 << 12))?;
         let meta = Meta::open(bytes, &tail, &options, &mut Scratch::new(&mut room))?;
         Ok(Jay { tail, meta, options })
@@ -46,7 +46,7 @@ impl Jay {
 
     pub fn read<'s>(&self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         let len = call.only(self.meta.rows())?;
-        // The buffers of all columns are asked for at once.
+        // Requests the buffers of all columns together.
         let mut missing = Missing::default();
         for k in call.columns() {
             let span = self.meta.field(k)?.span()?;
@@ -64,7 +64,7 @@ impl Jay {
     }
 }
 
-/// A column by what the metadata says of it, without its bytes.
+/// Describes a column from the metadata, without its buffers.
 fn described(json: &mut Json, name: &str, field: &Field<'_>) -> Result<()> {
     let ty = field.stype().ty().unwrap_or(pilaster::column::Type::Opaque);
     describe::begin(json, name, ty, field.null_count() > 0 || field.stype() == jay::SType::Void0);

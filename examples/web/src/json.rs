@@ -1,15 +1,16 @@
-//! JSON for the page: descriptions, errors, what is wanted. Without `core::fmt`, which is larger than all else here.
+//! JSON for the page: descriptions, errors, requests. Does not use `core::fmt`, which is larger than the rest of the
+//! module.
 
 use alloc::vec::Vec;
 
 /// A JSON text that grows.
 pub struct Json {
     text: Vec<u8>,
-    /// There was no memory for all of it.
+    /// True if there was no memory for all of the text.
     cut: bool,
 }
 
-/// Instead of a text that there is no memory for.
+/// Replaces a text for which there was no memory.
 const CUT: &[u8] = br#"{"kind":"NoRoom","field":"memory","offset":0,"need":0}"#;
 
 impl Json {
@@ -17,12 +18,12 @@ impl Json {
         Json { text: Vec::new(), cut: false }
     }
 
-    /// The text.
+    /// Returns the text.
     pub fn bytes(&self) -> &[u8] {
         if self.cut { CUT } else { &self.text }
     }
 
-    /// Whether there was memory for all of it.
+    /// Returns whether the text is complete.
     pub const fn is_whole(&self) -> bool {
         !self.cut
     }
@@ -54,7 +55,7 @@ impl Json {
         self
     }
 
-    /// A key; its value follows.
+    /// Adds a key; its value follows.
     pub fn key(&mut self, key: &str) -> &mut Self {
         self.string(key);
         self.put(b":");
@@ -114,17 +115,17 @@ impl Json {
         self
     }
 
-    /// Bytes that should be text, as such if they are.
+    /// Adds bytes as a string, or U+FFFD if they are not UTF-8.
     pub fn text(&mut self, bytes: &[u8]) -> &mut Self {
         self.string(core::str::from_utf8(bytes).unwrap_or("\u{fffd}"))
     }
 
-    /// A key and a number.
+    /// Adds a key and a number.
     pub fn count(&mut self, key: &str, value: u64) -> &mut Self {
         self.key(key).number(value)
     }
 
-    /// A key and a string.
+    /// Adds a key and a string.
     pub fn name(&mut self, key: &str, value: &str) -> &mut Self {
         self.key(key).string(value)
     }

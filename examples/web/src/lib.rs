@@ -1,39 +1,43 @@
-//! The module behind the npm package: files in, typed arrays out, through plain `extern "C"` functions.
+//! The WebAssembly module of the npm package: files in, typed arrays out, by plain `extern "C"` functions.
 //!
-//! It has no imports, so that any runtime of WebAssembly loads it. All input and output is the caller's: a call that
-//! lacks bytes says which ones it wants, is given them, and is made again. One instance opens one file; whoever drops
-//! it has freed everything.
+//! It has no imports, so that any WebAssembly runtime can load it. The caller does all input and output: a call that
+//! lacks bytes returns a list of requests, and the caller repeats it with these bytes. One instance opens one file;
+//! dropping the instance frees everything.
 //!
-//! | export | what it does |
+//! | export | effect |
 //! |---|---|
-//! | `input(len)` | lends `len` bytes to write into: names, columns, bytes of the file; 0 if there is no memory |
-//! | `file(len, flags, element)` | says what the file is; `input` holds its name |
-//! | `open()` | opens it; the reply describes tables and columns |
-//! | `give(number, at)` | `input` is what was wanted under that number, from offset `at` on; 0 if there is no memory |
-//! | `absent(number)` | there is no such file in the directory; 0 if there is no memory |
-//! | `read(table, from, to)` | rows of the columns whose numbers are in `input`; the reply says how many |
-//! | `verify()` | walks everything; with the feature `check` |
-//! | `info()` | how the file is stored; with the feature `check` |
-//! | `reply()`, `reply_len()` | the reply: JSON |
-//! | `tape()`, `tape_len()` | after `read`: where the values lie, see `tape.rs` |
+//! | `input(len)` | returns the address of `len` bytes for input (names, columns, bytes of the file), or 0 if there is
+//! no memory |
+//! | `file(len, flags, element)` | sets the file to open; its name is in `input` |
+//! | `open()` | opens the file; the reply describes tables and columns |
+//! | `give(number, at)` | stores `input` as the requested bytes `number`, starting at offset `at`; returns 0 if there
+//! is no memory |
+//! | `absent(number)` | the requested file `number` does not exist in the directory; returns 0 if there is no memory |
+//! | `read(table, from, to)` | reads rows of the columns whose numbers are in `input`; the reply is the number of rows
+//! |
+//! | `verify()` | verifies the file; with the feature `check` |
+//! | `info()` | describes how the file is stored; with the feature `check` |
+//! | `reply()`, `reply_len()` | address and length of the reply, which is JSON |
+//! | `tape()`, `tape_len()` | address and length of the addresses of the values after `read`; see `tape.rs` |
 //!
-//! `open`, `read`, `verify` and `info` give back a status: 0 done, 1 bytes are wanted (a list of `path`, `at`, `len`), 2
-//! failed (`kind`, `field`, `offset`, `need`), 3 there is more to do (`done`, `of`).
+//! `open`, `read`, `verify` and `info` return a status: 0 done, 1 bytes are requested (the reply is a list of `path`,
+//! `at`, `len`), 2 failed (`kind`, `field`, `offset`, `need`), 3 more steps are required (`done`, `of`).
 //!
-//! The feature `write` makes another module of it, which `build.sh` keeps apart so that nobody loads it who only reads:
+//! The feature `write` builds another module, so that readers need not load the code for writing:
 //!
-//! | export | what it does |
+//! | export | effect |
 //! |---|---|
-//! | `column(kind, rows)`, `part(which)` | takes a column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants |
-//! | `filo(element)` | makes a Filo vector of the column |
-//! | `dataseries(compressed)` | makes a DataSeries file of all columns; `input` describes their type in XML |
-//! | `recover()` | makes a DataSeries file of what is whole in the `input` |
-//! | `made()`, `made_len()` | the file |
-//! | `about()`, `about_len()` | what is to say about it, or what is wrong: JSON |
+//! | `column(kind, rows)`, `part(which)` | adds a column and its parts from `input`: 0 values, 1 validity, 2 spans of
+//! strings, or UTC offsets of date-times |
+//! | `filo(element)` | writes the column as a Filo vector |
+//! | `dataseries(compressed)` | writes all columns as a DataSeries file; `input` describes their type in XML |
+//! | `recover()` | writes the intact extents of the DataSeries file in `input` as a new file |
+//! | `made()`, `made_len()` | address and length of the file |
+//! | `about()`, `about_len()` | address and length of JSON about the file, or of the error |
 
-// On a host it is only linted.
+// On a host, the crate is linted only.
 #![cfg_attr(target_family = "wasm", no_std)]
-// What formats share, not every one of them uses.
+// Not every format uses all of the shared code.
 #![cfg_attr(
     not(all(feature = "dataseries", feature = "jay", feature = "bcolz", feature = "vortex", feature = "check")),
     allow(dead_code, unused_imports, unused_variables, clippy::forget_non_drop, clippy::large_enum_variant)

@@ -1,7 +1,7 @@
-//! The bytes that were fetched, and those that are wanted next.
+//! The bytes that were fetched, and the requests for further bytes.
 //!
-//! A step of a reader takes what it needs by [`Pieces::get`]. What is not there is noted, the step ends with
-//! [`Kind::Missing`], and is made anew once the page has brought the bytes.
+//! A step of a reader gets bytes by [`Pieces::get`]. If they are missing, a request is noted and the step ends with
+//! [`Kind::Missing`]. The step is repeated when the page has provided the bytes.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -13,18 +13,18 @@ use pilaster::error::{Error, Kind, What};
 
 use crate::heap::{joined, kept, push};
 
-/// Bytes that are kept between calls, so that whoever scrolls fetches nothing twice.
+/// Number of bytes above which older ones are dropped between calls. Scrolling within this size fetches nothing twice.
 const KEPT: usize = 64 << 20;
 
-/// A range of a file that is wanted.
+/// A requested range of a file.
 pub struct Wanted {
-    /// Its path below the directory of a dataset; empty for a single file.
+    /// The path below the directory of a dataset; empty for a single file.
     pub path: String,
-    /// All of it, where this is empty.
+    /// The range; the complete file if empty.
     pub span: FileRange,
 }
 
-/// What is not there of several things, all of which are asked for before the step ends.
+/// Collects the missing bytes of several results, so that all are requested before the step ends.
 #[derive(Default)]
 pub struct Missing(Option<Error>);
 
@@ -33,19 +33,19 @@ impl Missing {
         self.0 = Some(e);
     }
 
-    /// Whether anything is not there so far.
+    /// Returns whether anything is missing so far.
     pub const fn any(&self) -> bool {
         self.0.is_some()
     }
 
-    /// The same of what may be there.
+    /// Notes the error of a result.
     pub fn look<T>(&mut self, found: Result<T>) {
         if let Err(e) = found {
             self.note(e);
         }
     }
 
-    /// The same of what may be wrong in another way, which is found later.
+    /// Notes only missing bytes; another error is found later.
     #[cfg(feature = "bcolz")]
     pub fn look_only<T>(&mut self, found: Result<T>) {
         match found {
@@ -62,7 +62,7 @@ impl Missing {
 struct Piece {
     path: String,
     at: u64,
-    /// None: there is no such file.
+    /// `None` if the file does not exist.
     bytes: Option<Vec<u8>>,
     used: Cell<u32>,
 }
@@ -79,7 +79,7 @@ impl Pieces {
         Pieces { pieces: Vec::new(), wanted: RefCell::new(Vec::new()), turn: 0 }
     }
 
-    /// A range of the single file.
+    /// Returns a range of the single file.
     pub fn get(&self, span: FileRange, what: What) -> Result<&[u8]> {
         if span.len == 0 {
             return Ok(&[]);
@@ -93,7 +93,7 @@ impl Pieces {
         found.ok_or_else(|| self.want("", span, what))
     }
 
-    /// All of the single file, of which more than 2 GB are not taken into memory.
+    /// Returns the complete single file. An error if it has more than 2 GB.
     pub fn whole(&self, len: u64, what: What) -> Result<&[u8]> {
         if len > i32::MAX as u64 {
             return Err(Error::needing(Kind::NoRoom, What::INPUT, 0, len));
@@ -101,7 +101,7 @@ impl Pieces {
         self.get(FileRange { at: 0, len }, what)
     }
 
-    /// A whole file of a directory; none if it does not exist.
+    /// Returns a complete file of a directory, or `None` if it does not exist.
     pub fn file(&self, path: &str, what: What) -> Result<Option<&[u8]>> {
         match self.pieces.iter().find(|piece| piece.path == path) {
             Some(piece) => {
@@ -112,7 +112,7 @@ impl Pieces {
         }
     }
 
-    /// Notes that a range is wanted, and gives back the error that says so.
+    /// Notes a request for a range, and returns the error [`Kind::Missing`].
     #[cold]
     pub fn want(&self, path: &str, span: FileRange, what: What) -> Error {
         let mut wanted = self.wanted.borrow_mut();
@@ -125,17 +125,17 @@ impl Pieces {
         Error::needing(Kind::Missing, what, span.at, span.len)
     }
 
-    /// The list of what is wanted since the last step began.
+    /// Returns the requests since the last step began.
     pub fn wanted(&mut self) -> &mut Vec<Wanted> {
         self.wanted.get_mut()
     }
 
-    /// Adds what the page has brought.
+    /// Adds bytes that the page has provided.
     pub fn put(&mut self, path: String, at: u64, bytes: Option<Vec<u8>>) -> Result<()> {
         push(&mut self.pieces, Piece { path, at, bytes, used: Cell::new(self.turn) })
     }
 
-    /// A new call begins. If too much is kept, only that stays which the last one used.
+    /// Begins a new call. Above [`KEPT`] bytes, keeps only the pieces that the last call used.
     pub fn begin(&mut self) {
         let sum: usize = self.pieces.iter().map(|piece| piece.bytes.as_ref().map_or(0, Vec::len)).sum();
         if sum > KEPT {
@@ -144,12 +144,12 @@ impl Pieces {
         self.turn = self.turn.wrapping_add(1);
     }
 
-    /// Forgets everything: for a walk over many small ranges, each looked at once.
+    /// Drops everything. For a walk over many small ranges that are used once.
     pub fn clear(&mut self) {
         self.pieces.clear();
     }
 
-    /// All pieces of the single file.
+    /// Returns all pieces of the single file.
     pub fn all(&self) -> impl Iterator<Item = (u64, &[u8])> {
         self.pieces
             .iter()
@@ -157,8 +157,8 @@ impl Pieces {
             .filter_map(|piece| Some((piece.at, piece.bytes.as_deref()?)))
     }
 
-    /// A copy that lives as long as the module: of metadata, which every later call needs. An instance of the
-    /// module opens one file and goes with it.
+    /// Returns a copy that is never freed, of metadata, which every later call uses. An instance of the module opens
+    /// one file only.
     pub fn keep(&self, span: FileRange, what: What) -> Result<&'static [u8]> {
         kept(self.get(span, what)?).map(|bytes| &*bytes)
     }

@@ -1,4 +1,4 @@
-//! What is whole of a damaged DataSeries file, as a clean one.
+//! Recovery: writes the intact extents of a damaged DataSeries file to a new one.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -17,7 +17,7 @@ use crate::json::Json;
 use crate::write::{File, Writing, either};
 
 impl Writing {
-    /// Makes a file of the extents in `bytes` that are whole, and says what is lost.
+    /// Writes a file of the intact extents in `bytes`, and describes what is lost.
     pub fn recover(&mut self, bytes: Vec<u8>) -> Result<()> {
         let bytes: &'static [u8] = Box::leak(bytes.into_boxed_slice());
         match Order::of(bytes)? {
@@ -43,10 +43,10 @@ impl Writing {
                     push(&mut whole, extent)?;
                 }
                 Some(Ok(Recovered::Lost(loss))) => lost(json, &loss),
-                // The need is that of one slice of several.
+                // `need` is the size of one slice of several.
                 Some(Err(e)) if e.kind() == Kind::NoRoom => {
                     let more = (room.len() as u64).saturating_add(e.need().into()).saturating_mul(2);
-                    // The old memory first, or both would be held.
+                    // Frees the old memory first, so that not both are allocated at once.
                     drop(core::mem::take(&mut room));
                     room = memory(more)?;
                 }
@@ -68,7 +68,7 @@ impl Writing {
     }
 }
 
-/// What an iterator gives.
+/// Collects the items of an iterator.
 fn all<T>(items: impl Iterator<Item = T>) -> Result<Vec<T>> {
     let mut all = Vec::new();
     for item in items {

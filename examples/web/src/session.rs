@@ -1,4 +1,4 @@
-//! One open file: the calls of the page, each made again until nothing is missing.
+//! One open file: the calls of the page. A call is repeated until no bytes are missing.
 
 use alloc::string::String;
 use alloc::vec::Vec;
@@ -16,30 +16,31 @@ use crate::json::Json;
 use crate::pieces::{Pieces, Wanted};
 use crate::tape::Tape;
 
-/// What a call ended with; the page knows them by number.
+/// The status of a call. The page uses the numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
     /// The reply is the result.
     Done = 0,
-    /// The reply lists what is wanted; with that, the same call goes further.
+    /// The reply lists the requested bytes; the call is to be repeated with them.
     Wanted = 1,
     /// The reply is the error.
     Failed = 2,
-    /// There is more to do: the same call goes on. The reply says how far it is.
+    /// The call is to be repeated to continue. The reply is the progress.
     More = 3,
 }
 
-/// Bytes at either end of a file that are looked at first.
+/// Number of bytes at the start and at the end of a file from which its format is detected.
 const HEAD: u64 = 4 << 10;
 const TAIL: u64 = 64 << 10;
-/// Rows that one call gives at most.
+/// Maximum number of rows per call.
 const ROWS: u64 = 1 << 16;
-/// Lent memory of a first try, up to which it grows before rows are given up for it, and of the last.
+/// Size in bytes of the scratch buffer: of the first try, up to which it grows before fewer rows are read, and the
+/// maximum.
 const ROOM: usize = 1 << 20;
 const ROOMY: usize = 16 << 20;
 const MOST: usize = 1 << 30;
 
-/// What the page says about the file.
+/// The description of the file by the page.
 pub struct Source {
     pub len: u64,
     pub name: String,
@@ -64,7 +65,7 @@ impl Source {
     }
 }
 
-/// The file as it was opened.
+/// The opened file.
 pub enum Opened {
     #[cfg(feature = "filo")]
     Filo(crate::filo::Filo),
@@ -78,7 +79,7 @@ pub enum Opened {
     Vortex(crate::vortex::Vortex),
 }
 
-/// The same call for every format.
+/// Makes the same call for every format.
 macro_rules! each {
     ($opened:expr, $file:ident => $call:expr) => {
         match $opened {
@@ -97,7 +98,7 @@ macro_rules! each {
 }
 
 impl Opened {
-    /// Puts rows on the tape; gives back how many.
+    /// Adds rows to the tape, and returns their number.
     fn read<'s>(&'s self, call: &Call<'s>, tape: &mut Tape, scratch: &mut Scratch<'s>) -> Result<u32> {
         each!(self, file => file.read(call, tape, scratch))
     }
@@ -106,7 +107,7 @@ impl Opened {
 #[cfg(feature = "check")]
 mod check;
 
-/// How far a walk is, in bytes or parts of `of`.
+/// The progress of a walk: `done` bytes or parts of `of`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Progress {
     pub done: u64,
@@ -121,7 +122,7 @@ pub struct Session {
     pub tape: Tape,
     opened: Option<Opened>,
     scratch: Vec<u8>,
-    /// Whether the next call is a new one, not the last one again.
+    /// True if the next call is a new one, not a repetition.
     fresh: bool,
     walk: u64,
 }
@@ -140,8 +141,8 @@ impl Session {
         }
     }
 
-    /// Whatever was wanted under that number: the bytes at `at`, or none if there is no such file. Whether there is
-    /// memory to note it.
+    /// Stores the bytes for request `number`, starting at offset `at`, or `None` if the file does not exist. Returns
+    /// whether there was memory.
     pub fn give(&mut self, number: usize, at: u64, bytes: Option<Vec<u8>>) -> bool {
         let Some(wanted) = self.pieces.wanted().get_mut(number) else { return true };
         let path = core::mem::take(&mut wanted.path);
@@ -157,7 +158,7 @@ impl Session {
 
     fn try_open(&mut self) -> Result<Option<Progress>> {
         if self.opened.is_none() {
-            // There is none before, so nothing is lost.
+            // The previous value is `None`, so nothing leaks.
             core::mem::forget(self.opened.replace(opened(&self.pieces, &self.source)?));
         }
         match &mut self.opened {
@@ -179,8 +180,7 @@ impl Session {
         Ok(None)
     }
 
-    /// Reads rows of some columns of a table onto the tape. The reply says how many: as far as they come unpacked
-    /// together.
+    /// Adds rows of some columns of a table to the tape. The reply is their number, which ends at a boundary of a part.
     pub fn read(&mut self, table: usize, columns: &[[u8; 4]], rows: Range<u64>) -> Status {
         self.begin();
         let done = self.try_read(table, columns, rows);
@@ -213,7 +213,7 @@ impl Session {
         }
     }
 
-    /// Which element types a Filo vector could have.
+    /// Lists the element types as which a Filo vector can be opened.
     #[cfg(feature = "filo")]
     fn fitting(&mut self) {
         let bytes = self.pieces.whole(self.source.len, What::FILO_VECTOR).unwrap_or_default();
@@ -235,7 +235,7 @@ impl Session {
 
     fn end(&mut self, done: Result<Option<Progress>>) -> Status {
         let status = self.ended(done);
-        // What the reply then says is that there is no memory for it.
+        // An incomplete reply is replaced by the error that there is no memory.
         if self.reply.is_whole() { status } else { Status::Failed }
     }
 
@@ -302,43 +302,43 @@ fn opened(pieces: &Pieces, source: &Source) -> Result<Opened> {
         Format::Bcolz => crate::bcolz::Bcolz::open(pieces, source).map(Opened::Bcolz),
         #[cfg(feature = "vortex")]
         Format::Vortex => crate::vortex::Vortex::open(pieces, source).map(Opened::Vortex),
-        #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
+        #[allow(unreachable_patterns, reason = "unused if all formats are in the build")]
         other => Err(other.unreadable()),
     }
 }
 
-/// Whether more memory helps: a file that is too large for memory takes no more of it.
+/// Returns whether a larger scratch buffer helps. It does not help if the file itself does not fit into memory.
 fn lacks_scratch(e: &Error) -> bool {
     (e.kind(), e.what()) == (Kind::NoRoom, What::SCRATCH)
 }
 
-/// Lends more memory.
+/// Replaces the scratch buffer by a larger one.
 fn grow(scratch: &mut Vec<u8>, need: u32) -> Result<()> {
     let room = scratch.len().saturating_mul(2).max(ROOM).max((need as usize).saturating_add(64));
-    // The old memory first, or both would be held.
+    // Frees the old memory first, so that not both are allocated at once.
     *scratch = Vec::new();
     *scratch = memory(room as u64)?;
     Ok(())
 }
 
-/// What [`Session::read`] asks of a format.
+/// The arguments of [`Session::read`] for a format.
 pub struct Call<'c> {
     pub pieces: &'c Pieces,
     pub source: &'c Source,
     pub table: usize,
     pub columns: &'c [[u8; 4]],
     pub rows: Range<u64>,
-    /// Up to which row the page will go on.
+    /// The end of the rows that the page will read next.
     pub ahead: u64,
 }
 
 impl Call<'_> {
-    /// The numbers of the columns.
+    /// Returns the numbers of the columns.
     pub fn columns(&self) -> impl Iterator<Item = usize> {
         self.columns.iter().map(|k| u32::from_le_bytes(*k) as usize)
     }
 
-    /// How many rows, of a table that has `all`.
+    /// Returns the number of rows of the call. An error if they exceed the `all` rows of the table.
     pub fn len(&self, all: u64) -> Result<u32> {
         if self.rows.start > self.rows.end || self.rows.end > all {
             return Err(Error::needing(Kind::OutOfRange, What::ROW, self.rows.end, all));
@@ -347,7 +347,7 @@ impl Call<'_> {
         Ok(self.rows.end.saturating_sub(self.rows.start) as u32)
     }
 
-    /// How many rows, of the only table of a file, which has `all`.
+    /// Like [`len`](Self::len), for a file with one table and one column.
     pub fn only(&self, all: u64) -> Result<u32> {
         if self.table > 0 {
             return Err(no_column(self.table, 1));
@@ -356,7 +356,7 @@ impl Call<'_> {
     }
 }
 
-/// There is no such table or column.
+/// Creates the error for a table or column that does not exist.
 #[cold]
 pub fn no_column(k: usize, count: usize) -> Error {
     Error::needing(Kind::OutOfRange, What::COLUMN, k as u64, count as u64)
@@ -382,12 +382,12 @@ fn format(opened: &Opened) -> Format {
     }
 }
 
-/// The format by both ends of the file and by its name, or what the element type implies.
+/// Detects the format from both ends of the file and its name; else the element type implies it.
 fn detected(pieces: &Pieces, source: &Source) -> Result<Format> {
     let len = source.len;
     let (head, tail) =
         (FileRange { at: 0, len: len.min(HEAD) }, FileRange { at: len.saturating_sub(TAIL), len: len.min(TAIL) });
-    // Both are asked for before either is looked at.
+    // Requests both before either is used.
     let (front, end) = (pieces.get(head, What::MAGIC), pieces.get(tail, What::MAGIC));
     match detect_ends(front?, end?, len, Some(&source.name)) {
         #[cfg(feature = "filo")]

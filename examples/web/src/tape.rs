@@ -91,7 +91,7 @@ impl Tape {
         self.column(child, rows, scratch)
     }
 
-    /// Adds a batch, and those rows of the children of `of` that belong to it.
+    /// Adds a batch, followed by the rows of the children of `of` that belong to it.
     pub fn batch<'s>(
         &mut self,
         first: u64,

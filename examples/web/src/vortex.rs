@@ -1,4 +1,4 @@
-//! A Vortex file: opened from pieces, by the errors that name the next one.
+//! A Vortex file, opened from pieces: each error names the next one to request.
 
 #[cfg(feature = "check")]
 mod check;
@@ -19,7 +19,7 @@ use crate::pieces::{Missing, Pieces};
 use crate::session::{Call, Source};
 use crate::tape::Tape;
 
-/// The metadata of a file, which every call needs again.
+/// The metadata of a file, which every call uses.
 pub struct Vortex {
     metadata: Vec<Piece<'static>>,
 }
@@ -29,7 +29,7 @@ impl Vortex {
         let mut metadata = Vec::new();
         loop {
             match File::open_pieces(&metadata, source.len, &Limits::DEFAULT) {
-                // What is kept is what was asked for, not the piece that it lies in.
+                // Keeps the requested range only, not the piece that contains it.
                 Err(e) if e.kind() == Kind::Missing => {
                     let span = FileRange { at: e.at(), len: e.need().into() };
                     push(&mut metadata, Piece { at: span.at, bytes: pieces.keep(span, e.what())? })?;
@@ -63,7 +63,7 @@ impl Vortex {
         let file = File::open_pieces(&all, call.source.len, &Limits::DEFAULT)?;
         let part = file.part()?;
         let len = call.only(part.rows())?;
-        // All segments of all columns are asked for at once.
+        // Requests all segments of all columns together.
         let mut missing = Missing::default();
         for k in call.columns() {
             part.column(k)?.segments(call.rows.clone(), &mut |span| {
@@ -79,7 +79,7 @@ impl Vortex {
         Ok(len)
     }
 
-    /// The id of an encoding or a layout that is not known.
+    /// Adds the id of an unknown encoding or layout to the JSON.
     pub fn name_unknown(&self, pieces: &Pieces, source: &Source, e: Error, json: &mut Json) {
         let Ok(all) = self.pieces(pieces) else { return };
         let Ok(file) = File::open_pieces(&all, source.len, &Limits::DEFAULT) else { return };

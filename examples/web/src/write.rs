@@ -1,4 +1,4 @@
-//! Files out of typed arrays: columns come in one by one, then one file is made of them.
+//! Writing of files from typed arrays. Columns are added one by one, then written to one file.
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
@@ -20,10 +20,11 @@ use pilaster::unstable::dataseries::raw::{POOL_START, entry_len};
 use crate::heap::{filled, lasting, memory, push, reserve};
 use crate::json::Json;
 
-/// Bytes of the records of an extent, and of its strings unless one row has more: those of the original.
+/// Maximum size in bytes of the records of an extent, and of its strings unless one row has more; the default of the
+/// original.
 const EXTENT: usize = 64 << 10;
 
-/// What the values of a column are: the numbers of the tape.
+/// The kind of the values of a column.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Of {
     Bool,
@@ -50,23 +51,23 @@ impl Of {
     }
 }
 
-/// A column as the page gives it.
+/// A column from the page.
 pub struct Column {
     of: Of,
     rows: usize,
     values: Vec<u8>,
-    /// A bit per row; none if all rows have a value.
+    /// One bit per row, 1 = valid; `None` if all rows have a value.
     validity: Option<Vec<u8>>,
-    /// Of strings: where each lies in the values. Of instants: their offsets from UTC.
+    /// For strings: their spans in the values. For date-times: their offsets from UTC.
     spans: Vec<u8>,
 }
 
-/// What is made, and what of.
+/// The columns, and the file written from them.
 pub struct Writing {
     columns: Vec<Column>,
     /// The file.
     pub made: Vec<u8>,
-    /// What there is to say about it: JSON.
+    /// JSON about the file, or the error.
     pub about: Json,
 }
 
@@ -75,13 +76,13 @@ impl Writing {
         Writing { columns: Vec::new(), made: Vec::new(), about: Json::new() }
     }
 
-    /// The next column; its parts follow. Whether there is such a kind, and memory.
+    /// Begins a column; its parts follow. Returns false if there is no such kind, or no memory.
     pub fn column(&mut self, kind: u32, rows: usize) -> bool {
         let Some(of) = Of::number(kind) else { return false };
         push(&mut self.columns, Column { of, rows, values: Vec::new(), validity: None, spans: Vec::new() }).is_ok()
     }
 
-    /// A part of the last column: 0 values, 1 validity, 2 spans of strings, or offsets of instants.
+    /// Stores a part of the last column: 0 values, 1 validity, 2 spans of strings, or UTC offsets of date-times.
     pub fn part(&mut self, which: u32, bytes: Vec<u8>) {
         if let Some(column) = self.columns.last_mut() {
             match which {
@@ -92,7 +93,7 @@ impl Writing {
         }
     }
 
-    /// Makes a Filo vector of the only column, in the smallest encoding.
+    /// Writes the only column as a Filo vector in the smallest encoding.
     pub fn filo(&mut self, element: Element) -> Result<()> {
         let [column] = self.columns.as_slice() else { return Err(Error::new(Kind::Misuse, What::COLUMN, 0)) };
         let rows = Rows { values: column.plain(element)?, validity: column.validity()? };
@@ -107,7 +108,7 @@ impl Writing {
         Ok(())
     }
 
-    /// Makes a DataSeries file of the columns, whose type is described by `xml`.
+    /// Writes the columns as a DataSeries file. `xml` describes their type.
     pub fn series(&mut self, xml: Vec<u8>, compressed: bool) -> Result<()> {
         let xml: &'static [u8] = Box::leak(xml.into_boxed_slice());
         let ty = lasting(|scratch| ExtentType::parse(xml, &Limits::DEFAULT, scratch))?;
@@ -148,10 +149,10 @@ impl Writing {
     }
 }
 
-/// Which rows go into one extent: up to each of `ends`.
+/// The division of rows into extents: `ends` contains the end of each.
 struct Plan {
     ends: Vec<usize>,
-    /// Bytes of records and of strings that an extent has at most.
+    /// Maximum size in bytes of the records of an extent; `pool`: of the strings.
     records: usize,
     pool: usize,
 }
@@ -204,13 +205,13 @@ impl Column {
         }
     }
 
-    /// Whatever has an item for each row.
+    /// Returns the items of all rows, or an error if there are fewer.
     fn whole<'v, T>(&self, values: &'v [T]) -> Result<&'v [T]> {
         let short = || Error::needing(Kind::Misuse, What::COLUMN, values.len() as u64, self.rows as u64);
         values.get(..self.rows).ok_or_else(short)
     }
 
-    /// The values for a Filo vector.
+    /// Returns the values for a Filo vector.
     fn plain(&self, element: Element) -> Result<Plain<'_>> {
         Ok(match (self.of, element) {
             (Of::Bool, Element::Boolean) => Plain::Boolean(self.bits()?),
@@ -229,7 +230,7 @@ impl Column {
         })
     }
 
-    /// A cell of a record; none if the row has no value.
+    /// Returns a cell of a record, or `None` if the row is missing.
     fn cell(&self, row: usize) -> Result<Option<Cell<'_>>> {
         if !self.validity()?.get(row) {
             return Ok(None);
@@ -247,7 +248,7 @@ impl Column {
     }
 }
 
-/// A file that grows.
+/// A file in growing memory.
 pub struct File(pub Vec<u8>);
 
 impl Sink for File {
@@ -260,10 +261,10 @@ impl Sink for File {
     }
 }
 
-/// LZ4, or nothing.
+/// LZ4, or no compression.
 struct Chosen<'m>(Option<Lz4<'m, SLOTS>>);
 
-/// Of the table of LZ4.
+/// Number of slots of the hash table of LZ4.
 const SLOTS: usize = 4096;
 
 impl Compress for Chosen<'_> {
@@ -275,7 +276,7 @@ impl Compress for Chosen<'_> {
     }
 }
 
-/// The error of the file, or that of its sink.
+/// Returns the error of the file or of its sink.
 pub fn either(e: WriteError<Error>) -> Error {
     match e {
         WriteError::Format(e) | WriteError::Sink(e) => e,

@@ -1,4 +1,4 @@
-// The viewer in headless Chromium, served as `npm run dev` does.
+// Starts the viewer in headless Chromium, served like `npm run dev`.
 import { fileURLToPath } from 'node:url'
 
 import { chromium } from 'playwright-core'
@@ -10,7 +10,7 @@ const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run
 
 export const golden = (name) => fileURLToPath(new URL(`../../../tests/golden/${name}`, import.meta.url))
 
-/** The page, its address, what it threw, and how to end it. `handle` may answer a request itself. */
+/** Returns the page, its address, its errors, and a function that closes it. `handle` may answer a request itself. */
 export async function launch(options = {}, handle) {
   const server = serve(undefined, handle)
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))

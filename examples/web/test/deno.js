@@ -1,4 +1,4 @@
-// The package in Deno, with no rights but to read: `deno run --allow-read test/deno.js`.
+// The package in Deno, with the permission to read only: `deno run --allow-read test/deno.js`.
 import { open, writeFilo } from '../lib/index.js'
 
 const golden = new URL('../../../tests/golden/jay/stats_n7.jay', import.meta.url)

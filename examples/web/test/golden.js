@@ -1,4 +1,4 @@
-// The golden files, found by walking their folder: nothing is registered.
+// Finds the golden files in their folder.
 import { createHash } from 'node:crypto'
 import { readFileSync, readdirSync, statSync } from 'node:fs'
 import { basename, dirname, join, relative } from 'node:path'
@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../../../tests/golden', import.meta.url))
 
-/** Every file (or, of bcolz, directory) with an expectation beside it. */
+/** Returns every file (for bcolz, directory) with an expectation. */
 export function goldens() {
   return walk(root).filter((path) => path.endsWith('.expected.json')).map((path) => {
     const expected = JSON.parse(readFileSync(path, 'utf8'))
@@ -22,7 +22,7 @@ function walk(dir) {
   })
 }
 
-/** What `open` takes for a golden: bytes, or the files of a directory. */
+/** Returns the argument of `open` for a golden: bytes, or the files of a directory. */
 export function sourceOf({ path }) {
   if (statSync(path).isDirectory()) {
     return new Map(walk(path).map((file) => [relative(path, file), new Uint8Array(readFileSync(file))]))
@@ -30,7 +30,7 @@ export function sourceOf({ path }) {
   return new Uint8Array(readFileSync(path))
 }
 
-/** The JSON text of a value, as the expectations have it. */
+/** Returns the JSON text of a value in the form of the expectations. */
 export function exact(vector, i, texts) {
   if (!vector.isValid(i)) return 'null'
   const { column, type } = vector
@@ -67,7 +67,7 @@ function bits(value, size) {
 
 const hex = (value, size) => value.toString(16).padStart(size * 2, '0')
 
-/** What is wrong with the values of a column; nothing if they are as expected. */
+/** Returns the difference between the values of a column and the expectation, or undefined. */
 export function compare(values, expected) {
   const all = expected.values?.map((value) => JSON.stringify(value))
   if (all) return same(values, all)

@@ -1,4 +1,4 @@
-// Every golden file reads as the original program says, through the package.
+// Reads every golden file with the package, and compares with the original program.
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { test } from 'node:test'
@@ -6,12 +6,12 @@ import { test } from 'node:test'
 import { PilasterError, open } from '../lib/index.js'
 import { compare, exact, goldens, sourceOf } from './golden.js'
 
-/** Arrays without a file around them, whose types only the expectation knows: the tool opens none of them either. */
+/** Single Vortex arrays, whose types are in the expectation only; the tool does not open them either. */
 const isBlob = ({ name }) => name.endsWith('.varr')
 
 const all = goldens().filter((golden) => !isBlob(golden))
 
-test('they are all there', () => {
+test('all goldens are found', () => {
   const count = (format) => all.filter((golden) => golden.format === format).length
   assert.ok(count('filo') >= 177 && count('dataseries') >= 166 && count('jay') >= 48, 'filo, dataseries, jay')
   assert.ok(count('bcolz') >= 81 + 108 && count('vortex') >= 60, 'bcolz, vortex')
@@ -26,7 +26,7 @@ for (const golden of all) {
   })
 }
 
-/** Opens it, reads it as a whole and in small pieces, and compares. */
+/** Reads a table at once and in small batches, and compares. */
 async function columns(table, expected) {
   const rows = expected.nrows ?? expected.columns[0]?.values?.length
   if (rows !== undefined) assert.equal(table.rows, rows, 'rows')
@@ -35,7 +35,7 @@ async function columns(table, expected) {
   for (const [k, column] of expected.columns.entries()) {
     values(whole[k], column)
   }
-  // A range in the middle is that range of all.
+  // Reads a range in the middle.
   const [start, end] = [Math.floor(table.rows / 3), Math.ceil((table.rows * 2) / 3)]
   const part = await table.read({ start, end })
   for (const [k, vector] of part.entries()) {
@@ -52,7 +52,7 @@ function values(vector, expected) {
   assert.equal(wrong, undefined, `column ${expected.name}: ${wrong}`)
 }
 
-/** Encodings that the library does not decode yet: an error names them. */
+/** Unsupported encodings, which the error names. */
 const UNDECODED = /\.v2$/
 
 const check = {
@@ -88,7 +88,7 @@ const check = {
     } catch (error) {
       if (error.kind !== 'Unsupported') throw error
       assert.match(error.id, UNDECODED)
-      // The other columns are read all the same.
+      // The other columns can be read.
       for (const [k, column] of golden.expected.columns.entries()) {
         const read = await table.read({ columns: [k] }).catch((error) => error)
         if (read instanceof PilasterError) assert.match(read.id, UNDECODED)
@@ -136,14 +136,14 @@ const check = {
   },
 }
 
-/** The fields of a record, those of the records in it, too, each with what is expected of it. */
+/** Returns the fields of a record, also of nested ones, each with its expectation. */
 function fields(vector, expected) {
   if (!expected.fields) return [[leaf(vector), expected]]
   assert.equal(vector.children.length, expected.fields.length)
   return expected.fields.flatMap((field, k) => fields(vector.children[k], field))
 }
 
-/** The items of several dimensions, one behind the other. */
+/** Returns the flattened items of several dimensions. */
 function leaf(vector) {
   return vector.type === 'fixed_list' ? leaf(vector.children[0]) : vector
 }

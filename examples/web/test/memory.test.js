@@ -1,4 +1,4 @@
-// Where memory runs out, the error says so: the module never traps, however little there is.
+// If memory runs out, the result is an error: the module never traps, however little memory there is.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -8,7 +8,7 @@ import { PilasterError, init, open, recover, writeDataSeries, writeFilo } from '
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
 const module = (name) => new Uint8Array(readFileSync(new URL(`../pilaster-${name}.wasm`, import.meta.url)))
 
-/** The number at `at` of a module, and where it ends. */
+/** Returns the LEB128 number at `at` of a module, and the position after it. */
 function leb(bytes, at) {
   let value = 0
   for (let shift = 0; ; shift += 7) {
@@ -24,7 +24,7 @@ function lebOf(value) {
   return [...bytes, value]
 }
 
-/** The same module, whose memory may grow by so many pages. */
+/** Returns the module with a memory that can grow by at most `pages` pages. */
 function limited(bytes, pages) {
   for (let at = 8; at < bytes.length; ) {
     const [size, from] = leb(bytes, at + 1)
@@ -38,7 +38,7 @@ function limited(bytes, pages) {
   throw new Error('a module without memory')
 }
 
-/** Whether it is done; else the error is that there is no memory. */
+/** Returns whether a call succeeds. If not, checks that the error is about memory. */
 async function done(what) {
   try {
     await what()

@@ -1,4 +1,4 @@
-// Which modules are loaded: a file costs no more than the one of its format.
+// Checks which modules are loaded: for a file, only the module of its format.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -14,34 +14,34 @@ let broken = false
 const { compile } = WebAssembly
 WebAssembly.compile = (bytes) => {
   const name = lengths.get(bytes.byteLength)
-  // Node has modules of its own.
+  // Node compiles modules of its own, which have no name here.
   if (name && broken) return Promise.reject(new WebAssembly.CompileError('half a module'))
   if (name) loaded.push(name)
   return compile(bytes)
 }
 
-/** Which modules that takes which were not there. */
+/** Returns the modules that a call loads. */
 async function cost(what) {
   loaded = []
   await what()
   return loaded
 }
 
-test('a module that could not be loaded is loaded by the next one', async () => {
+test('a module that could not be loaded is loaded by the next call', async () => {
   broken = true
   await assert.rejects(open(golden('jay/stats_n7.jay')), WebAssembly.CompileError)
   broken = false
   assert.deepEqual(await cost(() => open(golden('jay/stats_n7.jay'))), ['jay'])
 })
 
-test('a file takes the module of its format, once', async () => {
+test('a file loads the module of its format once', async () => {
   assert.deepEqual(await cost(() => open(golden('jay/stats_n7.jay'))), [])
   assert.deepEqual(await cost(() => open(golden('dataseries/tiny.ds'))), ['dataseries'])
   assert.deepEqual(await cost(() => open(new Map([['__rootdirs__', golden('bcolz/ctable_basic/__rootdirs__')]])).catch(() => {})), ['bcolz'])
   assert.deepEqual(await cost(() => open(golden('filo/bin_int_readme.filo'), { type: 'int' })), ['filo'])
 })
 
-test('a file that begins as none is asked what it is, and fetched once', async () => {
+test('a file with unknown first bytes is opened in the Filo module, and fetched once', async () => {
   const bytes = golden('vortex/enc_alp_a.vortex')
   bytes.set([0, 0, 0, 0])
   let fetched = 0
@@ -57,14 +57,14 @@ test('a file that begins as none is asked what it is, and fetched once', async (
   await assert.rejects(open(new Uint8Array(64)), { kind: 'Unsupported', field: 'magic number' })
 })
 
-test('who verifies takes no more, who writes one', async () => {
+test('verifying loads no further module, writing loads one', async () => {
   const file = await open(golden('jay/stats_n7.jay'))
   assert.deepEqual(await cost(() => file.verify()), [])
   assert.deepEqual(await cost(() => file.info()), [])
   assert.deepEqual(await cost(() => writeFilo(Int32Array.of(1))), ['write'])
 })
 
-test('a reader of all formats leaves to verify to the module of the format', async () => {
+test('with a reader of all formats, the module of the format verifies', async () => {
   await init({ reader: new URL('../pilaster.wasm', import.meta.url) })
   const file = await open(golden('dataseries/tiny.ds'))
   assert.deepEqual(await cost(() => file.verify()), [])

@@ -1,4 +1,4 @@
-// What is published: modules that any runtime loads, and every file that the package needs.
+// The published package: modules that any runtime can load, and every required file.
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -18,7 +18,7 @@ test('the modules import nothing', () => {
   }
 })
 
-test('npm packs all that is exported', () => {
+test('npm packs all exported files', () => {
   const packed = execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], { cwd: root, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
   const files = JSON.parse(packed)[0].files.map(({ path }) => path)
   const { exports, license } = JSON.parse(readFileSync(`${root}/package.json`, 'utf8'))

@@ -22,7 +22,7 @@ def opened(name, golden):
         memory.write(store, part, call("input", len(part)))
 
     def attempt(export, *args, input):
-        # What was wanted has taken the place of any other input.
+        # The requested bytes have replaced the input.
         if input is not None:
             put(input)
         return call(export, *args)

@@ -1,4 +1,4 @@
-// Where bytes come from: ranges, servers with and without them, far offsets, cancelled and damaged files.
+// Sources: ranges, servers with and without ranges, large offsets, cancelled calls, damaged files.
 import assert from 'node:assert/strict'
 import { existsSync, readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
@@ -9,7 +9,7 @@ import { farAway } from './far.js'
 
 const golden = (name) => new Uint8Array(readFileSync(new URL(`../../../tests/golden/${name}`, import.meta.url)))
 
-test('a server with ranges, one without, and one that says no', async () => {
+test('a server with ranges, one without, and one that refuses', async () => {
   const bytes = golden('jay/stats_n7.jay')
   const server = createServer((request, response) => {
     const [, from, to] = /bytes=(\d+)-(\d+)/.exec(request.headers.range) ?? []
@@ -33,7 +33,7 @@ test('a server with ranges, one without, and one that says no', async () => {
   }
 })
 
-test('offsets beyond 4 GB, and only what is asked for', async () => {
+test('offsets beyond 4 GB, and only the requested bytes', async () => {
   const far = await farAway()
   const source = { byteLength: far.byteLength, slice: async (start, end) => far.bytes(start, end) }
   const [moved, still] = [await open(source), await open(golden('jay/stats_n7.jay'))]
@@ -44,7 +44,7 @@ test('offsets beyond 4 GB, and only what is asked for', async () => {
   assert.ok(far.fetched < 100_000, `${far.fetched} bytes were fetched`)
 })
 
-test('what is too large for memory is not fetched, and no memory is taken for it', async () => {
+test('a file that is too large for memory is not fetched, and takes no memory', async () => {
   for (const gigabytes of [3, 5]) {
     const far = await farAway(gigabytes * 2 ** 30)
     const source = { byteLength: far.byteLength, slice: async (start, end) => far.bytes(start, end) }
@@ -55,7 +55,7 @@ test('what is too large for memory is not fetched, and no memory is taken for it
   }
 })
 
-test('columns that are not asked for are not fetched', async () => {
+test('columns that are not requested are not fetched', async () => {
   const file = (name) => golden(`bcolz/ctable_basic/${name}`)
   const asked = []
   const directory = {
@@ -91,7 +91,7 @@ test('a call that is cancelled, and the next one', async () => {
   assert.equal((await table.read())[0].length, 333)
 })
 
-test('a file that was freed says so', async () => {
+test('a file that was freed is an error', async () => {
   const file = await open(golden('jay/stats_n7.jay'))
   assert.ok(file.memory > 0)
   file.free()
@@ -99,7 +99,7 @@ test('a file that was freed says so', async () => {
   await assert.rejects(file.table().read(), { kind: 'Source' })
 })
 
-test('a Filo vector without a type names those that fit', async () => {
+test('a Filo vector without a type lists the types that fit', async () => {
   const bytes = golden('filo/bin_int_readme.filo')
   const error = await open(bytes, { name: 'x.filo' }).catch((error) => error)
   assert.equal(error.kind, 'Misuse')
@@ -107,7 +107,7 @@ test('a Filo vector without a type names those that fit', async () => {
   assert.equal((await open(bytes, { type: 'int' })).format, 'filo')
 })
 
-test('whatever is cut or changed is read or a typed error', async () => {
+test('a truncated or changed file is read or a typed error', async () => {
   for (const name of ['jay/stats_n7.jay', 'dataseries/tiny.ds', 'vortex/enc_alp_a.vortex', 'filo/bin_int_readme.filo']) {
     const bytes = golden(name)
     const type = name.startsWith('filo') ? 'int' : undefined

@@ -1,4 +1,4 @@
-// What a user of the package writes compiles; what would be wrong does not. `npm run types` only compiles it.
+// Correct code compiles, incorrect code does not. `npm run types` compiles this file; nothing runs it.
 import {
   init, open, PilasterError, preload, recover, writeDataSeries, writeFilo, type Column, type Value, type Vector,
 } from 'pilaster'
@@ -27,7 +27,7 @@ export async function directories(): Promise<void> {
   await open({ byteLength: 2 ** 33, slice: async (start: number, end: number) => new ArrayBuffer(end - start) })
   // @ts-expect-error: not an element type
   await open('x.filo', { type: 'integer' })
-  // @ts-expect-error: an object without a length is no source
+  // @ts-expect-error: an object without a length is not a source
   await open({ slice: () => new Uint8Array() })
 }
 
@@ -39,7 +39,7 @@ export async function write(vector: Vector): Promise<number> {
   const file: Uint8Array = await writeDataSeries({ name: 'T', columns, compress: false })
   const { bytes, rows, lost } = await recover(new Blob([new Uint8Array(file)]), { signal: AbortSignal.timeout(1000) })
   const chunk = await writeFilo([1n, null], { type: 'timestamp' })
-  // @ts-expect-error: what is no column of one type
+  // @ts-expect-error: values of several types
   await writeFilo(['a', 1])
   await writeFilo([1n, null], { type: 'datetime', offsets: [3_600_000, 0] })
   return bytes.length + rows + lost.length + chunk.length

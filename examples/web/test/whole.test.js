@@ -1,4 +1,4 @@
-// Every golden file once more, read by the one module of all formats instead of by that of its own.
+// Reads every golden file again, with the module for all formats.
 import { init } from '../lib/index.js'
 
 await init({ reader: new URL('../pilaster.wasm', import.meta.url) })

@@ -1,4 +1,4 @@
-// What is written is read again, bit for bit; what cannot be held is an error; what is whole is recovered.
+// Written files are read back bit for bit; values that cannot be stored are errors; intact extents are recovered.
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
@@ -20,7 +20,7 @@ const columns = [
   { name: 'big', values: [1n, null, 3n, -4n] },
 ]
 
-test('a DataSeries file of all that it can hold', async () => {
+test('a DataSeries file with all supported types', async () => {
   for (const compress of [false, true]) {
     const bytes = await writeDataSeries({ name: 'T', columns, compress })
     const file = await open(bytes)
@@ -60,7 +60,7 @@ test('many extents, the smaller the better', async () => {
   }
 })
 
-test('no rows, no columns, and what fits nowhere', async () => {
+test('no rows, no columns, and unsupported values', async () => {
   assert.equal((await open(await writeDataSeries({ columns: [{ name: 'n', values: new Int32Array(0) }] }))).rows, 0)
   const wrong = [
     { columns: [{ name: 'n', values: new Int32Array(1) }, { name: 'm', values: new Int32Array(2) }] },
@@ -91,7 +91,7 @@ test('Filo vectors of every element type', async () => {
   assert.ok((await writeFilo(numbers)).length < 6000, 'four bits a row')
 })
 
-test('Filo vectors of instants with their offsets', async () => {
+test('Filo vectors of date-times with their offsets', async () => {
   const millis = [1_480_000_000_000n, null, 1_480_000_001_000n]
   for (const offsets of [undefined, [3_600_000, 0, -20_700_000], Int32Array.of(0, 900_000, 900_000)]) {
     const [instants, zones] = await (await open(await writeFilo(millis, { type: 'datetime', offsets }), { type: 'datetime' })).table().read()
@@ -104,7 +104,7 @@ test('Filo vectors of instants with their offsets', async () => {
   await assert.rejects(writeFilo(millis, { type: 'long', offsets: [0, 0, 0] }), { kind: 'Misuse' })
 })
 
-test('what was read of Filo goldens is written again', async () => {
+test('values that were read from Filo goldens are written again', async () => {
   const types = ['int', 'long', 'float', 'double', 'utf8', 'boolean', 'timestamp', 'datetime']
   const some = goldens().filter(({ format, expected }) =>
     format === 'filo' && expected.expect !== 'error' && expected.expect !== 'either' && types.includes(expected.facts?.element_type?.toLowerCase()))
@@ -119,7 +119,7 @@ test('what was read of Filo goldens is written again', async () => {
   }
 })
 
-test('a log whose end is cut', async () => {
+test('a truncated log', async () => {
   const values = Int32Array.from({ length: 100_000 }, (_, i) => i)
   const whole = await writeDataSeries({ name: 'Log', columns: [{ name: 'n', values }], compress: false })
   const cut = whole.slice(0, whole.length - 70_000)

@@ -1,7 +1,7 @@
-// A card for each column: its type, least and greatest value, missing ones, its plot. What is in sight is computed.
+// A card for each column: its type, minimum and maximum, missing values, plot. Only visible cards are computed.
 import { plot } from './plot.js'
 
-/** Rows up to which a column is walked without being asked. */
+/** Maximum number of rows of a column that is read without a request of the user. */
 const UNASKED = 2_000_000
 
 export class Columns {
@@ -18,7 +18,7 @@ export class Columns {
     }
   }, { rootMargin: '200px' })
 
-  /** Shows `columns`, pairs of number and description, of which `read(k)` promises a profile over the column `x`. */
+  /** Shows `columns`, pairs of number and description. `read(k)` returns a promise of the profile of column `k` over column `x`. */
   set(columns, rows, x, read) {
     this.#generation++
     this.#watch.disconnect()
@@ -37,7 +37,7 @@ export class Columns {
     type.textContent = [column.type, column.unit, column.stored].filter(Boolean).join(', ') + (column.nullable ? ', nullable' : '')
     card.append(name, type)
     if (this.#rows > UNASKED) {
-      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: `Walk ${this.#rows.toLocaleString()} rows` })
+      const button = Object.assign(document.createElement('button'), { type: 'button', textContent: `Read ${this.#rows.toLocaleString()} rows` })
       button.addEventListener('click', () => {
         button.remove()
         this.#fill(card, k, column)

@@ -1,10 +1,10 @@
-// Which columns say when.
+// Detects columns of times.
 
-/** The units of a DataSeries field, which stand in the description of its type. */
+/** The units of a DataSeries field in the description of its type. */
 const UNITS = { seconds: 's', milliseconds: 'ms', microseconds: 'us', nanoseconds: 'ns', '2^-32 seconds': '2^-32 s' }
 const NAMES = /^(t|ts|time|timestamp|date|datetime)$|(^|[^a-z])(time|timestamp|date)$|(Time|Timestamp|Date)$/
 
-/** The columns of the tables of a file; those of a DataSeries file with the units that their descriptions name. */
+/** Returns the columns of the tables of a file; for a DataSeries file, with the units in the descriptions of the types. */
 export function described(file, info) {
   return file.tables.map(({ name, rows, columns }) => {
     const xml = info?.types.find((type) => type.name === name)?.xml ?? ''

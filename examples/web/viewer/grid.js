@@ -1,6 +1,6 @@
-// A table of any number of rows, of which only those in sight are elements.
+// A table of any number of rows. Only visible rows are elements.
 const ROW = 28
-/** Browsers lay out no more than some 16 million pixels. */
+/** Maximum height in pixels; browsers support about 16 million. */
 const MOST = 8_000_000
 
 export class Grid {
@@ -20,7 +20,7 @@ export class Grid {
     new ResizeObserver(() => this.#show()).observe(this.#region)
   }
 
-  /** Shows `rows` rows of `columns`, which `read(start, end)` promises as texts, column by column. */
+  /** Shows `rows` rows of `columns`. `read(start, end)` returns a promise of their texts, column by column. */
   set(columns, rows, read) {
     this.#columns = columns
     this.#rows = rows
@@ -50,7 +50,7 @@ export class Grid {
   }
 
   #scrolled() {
-    // Our own move has its row already.
+    // Scrolling by this class has set the row already.
     if (this.#own) {
       this.#own = false
       return
@@ -76,7 +76,7 @@ export class Grid {
     this.#show()
   }
 
-  /** Reads what is in sight; an answer that something newer has overtaken is not shown. */
+  /** Reads the visible rows. An answer is discarded if a newer request was made. */
   async #show() {
     if (!this.#read || this.#region.clientHeight === 0) return
     const asked = ++this.#asked

@@ -1,9 +1,9 @@
-// The page: what is opened, what is shown. The work is the worker's.
+// The page: opening of files and display. The worker reads them.
 import { Columns } from './columns.js'
 import { Grid } from './grid.js'
 import { picture } from './structure.js'
 
-/** Columns that are shown at once. */
+/** Maximum number of columns that are shown at once. */
 const SHOWN = 50
 const TYPES = ['boolean', 'int', 'long', 'float', 'double', 'string', 'utf8', 'blob', 'timestamp', 'datetime']
 
@@ -34,7 +34,7 @@ function ask(call, args, onProgress) {
   return new Promise((resolve, reject) => waiting.set(id, { resolve, reject, onProgress }))
 }
 
-/** Does something that takes a while: says so, can be cancelled, shows what goes wrong. */
+/** Runs a long call of the worker: shows a label and a button to cancel, and its error. */
 async function busy(label, call, args) {
   $('#error').hidden = true
   $('#status').textContent = `${label}…`
@@ -80,7 +80,7 @@ async function open(from, name) {
     ...rows('checks', 'not made yet'),
   )
   $('#table').replaceChildren(...facts.tables.map(({ name }, k) => new Option(name || 'rows', k)))
-  // Of several tables, one that has rows.
+  // Selects the first table that has rows.
   $('#table').value = Math.max(facts.tables.findIndex((table) => table.rows > 0), 0)
   $('#table-choice').hidden = facts.tables.length < 2
   $('#structure').replaceChildren()
@@ -97,7 +97,7 @@ async function open(from, name) {
   $('#raw pre').textContent = JSON.stringify(info, null, 1)
 }
 
-/** Another table: the columns that can be an x axis are others. */
+/** Shows another table; updates the columns that can be the x axis. */
 function chosenTable() {
   const { columns, times } = facts.tables[$('#table').value] ?? { columns: [], times: [] }
   $('#x').replaceChildren(new Option('row numbers', ''), ...times.map((k) => new Option(columns[k].name || 'value', k)))
@@ -105,7 +105,7 @@ function chosenTable() {
   show()
 }
 
-/** The columns whose names hold what is searched. */
+/** Returns the columns whose names contain the search text. */
 function chosen() {
   const wanted = $('#search').value.toLowerCase()
   const { columns } = facts.tables[$('#table').value]
@@ -128,7 +128,7 @@ function show() {
   $('#filo').title = found.length === 1 ? '' : 'a Filo vector has one column: search for its name'
   grid.set(columns.map((k) => all[k]), rows, (start, end) =>
     ask('rows', { table, columns, start, end }).catch((error) => {
-      // What goes wrong because another file was opened meanwhile concerns nobody.
+      // Ignores an error if another file was opened in the meantime.
       if (source === of) failed(error)
       return null
     }))
@@ -159,7 +159,7 @@ async function verify() {
   $('#facts dd:last-child').textContent = done ? 'all passed' : $('#error').textContent
 }
 
-/** What is whole, as a download and on the page; what is lost, as a list. */
+/** Recovers a file: offers it as a download, shows it, and lists the losses. */
 async function recover() {
   const { name } = source
   const done = await busy('Recover', 'recover')
@@ -172,14 +172,14 @@ async function recover() {
   $('#status').textContent = `Recovered ${rows.toLocaleString()} rows in ${extents.toLocaleString()} extents; ` +
     (losses.length === 0 ? 'nothing is lost' : `lost ${lost.toLocaleString()} bytes in ${losses.length} places`)
   $('#losses').hidden = losses.length === 0
-  $('#losses summary').textContent = 'What is lost'
+  $('#losses summary').textContent = 'Losses'
   $('#losses ul').replaceChildren(...losses.map(({ offset, size, table, index, why }) => Object.assign(document.createElement('li'), {
     textContent: `${size.toLocaleString()} bytes at ${offset.toLocaleString()}` +
       `${index ? ', the index: no rows' : table ? `, rows of ${table}` : ''}: ${why}`,
   })))
 }
 
-/** What was dropped or chosen: a file, or the files of a directory by their paths below it. */
+/** Opens dropped or chosen files: a file, or the files of a directory by their relative paths. */
 function opened(files) {
   const all = [...files]
   if (all.length === 0) return
@@ -191,7 +191,7 @@ function opened(files) {
   open(all.map((file) => [below(file), file]), all[0].webkitRelativePath.split('/')[0])
 }
 
-/** A dropped directory is walked; its paths are those below it. */
+/** Lists the files of a dropped directory by their relative paths. */
 async function filesOf(directory, path = '') {
   const reader = directory.createReader()
   const all = []

@@ -1,4 +1,4 @@
-// One column as a line, drawn as SVG: it takes the colours of the page, and scales with it.
+// Draws one column as a line in SVG, which has the colours of the page and scales with it.
 import { number, timed } from './text.js'
 
 const [WIDTH, HEIGHT] = [400, 120]
@@ -11,7 +11,7 @@ const element = (tag, attributes, ...children) => {
   return made
 }
 
-/** A figure of the points of `profile`; `x` is the column on the x axis, or null for row numbers. */
+/** Returns a figure of the points of a profile. `x`: the column on the x axis, or null for row numbers. */
 export function plot(column, x, { bins, from, to, rows, nulls, least, greatest }) {
   const figure = document.createElement('figure')
   const all = [...bins.low.keys()].filter((k) => Number.isFinite(bins.low[k]) && Number.isFinite(bins.high[k]))
@@ -32,7 +32,7 @@ export function plot(column, x, { bins, from, to, rows, nulls, least, greatest }
     `from ${least} to ${greatest}, ${nulls.toLocaleString()} of ${rows.toLocaleString()} rows without a value`
   const mark = element('line', { class: 'mark', y1: 0, y2: HEIGHT, visibility: 'hidden' })
   const svg = element('svg', { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': label, preserveAspectRatio: 'none' },
-    // A single point is a line that goes nowhere: its round ends are the point.
+    // A single point is drawn as a line of length zero with round ends.
     element('polyline', { points: points.length === 1 ? `${points[0]} ${points[0]}` : points.join(' ') }), mark)
   const caption = document.createElement('figcaption')
   const ends = () => (caption.textContent = `${at(0)} – ${at(last)}`)
@@ -42,7 +42,7 @@ export function plot(column, x, { bins, from, to, rows, nulls, least, greatest }
   figure.tabIndex = 0
   ends()
 
-  // The point under the pointer, or the one that the arrow keys have reached.
+  // The point under the pointer, or the point selected by arrow keys.
   let current = -1
   const show = (i) => {
     current = Math.min(Math.max(i, 0), all.length - 1)

@@ -1,19 +1,19 @@
-// What a column holds, walked in batches: least and greatest value, missing ones, and the points of its plot.
+// Computes the profile of a column in batches: minimum and maximum, missing values, and the points of its plot.
 import { half } from '../lib/vector.js'
 import { text } from './text.js'
 
-/** Points of a plot, side by side. */
+/** Number of points of a plot. */
 export const BINS = 400
 const BATCH = 1 << 16
 
-/** Types that have an order, and those of them that are drawn. */
+/** Types with minimum and maximum, and types that are drawn. */
 const ORDERED = /^(u?int\d+|float\d+|decimal|date|time|timestamp)$/
 const DRAWN = /^(u?int\d+|float\d+|decimal)$/
 
 const isOrdered = (column) => ORDERED.test(column.type)
 const isDrawn = (column) => DRAWN.test(column.type)
 
-/** Numbers of a vector, for comparing and drawing: as they are stored, decimals without the point. */
+/** Returns the numbers of a vector to compare and draw: as stored, decimals without the point. */
 function numbersOf(vector) {
   if (vector.type === 'float16') return (i) => half(vector.values[i])
   if (vector.lanes > 1) return (i) => vector.get(i)
@@ -21,8 +21,8 @@ function numbersOf(vector) {
 }
 
 /**
- * Walks column `k` of `table`. `x` is the number of the column that gives the place of a row, or null for its number; then
- * `range` is from where to where it goes.
+ * Reads column `k` of `table`. `x`: the number of the column on the x axis, whose minimum and maximum are `range`, or null for
+ * row numbers.
  */
 export async function profile(table, k, x, range, { signal, onProgress }) {
   const bins = isDrawn(table.columns[k]) ? { low: new Float64Array(BINS).fill(NaN), high: new Float64Array(BINS).fill(NaN) } : null
@@ -44,7 +44,7 @@ export async function profile(table, k, x, range, { signal, onProgress }) {
       }
       if (value === null) continue
       const v = value(i)
-      // A NaN is neither less nor greater, and not drawn.
+      // NaN is ignored.
       if (v !== v) continue
       if (least === null || v < least) [least, seen.least] = [v, text(vector, i)]
       if (greatest === null || v > greatest) [greatest, seen.greatest] = [v, text(vector, i)]
@@ -59,7 +59,7 @@ export async function profile(table, k, x, range, { signal, onProgress }) {
   return { rows: table.rows, nulls, ...seen, bins, from, to }
 }
 
-/** From where to where the values of a column go, as numbers. */
+/** Returns the minimum and maximum of a column as numbers. */
 export async function rangeOf(table, k, { signal }) {
   let [least, greatest] = [Infinity, -Infinity]
   for await (const { vectors: [vector] } of table.batches({ columns: [k], size: BATCH, signal })) {

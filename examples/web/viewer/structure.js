@@ -1,11 +1,11 @@
-// How a file is stored, as a picture: where everything lies, and what takes how many bytes.
+// Draws how a file is stored: the positions of its parts, and their sizes in bytes.
 const NS = 'http://www.w3.org/2000/svg'
-/** Pixels of the map of a file, none of which is drawn twice. */
+/** Width of the map of a file in pixels; no pixel is drawn twice. */
 const WIDTH = 1000
-/** Nodes of a tree that are shown. */
+/** Maximum number of nodes of a tree that are shown. */
 const NODES = 2000
 
-/** Regions (`at`, `size`, `group`), groups (names), and shares (`name`, `size`, `more`) of each format. */
+/** For each format: regions (`at`, `size`, `group`), groups (names), and shares (`name`, `size`, `more`). */
 const PICTURES = {
   vortex({ tree, encodings = [] }, { columns }) {
     const sums = new Map()
@@ -81,7 +81,7 @@ export function bytes(size) {
   return unit === 0 ? `${size} bytes` : `${(size / 1024 ** unit).toFixed(1)} ${['', 'KiB', 'MiB', 'GiB', 'TiB'][unit]}`
 }
 
-/** Colours far apart, one after the other. */
+/** Returns colours such that consecutive groups have very different ones. */
 const colour = (group) => `hsl(${(group * 137.5) % 360} 55% 50%)`
 
 const make = (tag, text, ...children) => {
@@ -91,7 +91,7 @@ const make = (tag, text, ...children) => {
   return made
 }
 
-/** The picture of a file as elements, of what `info` and `open` said of it. */
+/** Returns the elements of the picture of a file, from the results of `info` and `open`. */
 export function picture(format, info, facts) {
   const { groups, regions, shares, of, tree } = PICTURES[format](info, { ...facts, columns: facts.tables[0]?.columns ?? [] })
   const parts = []
@@ -101,7 +101,7 @@ export function picture(format, info, facts) {
   return parts
 }
 
-/** The file from its first byte to its last. */
+/** Draws the file from the first to the last byte. */
 function map(regions, groups, size) {
   const svg = document.createElementNS(NS, 'svg')
   svg.setAttribute('viewBox', `0 0 ${WIDTH} 40`)
@@ -120,13 +120,13 @@ function map(regions, groups, size) {
     title.textContent = `${groups[group] ?? 'other'}: ${bytes(len)} at ${at.toLocaleString()}`
     rect.append(title)
     svg.append(rect)
-    // The next one begins a pixel further.
+    // The next region begins at least one pixel further.
     drawn = Math.max(to, from + 1)
   }
   return svg
 }
 
-/** What takes how many bytes, the largest first. */
+/** Returns a table of the sizes in bytes, the largest first. */
 function table(shares, of) {
   const all = shares.reduce((sum, { size }) => sum + size, 0)
   const head = make('tr', null, ...[of, 'bytes', 'share', ''].map((text) => Object.assign(make('th', text), { scope: 'col' })))
@@ -148,7 +148,7 @@ function table(shares, of) {
   return around
 }
 
-/** A tree out of nodes and their depths. */
+/** Builds a tree from nodes and their depths. */
 function nested(nodes) {
   const root = make('ul', null)
   const open = [root]

@@ -1,10 +1,10 @@
-// Values as people and programs read them.
+// The text forms of values, for display and for files.
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
-/** By what a timestamp is divided and multiplied to get milliseconds. */
+/** Divisor and factor that convert a timestamp to milliseconds. */
 const PER_MILLI = { s: [1n, 1000n], ms: [1n, 1n], us: [1000n, 1n], ns: [1000000n, 1n] }
 
-/** A cell for the table: a string, or null where there is no value. */
+/** Returns the text of a cell, or null if the value is missing. */
 export function text(vector, i) {
   const value = vector.get(i)
   return value === null ? null : shown(vector.column, value)
@@ -21,7 +21,7 @@ function shown(column, value) {
   }
 }
 
-/** Text where the bytes are some, else hexadecimal digits. */
+/** Returns the bytes as text if they are UTF-8, else as hexadecimal digits. */
 export function bytes(value) {
   try {
     return utf8.decode(value)
@@ -44,21 +44,21 @@ function instant(value, unit) {
   return iso(Number(millis))
 }
 
-/** Milliseconds of a unit. */
+/** Milliseconds per unit. */
 const MILLIS = { D: 864e5, s: 1000, ms: 1, us: 1e-3, ns: 1e-6, '2^-32 s': 1000 / 2 ** 32 }
 
-/** A place on an axis: an instant where the column has some, else a number. */
+/** Returns the label of a position on an axis: a time if the column contains times, else a number. */
 export function timed(column, value) {
   const instants = column.type === 'timestamp' || column.type === 'date' || column.instants
   return (instants && iso(value * MILLIS[column.unit])?.replace(/T00:00:00.000Z$/, '')) || number(value)
 }
 
-/** A number for people. */
+/** Returns a number for display. */
 export function number(value) {
   return Number(value.toPrecision(7)).toLocaleString(undefined, { maximumSignificantDigits: 7 })
 }
 
-/** Nothing for instants that a calendar of JavaScript does not reach. */
+/** Returns a time in ISO 8601, or undefined if it is out of the range of `Date`. */
 function iso(millis) {
   const date = new Date(millis)
   return Number.isNaN(date.getTime()) ? undefined : date.toISOString()
@@ -82,7 +82,7 @@ function quoted(cell) {
   return cell === '' || /[",\r\n]/.test(cell) ? `"${cell.replaceAll('"', '""')}"` : cell
 }
 
-/** Rows as JSON lines; integers that JSON programs round are strings. */
+/** Rows as JSON lines; integers that a JSON parser might round are strings. */
 export const json = {
   rows: (vectors) => lines(vectors, (i) => JSON.stringify(Object.fromEntries(vectors.map((vector) => {
     const { type, name } = vector.column

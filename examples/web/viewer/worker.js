@@ -1,20 +1,20 @@
-// All work on files, so that the page never waits. A message is a call by name; its answer has the same number.
+// Does all work on files, so that the page never blocks. A message is a call by name; its answer has the same number.
 import { PilasterError, open, preload, recover, writeDataSeries, writeFilo } from '../lib/index.js'
 import { described } from './fields.js'
 import { profile, rangeOf } from './profile.js'
 import { csv, json, text } from './text.js'
 
-/** Rows of an export that are read at a time. */
+/** Number of rows of an export that are read at a time. */
 const BATCH = 1 << 14
-/** Values that a new file is made of at once. */
+/** Maximum number of values of a new file, which is written at once. */
 const MOST = 50_000_000
 
-// So that the network may be gone when a file comes. Whoever needs a module that is missing says so.
+// Allows offline use later. A call that requires a missing module reports the error.
 preload().catch(() => {})
 
 let file = null
 let given = null
-/** Of each column on an x axis: from where to where it goes. */
+/** Minimum and maximum of each column that was an x axis. */
 let ranges = new Map()
 const running = new Map()
 
@@ -38,7 +38,7 @@ const calls = {
     const of = file.tables[table]
     const key = `${table} ${x}`
     if (x !== null && !ranges.has(key)) {
-      // Whoever asks meanwhile waits for the same walk.
+      // Further requests wait for the same promise.
       const [known, found] = [ranges, rangeOf(of, x, options)]
       known.set(key, found)
       found.catch(() => known.delete(key))
@@ -77,7 +77,7 @@ const calls = {
   },
 }
 
-/** Whether a file that cannot be opened begins as a DataSeries file does. */
+/** Returns whether a file that cannot be opened begins like a DataSeries file. */
 async function isSeries() {
   if (!(given instanceof Blob)) return false
   const [a, b] = new Uint8Array(await given.slice(0, 2).arrayBuffer())

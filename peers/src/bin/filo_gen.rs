@@ -96,7 +96,7 @@ impl Case {
 }
 
 impl Output {
-    /// Writes a vector, if pilaster reads it as it was written.
+    /// Writes a vector if pilaster reads the rows that were written.
     fn emit(&mut self, case: &Case, writer: &str, chunk: &[u8]) {
         let element = ELEMENTS[usize::from(case.values.code())];
         let kind = writer.split('|').next().unwrap_or_default();
@@ -314,7 +314,7 @@ fn unpacked(out: &mut Output, case: &Case, more: usize, dst: &mut [u8]) {
     }
 }
 
-/// Returns whether a combination is left out, to save time.
+/// Returns whether a combination is skipped, to save time.
 fn left_out(code: usize, style: usize, n: usize, missing: usize) -> bool {
     n == 0 && missing > 0
         || n == 10000

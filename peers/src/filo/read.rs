@@ -49,8 +49,9 @@ fn batches(c: &Column<'_>, memory: &mut [u8]) -> Result<Vec<Cell>, Error> {
     Ok(out)
 }
 
-/// Returns the rows by `get`; an error if they are not those of the batches. `room`: the scratch size in bytes.
-pub fn read_all(chunk: &[u8], element: Element, room: usize) -> Result<Vec<Cell>, String> {
+/// Returns the rows by `get`, or an error if the batches differ. `scratch_len`: the size of the scratch buffer in
+/// bytes.
+pub fn read_all(chunk: &[u8], element: Element, scratch_len: usize) -> Result<Vec<Cell>, String> {
     let said = |what: &'static str| move |e: Error| format!("{what} {e:?}");
     let v = Vector::open(chunk, element).map_err(said("open"))?;
     match v.verify() {
@@ -59,7 +60,7 @@ pub fn read_all(chunk: &[u8], element: Element, room: usize) -> Result<Vec<Cell>
         result => result.map_err(said("verify"))?,
     }
     let rows = (0..v.rows()).map(|i| v.get(i).map(of_value)).collect::<Result<Vec<_>, _>>().map_err(said("get"))?;
-    let mut memory = vec![0u8; room];
+    let mut memory = vec![0u8; scratch_len];
     let mut values = batches(&v.column(0).map_err(said("column"))?, &mut memory).map_err(said("read"))?;
     if element == Element::DateTime {
         let offsets = batches(&v.column(1).map_err(said("column"))?, &mut memory).map_err(said("read"))?;

@@ -1,4 +1,4 @@
-//! The files that are exchanged with the original: per vector its code, name, chunk and cells.
+//! The files that are exchanged with the original. They contain the code, name, chunk and cells of each vector.
 
 use super::Cell;
 

@@ -1,5 +1,5 @@
-//! Any bytes as a chunk: what we take c-blosc takes, with the same result; what it takes and we refuse is on the
-//! list of the module page of `bcolz::chunk`.
+//! Decodes arbitrary bytes as a chunk. If pilaster accepts a chunk, c-blosc must accept it with the same result. What
+//! only c-blosc accepts is listed on the module page of `bcolz::chunk`.
 #![no_main]
 
 #[path = "../../src/original.rs"]
@@ -10,11 +10,11 @@ use pilaster::bcolz::chunk::Chunk;
 use pilaster::bytes::Scratch;
 use pilaster::error::{Error, Kind, What};
 
-/// A larger output costs time and shows nothing new.
+/// Maximum size of the output in bytes. A larger one takes longer and finds no more.
 const MOST: usize = 1 << 18;
 
 fuzz_target!(|data: &[u8]| {
-    // The size of a chunk is the first thing that both look at: fixed here, so that there is a second.
+    // Both decoders check the size of the chunk first. It is corrected here, so that they do not stop there.
     let mut chunk = data.to_vec();
     let len = chunk.len() as u32;
     if let Some(size) = chunk.get_mut(12..16) {
@@ -44,11 +44,12 @@ fn ours(chunk: &[u8]) -> pilaster::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// `short`: the original gives out fewer bytes than the chunk has, and does not mind.
+/// Returns whether an error is one of the known differences. `short`: the original returned fewer bytes than the header
+/// states, without an error.
 fn known(e: &Error, short: bool) -> bool {
     match (e.kind(), e.what()) {
         (Kind::Invalid, What::BLOSC_BLOCKSIZE) => short,
-        // It shows what was in the destination before.
+        // The original copies earlier contents of the destination.
         (Kind::Invalid, What::LZ4_DISTANCE) => e.need() == 0,
         (Kind::Invalid, What::ZSTD_LITERALS) => true,
         _ => false,

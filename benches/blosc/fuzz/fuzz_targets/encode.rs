@@ -1,4 +1,4 @@
-//! What we encode, with any parameters, c-blosc decodes to what it was; and we what it encodes.
+//! Encodes with arbitrary parameters. Each of pilaster and c-blosc must decode the chunk of the other to the input.
 #![no_main]
 
 #[path = "../../src/original.rs"]
@@ -9,17 +9,17 @@ use pilaster::bcolz::chunk::{Chunk, Params, encode, encode_scratch_len, max_len}
 use pilaster::bcolz::{Compressor, Shuffle};
 use pilaster::bytes::Scratch;
 
-// Bytes 0 to 5: compressor, level and shuffle, type size, block size, how often the rest is repeated.
+// Bytes 0 to 4: compressor, level and shuffle, type size, block size, number of repetitions of the rest.
 fuzz_target!(|data: &[u8]| {
     let Some((&[a, b, typesize, block, times], piece)) = data.split_first_chunk() else { return };
     let compressor = Compressor::ALL[usize::from(a) % Compressor::ALL.len()];
     let params = Params {
         compressor,
-        // The last levels of Zstandard take hundreds of megabytes.
+        // The highest levels of Zstandard take hundreds of megabytes.
         level: if compressor == Compressor::Zstd { b % 7 } else { b % 10 },
         shuffle: [Shuffle::None, Shuffle::Byte, Shuffle::Bit][usize::from(b) / 10 % 3],
         typesize: typesize.max(1),
-        // Small ones are many, and each costs the original's LZ4 HC a table.
+        // At least 512: small blocks are many, and the LZ4 HC encoder of the original sets up a table for each.
         blocksize: (block > 0).then_some(512 + u32::from(block) * 24),
     };
     let bytes = piece.repeat(1 + usize::from(times));

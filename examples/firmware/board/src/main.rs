@@ -1,5 +1,5 @@
-//! The logger of `flash_log` on an nRF52840: the log is in the last pages of the chip's own flash, and goes
-//! on after every reset.
+//! The logger of `flash_log` on an nRF52840. The log is in the last pages of the internal flash, and is resumed after
+//! every reset.
 
 #![no_std]
 #![no_main]
@@ -13,12 +13,12 @@ use nrf52840_hal::nvmc::Nvmc;
 use nrf52840_hal::pac::Peripherals;
 use pilaster::dataseries::flash::Ring;
 
-/// Four pages of the flash a segment.
+/// Each segment has four pages of the flash.
 const RING: Ring = Ring { start: 0, segment: 16 << 10, segments: 4 };
 const LOG_LEN: usize = 64 << 10;
 
 unsafe extern "C" {
-    /// Where the log begins (see `build.rs`).
+    /// The start of the log (see `build.rs`).
     static mut _log: u8;
 }
 
@@ -36,11 +36,11 @@ fn main() -> ! {
         i64::MAX,
         |_| {},
         |progress| {
-            // The LED of the development kit, low is on: it blinks with every extent.
+            // The LED of the development kit, on if low. It toggles with every extent.
             let _ = if progress.flushed & 1 == 0 { led.set_low() } else { led.set_high() };
         },
     );
-    // The flash has failed, or somebody else has written there: the light stays on.
+    // The flash has failed, or contains other data: the LED stays on.
     if done.is_err() {
         let _ = led.set_low();
     }
@@ -49,7 +49,7 @@ fn main() -> ! {
     }
 }
 
-/// The driver of the flash asserts what it is told.
+/// Required because the flash driver has assertions.
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     cortex_m::peripheral::SCB::sys_reset()

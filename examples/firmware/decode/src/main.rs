@@ -1,10 +1,16 @@
-//! Prints what an image said through defmt: `decode IMAGE < what QEMU put out`.
+//! Prints the messages that an image sent through defmt: `decode IMAGE < OUTPUT_OF_QEMU`.
+//!
+//! Decodes what the images here send: no timestamps, no floats, one hint (`:?`). `defmt-print` decodes everything.
+
+mod frames;
+mod table;
 
 use std::io::{Read as _, Write as _};
 use std::process::ExitCode;
 use std::{env, fs, io};
 
-use defmt_decoder::{DecodeError, Table};
+use frames::Frames;
+use table::Table;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -20,20 +26,12 @@ fn main() -> ExitCode {
 
 fn decode() -> Result<()> {
     let image = env::args_os().nth(1).ok_or("usage: decode IMAGE < FRAMES")?;
-    let table = Table::parse(&fs::read(&image)?)?.ok_or("the image has no defmt table")?;
-    let (mut frames, mut input, mut out) = (table.new_stream_decoder(), [0; 4096], io::stdout().lock());
-    loop {
-        let len = io::stdin().read(&mut input)?;
-        if len == 0 {
-            return Ok(());
-        }
-        frames.received(&input[..len]);
-        loop {
-            match frames.decode() {
-                Ok(frame) => writeln!(out, "{}", frame.display(false))?,
-                Err(DecodeError::UnexpectedEof) => break,
-                Err(DecodeError::Malformed) => return Err("a frame is malformed".into()),
-            }
-        }
+    let table = Table::parse(&fs::read(&image)?)?;
+    let mut input = Vec::new();
+    io::stdin().read_to_end(&mut input)?;
+    let (mut frames, mut out) = (Frames::new(&table, &input), io::stdout().lock());
+    while let Some(message) = frames.next()? {
+        writeln!(out, "{message}")?;
     }
+    Ok(())
 }

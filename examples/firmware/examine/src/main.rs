@@ -1,8 +1,8 @@
-//! Looks at what is in an image: `llvm-objdump -d --no-show-raw-insn IMAGE | examine IMAGE` fails if a
-//! function is there that panics or formats floats, or one that can come to call itself.
+//! Examines the functions of an image: `llvm-objdump -d --no-show-raw-insn IMAGE | examine IMAGE` fails if a function
+//! panics, formats floats, or can call itself directly or through others.
 //!
-//! A call through a pointer counts as one of every function whose address is anywhere in the image, but for
-//! the table of interrupts.
+//! A call through a pointer counts as a call of every function whose address occurs in the image, except in the
+//! interrupt table.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Read as _;
@@ -13,11 +13,11 @@ use object::{Object as _, ObjectSection as _};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-/// In the mangled names of functions that no image may have.
+/// Parts of the mangled names of functions that no image may contain.
 const FORBIDDEN: [&str; 4] = ["9panicking", "7flt2dec", "3fmt5float", "a_panic_survived"];
-/// The panic of a future that is polled after its end. Every `async fn` has it, and no executor does that.
+/// The panic of a future that is polled after completion. Every `async fn` contains it, but no executor does that.
 const RESUMED: &str = "panic_const_async_fn_resumed";
-/// What that calls.
+/// The function that it calls.
 const BEHIND_RESUMED: &str = "9panicking9panic_fmt";
 
 fn main() -> ExitCode {
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// A function, what it calls, and whether it calls what a pointer says.
+/// A function, the addresses that it calls, and whether it calls through a pointer.
 #[derive(Default)]
 struct Function {
     name: String,
@@ -56,8 +56,7 @@ fn examine() -> Result<String> {
     judge(functions, &words)
 }
 
-/// Says something of functions that may be in an image, and what is wrong with others. `words` are what may
-/// be addresses.
+/// Returns a summary of the functions, or an error for a forbidden one. `words`: all words that may be addresses.
 fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>) -> Result<String> {
     if functions.is_empty() {
         return Err("that is no listing".into());
@@ -83,10 +82,14 @@ fn judge(mut functions: BTreeMap<u64, Function>, words: &BTreeSet<u64>) -> Resul
         }
     }
     let deepest = deepest(&functions)?;
-    Ok(format!("{} functions, {} behind pointers, calls {deepest} deep at most", functions.len(), pointed.len()))
+    Ok(format!(
+        "{} functions, {} called through pointers, calls {deepest} deep at most",
+        functions.len(),
+        pointed.len()
+    ))
 }
 
-/// The functions of a listing by their addresses, and the words in their code.
+/// Parses a listing. Returns the functions by address, and the words in their code.
 fn listed(listing: &str) -> Result<(BTreeMap<u64, Function>, BTreeSet<u64>)> {
     let (mut functions, mut words) = (BTreeMap::new(), BTreeSet::new());
     let (mut here, mut halves) = (0, BTreeMap::new());
@@ -115,7 +118,7 @@ fn listed(listing: &str) -> Result<(BTreeMap<u64, Function>, BTreeSet<u64>)> {
             ("blx", [_]) => function.indirect = true,
             ("bx", [register]) => function.indirect |= *register != "lr",
             ("bl", [to, ..]) => function.calls.extend(number(to)),
-            // Elsewhere; a jump to the front of its own is a loop.
+            // A jump to another function. A jump to the start of its own function is a loop.
             (code, [.., to, name]) if code.starts_with('b') && name.starts_with('<') => {
                 function.calls.extend(number(to).filter(|to| *to != here && !name.contains('+')));
             }
@@ -125,9 +128,9 @@ fn listed(listing: &str) -> Result<(BTreeMap<u64, Function>, BTreeSet<u64>)> {
     Ok((functions, words))
 }
 
-/// The longest chain of calls.
+/// Returns the length of the longest chain of calls, or an error if there is recursion.
 fn deepest(functions: &BTreeMap<u64, Function>) -> Result<usize> {
-    // The depth of those that are done, and nothing for those whose callees are being looked at.
+    // The depths of completed functions; `None` while the callees of a function are visited.
     let mut depths: BTreeMap<u64, Option<usize>> = BTreeMap::new();
     for start in functions.keys() {
         let mut stack = vec![*start];
@@ -189,8 +192,8 @@ mod tests {
       e0:      \tblx\tr3
       e4: c1 00 00 20  \t.word\t0x200000c1
 ";
-        assert_eq!(examined(PLAIN, &[]), "3 functions, 0 behind pointers, calls 3 deep at most");
-        assert_eq!(examined(PLAIN, &[0xd0]), "3 functions, 0 behind pointers, calls 3 deep at most");
+        assert_eq!(examined(PLAIN, &[]), "3 functions, 0 called through pointers, calls 3 deep at most");
+        assert_eq!(examined(PLAIN, &[0xd0]), "3 functions, 0 called through pointers, calls 3 deep at most");
         assert_eq!(examined(PLAIN, &[0xd1]), "one can come to call itself, through two");
         assert_eq!(examined(&PLAIN.replace("200000c1", "000000c1"), &[]), "main can come to call itself, through two");
         assert_eq!(
@@ -205,7 +208,7 @@ mod tests {
     #[test]
     fn panics_and_floats_are_found() {
         let one = |name: &str| examined(&format!("000000c0 <{name}>:\n      c0:      \tbx\tlr\n"), &[]);
-        assert_eq!(one("main"), "1 functions, 0 behind pointers, calls 1 deep at most");
+        assert_eq!(one("main"), "1 functions, 0 called through pointers, calls 1 deep at most");
         for name in
             ["_RNvNtCs1_4core9panicking9panic_fmt", "_RNvNtNtCs1_4core3num7flt2dec9to_string", "a_panic_survived"]
         {
@@ -217,7 +220,7 @@ mod tests {
 000000d0 <_RN9panicking9panic_fmt>:
       d0:      \tbx\tlr
 ";
-        assert_eq!(examined(resumed, &[]), "2 functions, 0 behind pointers, calls 2 deep at most");
+        assert_eq!(examined(resumed, &[]), "2 functions, 0 called through pointers, calls 2 deep at most");
         let more = format!("{resumed}\n000000e0 <_R3two>:\n      e0:      \tbl\t0xd0 <_RN9panicking9panic_fmt> @\n");
         assert_eq!(examined(&more, &[]), "_R3two panics");
     }

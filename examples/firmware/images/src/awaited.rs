@@ -1,4 +1,4 @@
-//! What awaits: an executor for one future, and a file that makes it wait.
+//! An executor for one future, and a file for which it has to wait.
 
 use core::future::{Future, poll_fn};
 use core::pin::pin;
@@ -9,12 +9,12 @@ use embedded_io::Write as _;
 
 use crate::{Failed, File};
 
-/// Polls `future` until it is ready; gives back its output, and how often it had to wait.
+/// Polls `future` until it is ready. Returns its output, and how often it was pending.
 pub fn block_on<T>(future: impl Future<Output = T>) -> (T, u32) {
     let (mut future, mut waited) = (pin!(future), 0u32);
     let mut context = Context::from_waker(Waker::noop());
     loop {
-        // A board would sleep here, until an interrupt wakes it.
+        // A real board would sleep here until an interrupt.
         match future.as_mut().poll(&mut context) {
             Poll::Ready(done) => return (done, waited),
             Poll::Pending => waited = waited.wrapping_add(1),
@@ -22,7 +22,7 @@ pub fn block_on<T>(future: impl Future<Output = T>) -> (T, u32) {
     }
 }
 
-/// A file that is busy once for every write, as a UART with DMA is.
+/// A file that is busy once per write, like a UART with DMA.
 pub struct Slow(pub File);
 
 impl ErrorType for Slow {
@@ -40,7 +40,7 @@ impl embedded_io_async::Write for Slow {
         Ok(())
     }
 
-    /// As the trait has it, but without its panic.
+    /// Like the method of the trait, but without its panic.
     async fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), Failed> {
         while !bytes.is_empty() {
             let done = self.write(bytes).await?;

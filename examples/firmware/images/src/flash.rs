@@ -1,28 +1,28 @@
-//! The flash that is played in RAM.
+//! The flash, emulated in RAM.
 
 use pilaster::dataseries::flash::Ring;
 
-/// Bytes of an erase unit.
+/// Size of an erase unit in bytes.
 pub const ERASE: usize = 512;
-/// How many there are.
+/// Number of erase units.
 pub const UNITS: usize = 8;
-/// All of them, two a segment.
+/// All erase units, two per segment.
 pub const RING: Ring = Ring { start: 0, segment: 1024, segments: 4 };
 
-/// What a reset leaves: the flash, and what was promised of it.
+/// The data that survives a reset: the flash, and what the checks expect of it.
 #[derive(Clone, Copy)]
 #[repr(C)]
 pub struct Kept {
-    /// Its bytes.
+    /// The bytes of the flash.
     pub flash: [u8; ERASE * UNITS],
-    /// How often each unit was erased.
+    /// Number of erasures of each unit.
     pub wear: [u32; UNITS],
-    /// How often the machine was started, and how often the power was cut.
+    /// Number of starts of the machine.
     pub boots: u32,
-    /// As above.
+    /// Number of power cuts.
     pub cuts: u32,
-    /// The reading behind the last that was flushed.
+    /// The reading after the last flushed one.
     pub flushed: i64,
-    /// Segments that were given up.
+    /// Number of segments that were given up.
     pub given_up: u32,
 }

@@ -1,4 +1,4 @@
-//! Files of the host, and the end.
+//! Files of the host, and the end of QEMU.
 
 use core::ffi::CStr;
 
@@ -10,7 +10,7 @@ use semihosting::sys::arm_compat::{OpenMode, sys_open, sys_read_orig, sys_write_
 /// A file in the directory in which QEMU runs.
 pub struct File(RawFd);
 
-/// The host has refused.
+/// The host has refused an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, defmt::Format)]
 pub struct Failed;
 
@@ -29,7 +29,7 @@ impl Error for Failed {
 }
 
 impl File {
-    /// A new, empty file.
+    /// Creates an empty file.
     ///
     /// # Errors
     /// If the host refuses.
@@ -37,7 +37,7 @@ impl File {
         File::of(name, OpenMode::WRONLY_TRUNC_BINARY)
     }
 
-    /// A file that is there.
+    /// Opens an existing file.
     ///
     /// # Errors
     /// If the host refuses.
@@ -49,9 +49,10 @@ impl File {
         sys_open(name, mode).map(|file| File(file.into_raw_fd())).map_err(|_| Failed)
     }
 
-    /// Closed only with QEMU. The library asserts that it is a file; seen to here, no assertion is left.
+    /// Returns the descriptor, or `None` if it is -1. `borrow_raw` asserts that it is not; after this check the
+    /// assertion is optimised away. The file is closed only when QEMU ends.
     fn fd(&self) -> Option<BorrowedFd<'_>> {
-        // SAFETY: opened here, and never closed.
+        // SAFETY: opened by `of`, and never closed.
         (self.0 != -1).then(|| unsafe { BorrowedFd::borrow_raw(self.0) })
     }
 
@@ -74,7 +75,7 @@ impl Write for File {
         Ok(())
     }
 
-    /// As the trait has it, but without its panics.
+    /// Like the method of the trait, but without its panics.
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), Failed> {
         while !bytes.is_empty() {
             bytes = self.some(bytes).ok_or(Failed)?;
@@ -89,7 +90,7 @@ impl Read for File {
         bytes.len().checked_sub(left).ok_or(Failed)
     }
 
-    /// As the trait has it, but without its panic.
+    /// Like the method of the trait, but without its panic.
     fn read_exact(&mut self, mut bytes: &mut [u8]) -> Result<(), ReadExactError<Failed>> {
         while !bytes.is_empty() {
             let len = self.read(bytes).map_err(ReadExactError::Other)?;
@@ -99,15 +100,15 @@ impl Read for File {
     }
 }
 
-/// Writes some of `bytes`, at least one; gives back the rest. The safe calls of `semihosting` assert what
-/// the host answers, and could panic.
+/// Writes some of `bytes`, at least one, and returns the rest; `None` if the host refuses. The safe functions of
+/// `semihosting` assert conditions of the host's answer, and could panic.
 pub(crate) fn write<'b>(to: BorrowedFd<'_>, bytes: &'b [u8]) -> Option<&'b [u8]> {
     let left = sys_write_orig(to, bytes).ok()?;
     let done = bytes.len().checked_sub(left).filter(|done| *done > 0)?;
     bytes.get(done..)
 }
 
-/// Ends QEMU: 0 if all was well.
+/// Ends QEMU with status 0 for `Ok`, else logs the error and ends with status 1.
 pub fn exit<E: defmt::Format>(done: Result<(), E>) -> ! {
     match done {
         Ok(()) => process::exit(0),

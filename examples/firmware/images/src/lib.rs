@@ -1,8 +1,8 @@
-//! The board: what of it QEMU plays. Messages go out through defmt, files through semihosting, and the
-//! exit status is that of the checks.
+//! The board that QEMU emulates. Messages are sent through defmt, files through semihosting, and the exit status shows
+//! whether the checks passed.
 //!
-//! There is no allocator, and the panic handler calls a function that nobody defines: an image that needs
-//! the one or has a path to the other does not link.
+//! There is no allocator, and the panic handler calls an undefined function. An image that requires an allocator or can
+//! panic does not link.
 
 #![no_std]
 

@@ -1,4 +1,4 @@
-//! How much stack a call takes, and how many instructions.
+//! Measures the stack and the instructions of a call.
 
 use core::hint::black_box;
 use core::ptr;
@@ -9,14 +9,14 @@ use cortex_m::peripheral::syst::SystClkSource;
 
 include!(concat!(env!("OUT_DIR"), "/chip.rs"));
 
-/// Of QEMU's `-icount shift=6`: picoseconds that an instruction lasts.
+/// Picoseconds per instruction with `-icount shift=6` of QEMU.
 const INSTRUCTION_PS: u64 = 64_000;
-/// The timer has 24 bits, and counts down.
+/// Mask of the timer, which has 24 bits and counts down.
 const MASK: u32 = 0xff_ffff;
 
-/// Calls `f`; gives back the number of instructions that it took, up to ten million. They are no cycles.
+/// Calls `f` and returns the number of instructions, at most ten million. Instructions are not cycles.
 pub fn instructions(f: impl FnOnce()) -> u64 {
-    // SAFETY: nobody else has the timer.
+    // SAFETY: no other code uses the timer.
     let mut timer = unsafe { Peripherals::steal() }.SYST;
     timer.set_clock_source(SystClkSource::Core);
     timer.set_reload(MASK);
@@ -28,17 +28,17 @@ pub fn instructions(f: impl FnOnce()) -> u64 {
     u64::from(ticks) * TICK_PS / INSTRUCTION_PS
 }
 
-/// Bytes that are painted below the stack pointer: more than any call here takes.
+/// Number of bytes below the stack pointer that are painted, more than any call here takes.
 const DEPTH: usize = 3 << 10;
 const PAINT: u32 = 0x5ca1_ab1e;
 
-/// Calls `f`; gives back how many bytes of stack it took.
+/// Calls `f` and returns the number of bytes of stack that it took.
 #[inline(never)]
 pub fn stack(f: impl FnOnce()) -> usize {
     let top = cortex_m::register::msp::read() as usize & !3;
     let words = || (top.wrapping_sub(DEPTH)..top.wrapping_sub(32)).step_by(4).map(|at| at as *mut u32);
-    // SAFETY: the stack grows down from the end of RAM, which no value comes near to. The words next to its
-    // pointer stay as they are, for the calls that paint.
+    // SAFETY: the stack grows down from the end of RAM, and no static is near it. The words next to the stack pointer
+    // are not painted, because the calls here use them.
     words().for_each(|word| unsafe { ptr::write_volatile(word, PAINT) });
     black_box(f)();
     // SAFETY: as above.
@@ -46,7 +46,7 @@ pub fn stack(f: impl FnOnce()) -> usize {
     touched.map_or(0, |word| top.wrapping_sub(word as usize))
 }
 
-/// An image that writes with one writer, for its size.
+/// An image with one writer only, to measure its size.
 #[macro_export]
 macro_rules! only {
     ($write:path) => {
@@ -57,7 +57,7 @@ macro_rules! only {
         fn main() -> ! {
             let Some((page, lent)) = PAGE.take().zip(LENT.take()) else { loop {} };
             core::hint::black_box($write(page, lent, core::hint::black_box(1024)).is_ok());
-            // All images have both, and somebody sees what is in them.
+            // All images contain both, and their contents count as used.
             core::hint::black_box((page, lent));
             loop {
                 cortex_m::asm::wfi();

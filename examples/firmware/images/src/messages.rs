@@ -1,7 +1,7 @@
 //! defmt over semihosting's standard output; `decode` reads it.
 //!
-//! The crate `defmt-semihosting` does the same, but panics when messages overlap. They cannot here: there
-//! is one thread and no interrupt.
+//! The crate `defmt-semihosting` does the same, but has a panic for messages that overlap. They cannot overlap here,
+//! with one thread and no interrupts.
 
 use core::cell::UnsafeCell;
 
@@ -19,7 +19,7 @@ unsafe impl Sync for Encoder {}
 
 static ENCODER: Encoder = Encoder(UnsafeCell::new(defmt::Encoder::new()));
 
-/// Lost messages are not told: there is nobody to tell.
+/// Writes `bytes`. Errors are ignored, because they cannot be reported anywhere.
 fn put(mut bytes: &[u8]) {
     let Ok(out) = io::stdout() else { return };
     while !bytes.is_empty() {
@@ -29,7 +29,7 @@ fn put(mut bytes: &[u8]) {
 }
 
 fn with(encode: impl FnOnce(&mut defmt::Encoder)) {
-    // SAFETY: one thread, and no message is made while another is.
+    // SAFETY: one thread, and no message begins before the previous one ends.
     encode(unsafe { &mut *ENCODER.0.get() });
 }
 

@@ -1,4 +1,4 @@
-//! A log in NOR flash: it loses power, and goes on behind what was flushed.
+//! A log in NOR flash, which is resumed after a power cut.
 
 use embedded_storage::nor_flash::NorFlash;
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
@@ -14,20 +14,20 @@ use crate::sensors::{PRESSURE_EVERY, Pressure, START, pressure};
 /// The types of the log.
 pub const TYPES: Descriptions<'static> = Descriptions::of::<Pressure>();
 
-/// All memory of the logger, and of reading the log back.
+/// All memory of the logger, also for reading the log.
 #[derive(Debug)]
 pub struct Buffers {
     page: [u8; 64],
     rows: [u8; 16 * 16],
     packed: [u8; 192],
     table: [u8; 128],
-    /// An extent as it is stored, and unpacked.
+    /// An extent as stored; the next field is for the unpacked one.
     extent: [u8; 384],
     unpacked: [u8; 16 * 16 * 2 + 64],
 }
 
 impl Buffers {
-    /// For a `static`.
+    /// The initial value for a `static`.
     pub const NEW: Buffers = Buffers {
         page: [0; 64],
         rows: [0; 16 * 16],
@@ -41,36 +41,36 @@ impl Buffers {
 /// The log of this device.
 pub type DeviceLog<'m, F> = Log<'m, LittleEndian, F, Lzf<'m, 64>>;
 
-/// What is found in the flash.
+/// The contents of the log in the flash.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Found {
-    /// Numbers of the oldest reading and of the one that comes next.
+    /// Number of the oldest reading.
     pub first: i64,
-    /// As above.
+    /// Number of the next reading to log.
     pub next: i64,
-    /// Extents that they are in.
+    /// Number of extents.
     pub extents: u32,
-    /// Segments that end with something torn.
+    /// Number of segments that end with an incomplete extent.
     pub torn: u32,
-    /// Segments begun in the life of the log.
+    /// Number of segments begun since the creation of the log.
     pub begun: u32,
 }
 
-/// How far logging came.
+/// The progress of logging.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// The reading behind the last that was flushed.
+    /// The reading after the last flushed one.
     pub flushed: i64,
-    /// Segments that were given up for new readings.
+    /// Number of segments that were given up for new readings.
     pub given_up: u32,
 }
 
-/// Mounts the log in `flash`, looks at every reading in it, and logs from there on until `until` readings
-/// are flushed or the flash fails. A full log loses its oldest segment. `found` is told before anything is
-/// written, `progress` after each flush.
+/// Mounts the log in `flash`, checks every reading in it, and resumes logging until `until` readings are flushed or the
+/// flash fails. A full log loses its oldest segment. `found` is called before the first write, `progress` after each
+/// flush.
 ///
 /// # Errors
-/// Those of the flash; [`Kind::Invalid`] with the reading that is not what was logged.
+/// Errors of the flash; [`Kind::Invalid`] with the number of a reading that differs from the sensor.
 pub fn log<F: NorFlash>(
     flash: F,
     ring: Ring,
@@ -87,7 +87,7 @@ pub fn log<F: NorFlash>(
     let mut rows = ExtentBuffer::of::<Pressure>(Memory::rows(rows))?;
     let mut done = Progress { flushed: there.next, given_up: 0 };
     while done.flushed < until {
-        // Now and then a short extent: what is flushed early is safe early.
+        // Flushes 9 to 15 readings, less than fit: only flushed readings survive a power cut.
         let next = done.flushed + 9 + done.flushed % 7;
         for n in done.flushed..next {
             rows.push(&pressure(n * PRESSURE_EVERY))?;
@@ -107,10 +107,10 @@ pub fn log<F: NorFlash>(
     Ok(())
 }
 
-/// Reads the log, from its oldest reading on.
+/// Reads the log, starting at its oldest reading.
 ///
 /// # Errors
-/// Those of the flash; [`Kind::Invalid`] with the reading that is not what was logged.
+/// Errors of the flash; [`Kind::Invalid`] with the number of a reading that differs from the sensor.
 pub fn read<F: NorFlash>(
     log: &mut DeviceLog<'_, F>,
     memory: &mut [u8],
@@ -138,10 +138,10 @@ pub fn read<F: NorFlash>(
     Ok(found)
 }
 
-/// Reads the log that is in `flash`.
+/// Reads the log in `flash`.
 ///
 /// # Errors
-/// Those of [`read`].
+/// Errors of [`read`].
 pub fn read_back<F: NorFlash>(flash: F, ring: Ring, buffers: &mut Buffers) -> Result<Found, WriteError<F::Error>> {
     let Buffers { page, packed, table, extent, unpacked, .. } = buffers;
     let lzf = Lzf::<64>::new(HashTable::take(&mut Scratch::new(table))?, packed);

@@ -1,5 +1,5 @@
-//! What a device logs, and how: the same for every chip. It knows of no pin, file or clock; where bytes
-//! go is an `embedded_io::Write`.
+//! The loggers, which are the same for every chip. They use no pins, files or clocks; the output is an
+//! `embedded_io::Write`.
 
 #![no_std]
 #![forbid(unsafe_code)]

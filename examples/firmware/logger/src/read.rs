@@ -1,4 +1,4 @@
-//! Files read back on the device, extent by extent: no more than one is in memory.
+//! Reads files on the device extent by extent; only one is in memory at a time.
 
 use embedded_io::{Read, ReadExactError};
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
@@ -12,7 +12,7 @@ use pilaster::filo::{Element, Value, Vector};
 use crate::sensors::{Air, Battery, Motion, Pressure, START, air, battery, motion, pressure, sample};
 use crate::vectors::Block;
 
-/// What reading needs: an extent as it is stored, and unpacked.
+/// The memory for reading: an extent as stored, and unpacked.
 #[derive(Debug)]
 pub struct Buffers {
     stored: [u8; 2048],
@@ -20,18 +20,17 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// For a `static`.
+    /// The initial value for a `static`.
     pub const NEW: Buffers = Buffers { stored: [0; 2048], unpacked: [0; 3072] };
 }
 
-/// What was read, and what can go wrong.
+/// A result with the errors of the source `R`.
 type Outcome<T, R> = Result<T, WriteError<<R as embedded_io::ErrorType>::Error>>;
 
-/// Reads the file of [`typed`](crate::typed) and holds each row against its sensor; gives back the number
-/// of rows.
+/// Reads the file of [`typed`](crate::typed) and compares each row with its sensor. Returns the number of rows.
 ///
 /// # Errors
-/// Those of the source and of the file; [`Kind::Invalid`] with a row that is not what was logged.
+/// Errors of the source and of the file; [`Kind::Invalid`] with the number of a row that differs from the sensor.
 pub fn typed<R: Read>(from: R, buffers: &mut Buffers) -> Outcome<u64, R> {
     let mut rows = 0;
     extents(from, crate::typed::TYPES, buffers, |extent, memory| {
@@ -68,11 +67,11 @@ pub fn typed<R: Read>(from: R, buffers: &mut Buffers) -> Outcome<u64, R> {
     Ok(rows)
 }
 
-/// Reads the file of [`vectors`](crate::vectors) and holds each sample against its sensor; gives back the
-/// number of samples.
+/// Reads the file of [`vectors`](crate::vectors) and compares each sample with its sensor. Returns the number of
+/// samples.
 ///
 /// # Errors
-/// As above.
+/// Errors of [`typed`].
 pub fn blocks<R: Read>(from: R, buffers: &mut Buffers) -> Outcome<u64, R> {
     let mut samples = 0;
     extents(from, crate::vectors::TYPES, buffers, |extent, memory| {
@@ -92,10 +91,10 @@ pub fn blocks<R: Read>(from: R, buffers: &mut Buffers) -> Outcome<u64, R> {
     Ok(samples)
 }
 
-/// Reads a vector of samples from `first` on, and holds each against its sensor; gives back their number.
+/// Reads a vector of samples starting at `first`, and compares each with its sensor. Returns their number.
 ///
 /// # Errors
-/// Those of the vector; [`Kind::Invalid`] with a row that is not what was logged.
+/// Errors of the vector; [`Kind::Invalid`] with the number of a row that differs from the sensor.
 pub fn vector(chunk: &[u8], element: Element, first: i64) -> Result<u64, Error> {
     let vector = Vector::open(chunk, element)?;
     for row in 0..vector.rows() {
@@ -120,8 +119,8 @@ fn cell<'s>(part: &Part<'s>, k: usize, row: u64) -> Result<Option<Cell<'s>>, Err
     part.column(k)?.get(row)
 }
 
-/// Unpacks an extent of type `T` and shows each row to `same`, with its milliseconds since the start; gives
-/// back the number of rows.
+/// Unpacks an extent of type `T` and passes each row to `same`, with its milliseconds since the start. Returns the
+/// number of rows.
 fn each<T: Record>(
     extent: &Extent<'_, LittleEndian>,
     memory: &mut [u8],
@@ -137,7 +136,7 @@ fn each<T: Record>(
     Ok(part.rows())
 }
 
-/// Shows every extent of data to `show`, with memory for unpacking it.
+/// Passes every extent of data to `show`, with memory to unpack it.
 fn extents<R: Read>(
     mut from: R,
     types: Descriptions<'_>,
@@ -156,7 +155,7 @@ fn extents<R: Read>(
     while let Some(len) = fetch(&mut from, at, stored)? {
         let extent = Extent::<LittleEndian>::of(stored, at)?;
         extent.check_stored()?;
-        // The last one is the index; whoever reads from the front needs none.
+        // The last extent is the index, which sequential reading does not use.
         if extent.type_name() != pilaster::dataseries::INDEX_TYPE.as_bytes() {
             show(&extent, unpacked)?;
         }
@@ -165,7 +164,7 @@ fn extents<R: Read>(
     Ok(())
 }
 
-/// Fetches the extent at offset `at` and gives back its length; `None` at the trailer.
+/// Reads the extent at offset `at` and returns its length, or `None` at the trailer.
 fn fetch<R: Read>(from: &mut R, at: u64, memory: &mut [u8]) -> Outcome<Option<u64>, R> {
     let need = |len: u64| Error::needing(Kind::NoRoom, What::DESTINATION, at, len);
     let (head, _) = memory.split_at_mut_checked(TRAILER_LEN).ok_or_else(|| need(TRAILER_LEN as u64))?;

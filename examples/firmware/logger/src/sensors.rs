@@ -1,4 +1,4 @@
-//! Four sensors at different rates, as typed records, and what they measure.
+//! Four sensors with different rates: their typed records and simulated values.
 
 use pilaster::dataseries::record;
 
@@ -40,7 +40,7 @@ record! {
     }
 }
 
-/// Milliseconds between two readings of each.
+/// Milliseconds between two readings of [`Air`].
 pub const AIR_EVERY: i64 = 1000;
 /// As above.
 pub const BATTERY_EVERY: i64 = 5000;
@@ -63,23 +63,23 @@ pub struct Sample {
     pub temp: f64,
 }
 
-/// When the log begins: milliseconds since 1970.
+/// The start of the log in milliseconds since 1970.
 pub const START: i64 = 1_700_000_000_000;
 
-/// A number that looks like chance, always the same for `n`, from 0 to `below - 1`.
+/// Returns a pseudo-random number from 0 to `below - 1`, which depends on `n` only.
 const fn noise(n: i64, below: i32) -> i32 {
     let mixed = (n as u64 ^ 0x5851_f42d).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 33;
     (mixed as u32 % below.unsigned_abs()) as i32
 }
 
-/// A slow wave from 0 to `height` and back, `period` long.
+/// Returns a triangle wave from 0 to `height` and back with the given period.
 const fn wave(n: i64, period: i32, height: i32) -> i32 {
     let at = (n % period as i64) as i32 * 2;
     let up = if at > period { 2 * period - at } else { at };
     up * height / period
 }
 
-/// What the sensors say at `ms` after the start.
+/// Returns the reading `ms` milliseconds after the start.
 #[must_use]
 pub fn air(ms: i64) -> Air {
     let hundredths = 2130 + wave(ms / 1000, 600, 90) + noise(ms, 2);
@@ -106,7 +106,7 @@ pub fn pressure(ms: i64) -> Pressure {
     Pressure { time: START + ms, pascal: f64::from(tenths) * 0.1 }
 }
 
-/// Sample `n`: it may come late by some milliseconds.
+/// Returns sample `n`, which may be some milliseconds late.
 #[must_use]
 pub fn sample(n: i64) -> Sample {
     let ms = n * SAMPLE_EVERY;

@@ -23,14 +23,14 @@ pub struct Buffers {
     motion: [u8; 1024],
     pressure: [u8; 512],
     packed: [u8; 768],
-    /// Slots of two bytes, and one for where it begins.
+    /// 256 slots of two bytes, and one byte for alignment.
     table: [u8; 513],
     slots: [IndexSlot; 32],
     window: [u8; 64],
 }
 
 impl Buffers {
-    /// For a `static`.
+    /// The initial value for a `static`.
     pub const NEW: Buffers = Buffers {
         air: [0; 256],
         battery: [0; 128],
@@ -43,22 +43,21 @@ impl Buffers {
     };
 }
 
-/// What was logged.
+/// Counts of the logged data.
 #[derive(Clone, Copy, Debug)]
 pub struct Logged {
-    /// Records of all types.
+    /// Number of records of all types.
     pub rows: u32,
-    /// Extents that they are in.
+    /// Number of extents.
     pub extents: usize,
-    /// Bytes before index and trailer.
+    /// Number of bytes before index and trailer.
     pub bytes: u64,
 }
 
-/// Logs so many milliseconds into `out`.
+/// Logs the readings of `millis` milliseconds to `out`.
 ///
 /// # Errors
-/// Those of the sink; and [`Kind::NoRoom`](pilaster::error::Kind::NoRoom) for more extents than there are
-/// slots in the index.
+/// Errors of the sink; [`Kind::NoRoom`](pilaster::error::Kind::NoRoom) for more extents than slots of the index.
 pub fn log<W: Write>(out: W, buffers: &mut Buffers, millis: i64) -> Result<(Logged, W), WriteError<W::Error>> {
     let lzf = Lzf::<256>::new(HashTable::take(&mut Scratch::new(&mut buffers.table))?, &mut buffers.packed);
     let mut file = Writer::<LittleEndian, _, _>::with(EmbeddedIoSink(out), TYPES, &mut buffers.slots, lzf);
@@ -91,10 +90,10 @@ pub fn log<W: Write>(out: W, buffers: &mut Buffers, millis: i64) -> Result<(Logg
     Ok((logged, file.finish()?.0))
 }
 
-/// The same, awaiting `out` and nothing else. The file is the same to the byte.
+/// Like [`log`], but awaits `out`. The bytes of the file are the same.
 ///
 /// # Errors
-/// As above.
+/// Errors of [`log`].
 pub async fn log_async<W: embedded_io_async::Write>(
     out: W,
     buffers: &mut Buffers,

@@ -1,5 +1,5 @@
-//! Blocks of samples as Filo vectors: in DataSeries records, a vector a column, and bare, a vector a radio
-//! frame.
+//! Blocks of samples as Filo vectors: in DataSeries records with one vector per column, and in radio frames with one
+//! vector each.
 
 use embedded_io::Write;
 use heapless::Vec;
@@ -13,29 +13,29 @@ use pilaster::filo::write::append::{Append, Doubles, Ints, Lines};
 
 use crate::sensors::{SAMPLE_EVERY, Sample, sample};
 
-/// Samples of a block.
+/// Number of samples of a block.
 pub const SAMPLES: usize = 256;
-/// Milliseconds by which a sample may be late: what two bits can say.
+/// A sample may be up to 3 milliseconds late, which fits into two bits.
 const LATE: Packing = Packing::U2;
-/// Hundredths of a degree, and thousandths of gravity, are within 16 bits.
+/// Hundredths of a degree and thousandths of gravity fit into 16 bits.
 const NARROW: Packing = Packing::I16;
 
 const TIME_LEN: usize = Lines::max_len(LATE, SAMPLES);
 const Z_LEN: usize = Ints::max_len(NARROW, false, SAMPLES);
 const TEMP_LEN: usize = Doubles::max_len(NARROW, false, SAMPLES);
-/// In the pool each has its length and the gap behind it.
+/// In the pool, each vector has a length before it and padding after it.
 const POOL_LEN: usize = 16 + TIME_LEN + Z_LEN + TEMP_LEN + 3 * 12;
 
 record! {
-    /// A block of samples: a Filo vector of each column.
+    /// A block of samples: one Filo vector per column.
     pub struct Block<'a> = "Block" namespace "example.org" version 1.0 {
         /// Number of its first sample.
         first: int64,
-        /// Milliseconds: longs, delta-delta.
+        /// Milliseconds: longs, delta-delta encoded.
         time: variable32,
-        /// Thousandths of standard gravity: ints of 16 bits.
+        /// Thousandths of standard gravity: 16-bit ints.
         z: variable32,
-        /// Hundredths of a degree Celsius: doubles, stored as the ints of 16 bits that they are equal to.
+        /// Hundredths of a degree Celsius: doubles, stored as 16-bit ints of equal value.
         temp: variable32,
     }
 }
@@ -55,7 +55,7 @@ pub struct Buffers {
 }
 
 impl Buffers {
-    /// For a `static`.
+    /// The initial value for a `static`.
     pub const NEW: Buffers = Buffers {
         time: [0; TIME_LEN],
         z: [0; Z_LEN],
@@ -66,15 +66,16 @@ impl Buffers {
     };
 }
 
-/// The clock's ticks from sample `first` on: none is early, and none late by more than [`LATE`] can say.
+/// Returns the line of the clock starting at sample `first`. No sample is early, and none is later than [`LATE`] can
+/// store.
 const fn ticks(first: i64) -> Line {
     Line { base: crate::sensors::START + first * SAMPLE_EVERY, slope: SAMPLE_EVERY as i32 }
 }
 
-/// Logs so many blocks into `out`.
+/// Logs `blocks` blocks to `out`.
 ///
 /// # Errors
-/// Those of the sink.
+/// Errors of the sink.
 pub fn log<W: Write>(out: W, buffers: &mut Buffers, blocks: i64) -> Result<W, WriteError<W::Error>> {
     let Buffers { time, z, temp, rows, pool, slots } = buffers;
     let mut file = Writer::<LittleEndian, _>::new(EmbeddedIoSink(out), TYPES, slots);
@@ -96,22 +97,22 @@ pub fn log<W: Write>(out: W, buffers: &mut Buffers, blocks: i64) -> Result<W, Wr
     Ok(file.finish()?.0)
 }
 
-/// What the radio takes at once.
+/// Maximum size of a radio frame in bytes.
 pub const FRAME_LEN: usize = 252;
 
-/// A frame, in memory of its own.
+/// A radio frame.
 pub type Frame = Vec<u8, FRAME_LEN>;
 
-/// As many times from sample `first` on as a frame holds; gives back how many those are.
+/// Fills a frame with the times of samples starting at `first`. Returns their number.
 ///
 /// # Errors
-/// None, as long as a frame holds a vector.
+/// None, because a frame has space for a vector.
 pub fn time_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     let mut buffer = [0; FRAME_LEN];
     fill(Lines::new(&mut buffer, ticks(first), LATE)?, first, frame, |sample| sample.time)
 }
 
-/// The same of the acceleration.
+/// Fills a frame with accelerations starting at `first`. Returns their number.
 ///
 /// # Errors
 /// As above.
@@ -120,7 +121,7 @@ pub fn z_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     fill(Ints::new(&mut buffer, NARROW)?, first, frame, |sample| sample.z)
 }
 
-/// The same of the temperature.
+/// Fills a frame with temperatures starting at `first`. Returns their number.
 ///
 /// # Errors
 /// As above.
@@ -129,7 +130,7 @@ pub fn temp_frame(first: i64, frame: &mut Frame) -> Result<usize> {
     fill(Doubles::new(&mut buffer, NARROW)?, first, frame, |sample| sample.temp)
 }
 
-/// Samples until there is no room: the ordinary end. A frame has one chunk: its length is that of the frame.
+/// Appends samples until the vector is full. The frame contains this vector only, so their lengths are equal.
 fn fill<'b, W: Append<'b>>(
     mut vector: W,
     first: i64,

@@ -1,7 +1,7 @@
-//! NOR flash in RAM, which loses power when it is told to.
+//! NOR flash emulated in RAM, with a power cut at a chosen byte.
 //!
-//! It is as strict as the strictest flash: bits are only cleared, every word is written once between two
-//! erases, and what is not aligned is refused. Anything against that is an error, so a test sees it.
+//! It is as strict as the strictest flash: every word is written at most once between two erasures, and offsets and
+//! lengths must be aligned. A violation is an error, so that tests find it.
 
 #![no_std]
 
@@ -9,25 +9,25 @@ use embedded_storage::nor_flash::{
     ErrorType, NorFlash, NorFlashError, NorFlashErrorKind, ReadNorFlash, check_erase, check_read, check_write,
 };
 
-/// When the power goes.
+/// The time of the power cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub struct Cut {
-    /// In which operation that changes the flash, counted from 0.
+    /// The operation during which power is cut. Counts writes and erasures from 0.
     pub operation: u32,
-    /// Behind how many of its bytes. The byte after them is left half done.
+    /// Number of complete bytes of the operation. The next byte is left half done.
     pub byte: u32,
 }
 
-/// Why an operation was refused.
+/// The reason for a failed operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[cfg_attr(feature = "defmt", derive(defmt::Format))]
 pub enum Failed {
-    /// The power went, or had gone before.
+    /// Power was cut during this operation or before it.
     Power,
-    /// Not whole words or erase units, or outside.
+    /// Not aligned to words or erase units, or out of bounds.
     Range(NorFlashErrorKind),
-    /// A word that was not erased.
+    /// A byte that was not erased.
     Rewritten,
 }
 
@@ -40,26 +40,26 @@ impl NorFlashError for Failed {
     }
 }
 
-/// A flash over memory of the caller, with words of `WRITE` and erase units of `ERASE` bytes.
+/// A flash in caller-provided memory, with words of `WRITE` and erase units of `ERASE` bytes.
 #[derive(Debug)]
 pub struct Nor<'m, const WRITE: usize, const ERASE: usize> {
     memory: &'m mut [u8],
     /// How often each unit was erased.
     wear: &'m mut [u32],
     cut: Option<Cut>,
-    /// Operations that changed the flash.
+    /// Number of operations that changed the flash.
     operations: u32,
     dead: bool,
 }
 
 impl<'m, const WRITE: usize, const ERASE: usize> Nor<'m, WRITE, ERASE> {
-    /// The flash with what is in `memory`, and the power to stay until `cut`. `wear` has a place for each
-    /// erase unit.
+    /// Creates a flash with the contents `memory`, whose power is cut at `cut`. `wear` has an element for each erase
+    /// unit.
     pub const fn new(memory: &'m mut [u8], wear: &'m mut [u32], cut: Option<Cut>) -> Self {
         Nor { memory, wear, cut, operations: 0, dead: false }
     }
 
-    /// Operations so far that changed the flash.
+    /// Returns the number of operations so far that changed the flash.
     pub const fn operations(&self) -> u32 {
         self.operations
     }
@@ -69,7 +69,7 @@ impl<'m, const WRITE: usize, const ERASE: usize> Nor<'m, WRITE, ERASE> {
         self.wear
     }
 
-    /// Counts an operation of so many bytes; gives back how many of them it does, if it is cut.
+    /// Counts an operation of `len` bytes. If power is cut during it, returns the number of complete bytes.
     fn begin(&mut self, len: usize) -> Option<usize> {
         let operation = self.operations;
         self.operations = operation.wrapping_add(1);
@@ -78,7 +78,7 @@ impl<'m, const WRITE: usize, const ERASE: usize> Nor<'m, WRITE, ERASE> {
         cut.map(|cut| cut.byte as usize)
     }
 
-    /// What lies there; it was held against the capacity before.
+    /// Returns `len` bytes at `offset`. The range was compared with the capacity before.
     fn part(&mut self, offset: u32, len: usize) -> &mut [u8] {
         self.memory.get_mut(offset as usize..).and_then(|rest| rest.get_mut(..len)).unwrap_or_default()
     }
@@ -123,7 +123,7 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<'_, WRITE, ERASE> 
             memory.fill(0xff);
             return Ok(());
         };
-        // Units before are erased; in the one that was under way, bits are as they come.
+        // Previous units are erased; the interrupted one has arbitrary bits.
         let unit = done / ERASE * ERASE;
         for (at, byte) in memory.iter_mut().take(done).enumerate() {
             *byte |= if at < unit { 0xff } else { (at as u8).wrapping_mul(0x9d) ^ 0x5a };
@@ -144,7 +144,7 @@ impl<const WRITE: usize, const ERASE: usize> NorFlash for Nor<'_, WRITE, ERASE> 
             return Ok(());
         };
         words.by_ref().take(done).for_each(|(to, byte)| *to = *byte);
-        // Some of the bits that were to be cleared.
+        // Clears only some of the bits of the next byte.
         words.take(1).for_each(|(to, byte)| *to = *byte | 0xa5);
         Err(Failed::Power)
     }

@@ -1,4 +1,4 @@
-//! The flash log under power cuts: at every operation, and behind every byte of it.
+//! The flash log with a power cut after every byte of every operation.
 
 use nor::{Cut, Failed, Nor};
 use pilaster::bytes::{LittleEndian, Scratch, WriteError};
@@ -10,13 +10,13 @@ use pilaster::dataseries::{File, ReadOptions};
 use pilaster::error::Kind;
 
 record! {
-    /// What the sensor says.
+    /// A reading of the sensor.
     struct Reading = "Reading" { time: int64 relative, value: int32 }
 }
 
 const TYPES: Descriptions<'static> = Descriptions::of::<Reading>();
 const ERASE: usize = 512;
-/// Two erase units a segment.
+/// Two erase units per segment.
 const RING: Ring = Ring { start: 512, segment: 1024, segments: 4 };
 const FLASH: usize = 10 * ERASE;
 
@@ -28,7 +28,7 @@ fn reading(n: i32) -> Reading {
     Reading { time: i64::from(n) * 1000 + i64::from(n * n % 7), value: n }
 }
 
-/// Mounts the log, and hands it over with an extent of at most eight rows.
+/// Mounts the log, and passes it on with an extent of at most eight rows.
 fn with_log<const WRITE: usize, T>(
     memory: &mut [u8],
     wear: &mut [u32],
@@ -44,7 +44,7 @@ fn with_log<const WRITE: usize, T>(
 
 type OpenExtent<'m> = ExtentBuffer<'m, LittleEndian, pilaster::dataseries::write::Of<Reading>>;
 
-/// The numbers of all readings in the log, which must be sound, and how many segments were torn.
+/// Returns the numbers of all readings in the log, and the number of incomplete segments. Panics if a reading is wrong.
 fn numbers<const WRITE: usize>(memory: &mut [u8]) -> (Vec<i32>, u32) {
     with_log::<WRITE, _>(memory, &mut [0; 10], None, |log, _| {
         let (mut cursor, mut bytes, mut numbers) = (Cursor::new(), [0; 512], Vec::new());
@@ -64,8 +64,8 @@ fn numbers<const WRITE: usize>(memory: &mut [u8]) -> (Vec<i32>, u32) {
     .unwrap()
 }
 
-/// Logs `count` readings from `first` on, three to eight an extent; gives back how many were flushed, and
-/// why it ended.
+/// Logs `count` readings starting at `first`, three to eight per extent. Returns the number of flushed readings, and
+/// the number of operations or the error.
 fn log<const WRITE: usize>(
     memory: &mut [u8],
     wear: &mut [u32],
@@ -92,20 +92,21 @@ fn is(numbers: &[i32], flushed: i32) -> bool {
     numbers.len() as i32 >= flushed && numbers.iter().enumerate().all(|(k, n)| k as i32 == *n)
 }
 
-/// A log of several segments cut at every byte; then it is mounted, read, continued, and read again.
+/// Cuts power at every byte of a log of several segments. After each cut, the log is mounted, read, resumed, and read
+/// again. Returns the number of cuts.
 fn every_cut<const WRITE: usize>() -> u32 {
     let mut cuts = 0;
     for operation in 0.. {
         for byte in 0.. {
             let (mut memory, mut wear) = ([0u8; FLASH], [0; 10]);
-            // What was in the flash before: not erased, and not a log.
+            // Initial contents of the flash: neither erased nor a log.
             memory.iter_mut().enumerate().for_each(|(at, byte)| *byte = (at as u8).wrapping_mul(29));
             let before = memory;
             let cut = Cut { operation, byte };
             let (flushed, done) = log::<WRITE>(&mut memory, &mut wear, Some(cut), 0, 110);
             match done {
                 Err(e) => assert_eq!(e, WriteError::Sink(Failed::Power), "{cut:?}"),
-                // Behind the last byte of the operation, or the last operation.
+                // The cut is after the last byte of the operation, or after the last operation.
                 Ok(_) if byte > 0 => break,
                 Ok(operations) => {
                     assert!(operations <= operation && flushed >= 110);
@@ -220,7 +221,7 @@ fn a_segment_is_a_file_and_a_log_becomes_one() {
     assert_eq!(extents.map(|extent| extent.header().rows).sum::<u32>(), flushed as u32);
 }
 
-/// Bytes of the type extent: of a file without data, less header, index and trailer.
+/// Returns the size of the type extent: the size of a file without data, minus header, index and trailer.
 fn first_len(types: &Descriptions<'static>) -> u64 {
     let mut file = Writer::<LittleEndian, _>::new(Vec::new(), *types, &mut []);
     file.begin().unwrap();

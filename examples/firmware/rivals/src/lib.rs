@@ -1,6 +1,6 @@
-//! One record of five fields, written by this crate and by others: what `measure` measures.
+//! Writers of one record of five fields, by this crate and by others, for `measure`.
 //!
-//! All take the same readings one by one, and put bytes into the same page.
+//! All write the same readings one by one into the same page.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -17,7 +17,7 @@ use pilaster::filo::write::Line;
 use pilaster::filo::write::append::{Append, Booleans, Ints, Lines};
 
 record! {
-    /// A reading of a weather station, one a second.
+    /// A reading of a weather station, one per second.
     #[derive(Clone, Copy, Debug, PartialEq, serde::Serialize, minicbor::Encode)]
     pub struct Reading = "Reading" namespace "example.org" version 1.0 {
         /// Milliseconds since 1970.
@@ -29,7 +29,7 @@ record! {
         /// Per cent.
         #[n(2)]
         humidity: int32 relative,
-        /// Of the battery.
+        /// The voltage of the battery.
         #[n(3)]
         millivolts: int32 relative,
         /// Whether the sun shines on the panel.
@@ -40,13 +40,13 @@ record! {
 
 /// Milliseconds between two readings.
 const EVERY: i64 = 1000;
-/// When they begin.
+/// The start in milliseconds since 1970.
 const START: i64 = 1_700_000_000_000;
 
 /// Reading `n`.
 #[must_use]
 pub fn reading(n: u32) -> Reading {
-    // What looks like chance, always the same for `n`.
+    // Pseudo-random, depends on `n` only.
     let noise = n.wrapping_mul(0x9e37_79b9) >> 16;
     let wave = |period: u32, height: u32| {
         let at = n % period * 2;
@@ -61,17 +61,17 @@ pub fn reading(n: u32) -> Reading {
     }
 }
 
-/// Where all bytes go: a page of flash, written over and over.
+/// The output: a page of flash that is overwritten again and again.
 #[derive(Debug)]
 pub struct Page {
     bytes: [u8; 256],
     at: usize,
-    /// Bytes so far.
+    /// Number of bytes so far.
     pub written: u32,
 }
 
 impl Page {
-    /// An empty one.
+    /// An empty page.
     pub const NEW: Page = Page { bytes: [0; 256], at: 0, written: 0 };
 }
 
@@ -95,7 +95,7 @@ impl Sink for Page {
     }
 }
 
-/// What is lent to a writer. Rows begin where a word does, as a Cortex-M0 likes them.
+/// The buffers of a writer. Rows are aligned to words, which is faster on a Cortex-M0.
 #[derive(Debug)]
 #[repr(C, align(4))]
 pub struct Lent {
@@ -106,12 +106,12 @@ pub struct Lent {
 }
 
 impl Lent {
-    /// For a `static`.
+    /// The initial value for a `static`.
     pub const NEW: Lent =
         Lent { rows: [0; 2048], out: [0; 512], table: HashTable::new(), slots: [IndexSlot::EMPTY; 64] };
 }
 
-/// Writes so many readings.
+/// Writes a given number of readings.
 pub type Write = fn(&mut Page, &mut Lent, u32) -> Result<()>;
 
 fn flat(e: WriteError<Error>) -> Error {
@@ -120,7 +120,7 @@ fn flat(e: WriteError<Error>) -> Error {
     }
 }
 
-/// What all others do beside writing.
+/// Makes the readings only, as every other writer does in addition to writing.
 ///
 /// # Errors
 /// None.
@@ -131,7 +131,7 @@ pub fn nothing(_: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
     Ok(())
 }
 
-/// A DataSeries file, finished with its index.
+/// Writes a DataSeries file with its index.
 fn dataseries<C: Compress>(
     page: &mut Page,
     rows: &mut [u8],
@@ -148,10 +148,10 @@ fn dataseries<C: Compress>(
     file.end()
 }
 
-/// DataSeries, extents of 2 KiB as they are.
+/// DataSeries, uncompressed extents of 2 KiB.
 ///
 /// # Errors
-/// [`Kind::NoRoom`] for more extents than there are slots in the index.
+/// [`Kind::NoRoom`] for more extents than slots of the index.
 pub fn dataseries_stored(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     dataseries(page, &mut lent.rows, &mut lent.slots, Stored, readings).map_err(flat)
 }
@@ -176,7 +176,7 @@ pub fn dataseries_lz4(page: &mut Page, lent: &mut Lent, readings: u32) -> Result
     dataseries(page, rows, slots, lz4, readings).map_err(flat)
 }
 
-/// Rows of a vector.
+/// Number of rows of a vector.
 const ROWS: usize = 256;
 
 /// Five Filo vectors for every 256 readings.
@@ -184,7 +184,7 @@ const ROWS: usize = 256;
 /// # Errors
 /// None.
 pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
-    // A vector of each field, in as much memory as 256 rows can take.
+    // One vector per field, each with memory for 256 rows.
     let memory = lent.rows.as_mut_slice();
     let (a, memory) = part(memory, Lines::max_len(Packing::U2, ROWS));
     let (b, memory) = part(memory, Ints::max_len(Packing::I16, false, ROWS));
@@ -203,7 +203,7 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
         for n in from..until {
             let reading = reading(n);
             time.push(reading.time)?;
-            // Most are as the one before, which is seen at once.
+            // Most temperatures are equal to the previous one, which is cheap to detect.
             if reading.temp.to_bits() != seen.to_bits() {
                 (seen, whole) = (reading.temp, tenths(reading.temp));
             }
@@ -222,8 +222,8 @@ pub fn filo(page: &mut Page, lent: &mut Lent, readings: u32) -> Result<()> {
     Ok(())
 }
 
-/// In whole tenths: behind so large an addend no other digits are left, and the last ones are the number.
-/// (A cast asks four times how large the number is, and none of these chips has doubles.)
+/// Rounds to tenths. After the addition of 1.5 * 2^52, the low bits of the mantissa are the integer. (A cast makes four
+/// comparisons of the double, which are slow on chips without hardware doubles.)
 #[inline(never)]
 fn tenths(value: f64) -> i32 {
     const UNITS: f64 = 6_755_399_441_055_744.0;
@@ -234,7 +234,7 @@ fn part(bytes: &mut [u8], len: usize) -> (&mut [u8], &mut [u8]) {
     bytes.split_at_mut_checked(len).unwrap_or_default()
 }
 
-/// postcard, one record behind the other.
+/// postcard, consecutive records.
 ///
 /// # Errors
 /// None.
@@ -249,7 +249,7 @@ pub fn postcard(page: &mut Page, _: &mut Lent, readings: u32) -> Result<()> {
     Ok(())
 }
 
-/// minicbor, one record behind the other.
+/// minicbor, consecutive records.
 ///
 /// # Errors
 /// None.

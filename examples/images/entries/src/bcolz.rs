@@ -7,7 +7,7 @@ use pilaster::error::Result;
 
 use crate::Call;
 
-/// A chunk of blosclz or LZ4 with either shuffle, with the workspace behind the output.
+/// Decodes a chunk of blosclz or LZ4 with either shuffle. The workspace follows the output.
 #[inline(never)]
 pub fn chunk(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
@@ -15,7 +15,7 @@ pub fn chunk(call: Call<'_>) -> Result<u32> {
     Ok(chunk.decode_with(dst, &mut Scratch::new(memory), small)? as u32)
 }
 
-/// Some items of a chunk of any compressor.
+/// Decodes some items of a chunk of any compressor.
 #[inline(never)]
 pub fn items(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 4).unwrap_or_default();
@@ -24,7 +24,7 @@ pub fn items(call: Call<'_>) -> Result<u32> {
     Ok(chunk.decode_items(from..from.saturating_add(8), dst, &mut Scratch::new(memory))? as u32)
 }
 
-/// A chunk, written.
+/// Encodes a chunk.
 #[inline(never)]
 pub fn write(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 4).unwrap_or_default();

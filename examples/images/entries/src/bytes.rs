@@ -1,4 +1,4 @@
-//! Layer 0.
+//! Readers and scratch memory.
 
 use pilaster::bytes::{BigEndian, LittleEndian, Scratch, Sink, SliceSink};
 use pilaster::error::{Result, What};
@@ -6,7 +6,7 @@ use pilaster::unstable::bytes::{BitReader, Reader};
 
 use crate::Call;
 
-/// Numbers in both byte orders, a fenced part, bits.
+/// Reads numbers in both byte orders, a part with its own bounds, and bits.
 #[inline(never)]
 pub fn reader(call: Call<'_>) -> Result<u32> {
     let mut little = Reader::<LittleEndian>::new(call.bytes);
@@ -17,7 +17,7 @@ pub fn reader(call: Call<'_>) -> Result<u32> {
     Ok(big.u32(What::INPUT)? ^ bits.take(call.kind)? as u32)
 }
 
-/// Memory cut into slices, bytes put into a buffer.
+/// Divides memory into slices, and writes bytes to a buffer.
 #[inline(never)]
 pub fn scratch(call: Call<'_>) -> Result<u32> {
     let mut scratch = Scratch::new(call.memory);

@@ -58,7 +58,7 @@ encoders! {
     blosclz_encode = blosclz;
 }
 
-/// Both shuffles, there and back.
+/// Both shuffles and their inverses.
 #[inline(never)]
 pub fn shuffles(call: Call<'_>) -> Result<u32> {
     let size = call.kind as usize;
@@ -70,7 +70,7 @@ pub fn shuffles(call: Call<'_>) -> Result<u32> {
 }
 
 #[cfg(feature = "zstd")]
-/// Zstandard frames, with the workspace behind the output.
+/// Zstandard frames. The workspace follows the output.
 #[inline(never)]
 pub fn zstd_decode(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
@@ -78,7 +78,7 @@ pub fn zstd_decode(call: Call<'_>) -> Result<u32> {
 }
 
 #[cfg(feature = "codecs")]
-/// A zlib stream, with the workspace behind the output.
+/// A zlib stream. The workspace follows the output.
 #[inline(never)]
 pub fn zlib_decode(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 2).unwrap_or_default();
@@ -86,7 +86,7 @@ pub fn zlib_decode(call: Call<'_>) -> Result<u32> {
 }
 
 #[cfg(feature = "codecs")]
-/// A bzip2 stream, with the workspace behind the output.
+/// A bzip2 stream. The workspace follows the output.
 #[inline(never)]
 pub fn bzip2_decode(call: Call<'_>) -> Result<u32> {
     let (dst, memory) = call.memory.split_at_mut_checked(call.memory.len() / 8).unwrap_or_default();

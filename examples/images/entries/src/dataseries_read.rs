@@ -1,4 +1,4 @@
-//! DataSeries files in.
+//! Reading DataSeries files.
 
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, SliceSink};
 use pilaster::codec::HashTable;
@@ -11,14 +11,14 @@ use pilaster::error::Result;
 
 use crate::Call;
 
-/// What a value is used for is not the library's: it only must be there.
+/// Counts as a use of the value, whatever it is, so that reading it is not optimised away.
 fn used<T>(value: T) -> u32 {
     core::hint::black_box(&value);
     1
 }
 
 record! {
-    /// What a probe logs.
+    /// A reading of a probe.
     pub struct Reading<'a> = "Probe" namespace "example.org" version 1.0 {
         time: int64 relative,
         temp: double scaled 0.01,
@@ -29,7 +29,7 @@ record! {
 
 const TYPES: Descriptions<'static> = Descriptions::of::<Reading<'_>>();
 
-/// Writes a log for [`read`]; gives back its length.
+/// Writes a log for [`read`] and returns its length in bytes.
 pub fn sample(memory: &mut [u8]) -> Result<usize> {
     let (mut slots, mut rows, mut pool, mut out) = ([IndexSlot::EMPTY; 4], [0; 512], [0; 512], [0; 1024]);
     let mut scratch = [0; 1024];
@@ -51,8 +51,7 @@ fn format(e: WriteError<pilaster::Error>) -> pilaster::Error {
     }
 }
 
-/// The reader of firmware, which knows its types: open a log, walk and verify its extents, read a
-/// column row by row.
+/// The reader of firmware, which knows its types: opens a log, verifies its extents, and reads a column row by row.
 #[inline(never)]
 pub fn read(call: Call<'_>) -> Result<u32> {
     let mut scratch = Scratch::new(call.memory);
@@ -68,14 +67,14 @@ pub fn read(call: Call<'_>) -> Result<u32> {
     Ok(n)
 }
 
-/// The same with the types that the file describes: opened by trailer and index.
+/// Like [`read`], with the types that the file describes. Opens by trailer and index.
 #[inline(never)]
 pub fn open(call: Call<'_>) -> Result<u32> {
     let mut kept = Scratch::new(call.memory);
     rows(File::<LittleEndian>::open(call.bytes, &ReadOptions::DEFAULT, &mut kept)?, call.kind, &mut kept)
 }
 
-/// The same for the other byte order, from the front, without index and trailer.
+/// Like [`open`], for the other byte order. Reads from the start, without index and trailer.
 #[inline(never)]
 pub fn open_big(call: Call<'_>) -> Result<u32> {
     let mut kept = Scratch::new(call.memory);
@@ -107,8 +106,8 @@ fn cells(part: &Part<'_>, k: u32) -> Result<u32> {
     Ok(n)
 }
 
-/// Either byte order, and all that is read besides: a table by its name, columns batch by batch, how
-/// much memory it takes, and the check of everything.
+/// Either byte order, and all other functions that read: a table by name, columns batch by batch, the required memory,
+/// and the check of everything.
 #[inline(never)]
 pub fn any(call: Call<'_>) -> Result<u32> {
     let mut kept = Scratch::new(call.memory);

@@ -11,7 +11,7 @@ use pilaster::error::Result;
 use crate::Call;
 
 record! {
-    /// What a probe logs.
+    /// A reading of a probe.
     pub struct Reading = "Probe" namespace "example.org" version 1.0 {
         time: int64 relative,
         temp: double scaled 0.01,
@@ -21,7 +21,7 @@ record! {
 
 const TYPES: Descriptions<'static> = Descriptions::of::<Reading>();
 
-/// A flash, a radio: here, a sum.
+/// A sink that sums the bytes, in place of a flash or a radio.
 struct Sum(u32);
 
 impl Sink for Sum {
@@ -42,7 +42,7 @@ fn format(e: WriteError<core::convert::Infallible>) -> pilaster::Error {
     }
 }
 
-/// Logs a row for each byte, and ends the file.
+/// Logs a row for each byte, and finishes the file.
 fn log<C: Compress>(
     writer: &mut Writer<'_, LittleEndian, Sum, C>,
     rows: &mut [u8],
@@ -62,7 +62,7 @@ fn log<C: Compress>(
     Ok(writer.sink().0)
 }
 
-/// The memory of an extent, and the rest.
+/// Splits memory into 1 KiB for an extent and the rest.
 fn kilobyte(memory: &mut [u8]) -> (&mut [u8], &mut [u8]) {
     memory.split_at_mut_checked(1024).unwrap_or_default()
 }
@@ -97,7 +97,7 @@ compressed! {
     lzf = Lzf;
 }
 
-/// Finds where a log goes on, goes on, and ends it.
+/// Resumes a log and finishes it.
 #[inline(never)]
 pub fn resume(call: Call<'_>) -> Result<u32> {
     let (rows, memory) = kilobyte(call.memory);

@@ -1,4 +1,4 @@
-//! Filo vectors in.
+//! Reading Filo vectors.
 
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Batch, Column as _, Values, fit};
@@ -15,7 +15,7 @@ fn sum(bytes: &[u8]) -> u32 {
     bytes.iter().fold(0, |sum, byte| sum.rotate_left(3) ^ u32::from(*byte))
 }
 
-/// What a row is used for is not the library's: the value only must be there.
+/// Counts as a use of the value, whatever it is, so that reading it is not optimised away.
 fn used<T>(value: T) -> u32 {
     core::hint::black_box(&value);
     1
@@ -39,19 +39,19 @@ fn batch<C>(batch: &Batch<'_, C>) -> u32 {
     .wrapping_add(batch.validity.nulls(batch.len) as u32)
 }
 
-/// The reader of all vectors row by row: open any header as any element type, get a row.
+/// Reads a row of any vector of any element type.
 #[inline(never)]
 pub fn get(call: Call<'_>) -> Result<u32> {
     Ok(used(Vector::open(call.bytes, element(call.kind))?.get(call.row.into())?))
 }
 
-/// The reader of int vectors alone, row by row.
+/// Reads a row of an int vector; no other types are linked.
 #[inline(never)]
 pub fn get_int(call: Call<'_>) -> Result<u32> {
     Ok(used(Vector::open(call.bytes, Element::Int)?.get(call.row.into())?))
 }
 
-/// The reader of all vectors batch by batch.
+/// Reads any vector batch by batch.
 #[inline(never)]
 pub fn batches(call: Call<'_>) -> Result<u32> {
     let column = Vector::open(call.bytes, element(call.kind))?.column(0)?;
@@ -67,7 +67,7 @@ pub fn batches(call: Call<'_>) -> Result<u32> {
     Ok(sum)
 }
 
-/// Codes and entries of a dictionary.
+/// Reads codes and values of a dictionary.
 #[inline(never)]
 pub fn dictionary(call: Call<'_>) -> Result<u32> {
     let column = Vector::open(call.bytes, element(call.kind))?.column(0)?;
@@ -79,7 +79,7 @@ pub fn dictionary(call: Call<'_>) -> Result<u32> {
     Ok(values ^ batch(&dictionary.codes.read(codes, &mut scratch)?))
 }
 
-/// All of a vector touched.
+/// Verifies a vector.
 #[inline(never)]
 pub fn verify(call: Call<'_>) -> Result<u32> {
     let vector = Vector::open(call.bytes, element(call.kind))?;
@@ -87,7 +87,7 @@ pub fn verify(call: Call<'_>) -> Result<u32> {
     Ok(vector.rows() as u32 ^ u32::from(vector.nullable()))
 }
 
-/// Everything that reads: rows, batches, dictionaries, verification.
+/// All functions that read: rows, batches, dictionaries, verification.
 #[inline(never)]
 pub fn read_all(call: Call<'_>) -> Result<u32> {
     let Call { bytes, memory, kind, row } = call;

@@ -1,4 +1,4 @@
-//! Filo vectors out.
+//! Writing Filo vectors.
 
 use pilaster::bytes::{Bits, Scratch};
 use pilaster::column::{Spans, Validity, VarBytes};
@@ -15,13 +15,13 @@ use pilaster::unstable::filo::original::{Original, encode_like_original};
 use crate::Call;
 use crate::filo::element;
 
-/// What a sensor might give, from four bytes each; every eighth reading is missing.
+/// Returns plausible readings of a sensor, one per four bytes. Every eighth one is missing.
 fn readings(bytes: &[u8]) -> impl Iterator<Item = Option<i32>> + Clone {
     let (words, _) = bytes.as_chunks();
     words.iter().map(|word| Some(i32::from_le_bytes(*word) >> 18)).enumerate().map(|(i, v)| v.filter(|_| i & 7 != 7))
 }
 
-/// Ints row by row: what a logger links.
+/// Writes ints row by row, like a logger.
 #[inline(never)]
 pub fn ints(call: Call<'_>) -> Result<u32> {
     let mut ints = Ints::masked(call.memory, Packing::I16)?;
@@ -34,7 +34,7 @@ pub fn ints(call: Call<'_>) -> Result<u32> {
     Ok(ints.finish()?.len() as u32)
 }
 
-/// Longs on a line row by row: a clock's ticks.
+/// Writes longs near a line row by row, like the times of a clock.
 #[inline(never)]
 pub fn lines(call: Call<'_>) -> Result<u32> {
     let line = Line { base: 0, slope: call.row.cast_signed() };
@@ -45,7 +45,7 @@ pub fn lines(call: Call<'_>) -> Result<u32> {
     Ok(lines.finish()?.len() as u32)
 }
 
-/// Every other writer of rows.
+/// All other writers that append row by row.
 #[inline(never)]
 pub fn rows(call: Call<'_>) -> Result<u32> {
     let (memory, packing) = (call.memory, packing(call.row));
@@ -106,7 +106,7 @@ fn encoding(row: u32) -> Encoding {
     }
 }
 
-/// Shows rows of any type to `write`, with the room for a chunk and with scratch memory.
+/// Passes rows of any type to `write`, with memory for a chunk and scratch memory.
 fn with_rows(
     call: Call<'_>,
     write: impl FnOnce(&Rows<'_>, &mut [u8], &mut Scratch<'_>) -> Result<usize>,
@@ -148,20 +148,20 @@ fn with_rows(
     Ok(write(&Rows { values, validity }, dst, &mut scratch)? as u32)
 }
 
-/// Rows of any type in any encoding.
+/// Writes rows of any type in any encoding.
 #[inline(never)]
 pub fn any(call: Call<'_>) -> Result<u32> {
     let encoding = encoding(call.row & 63);
     with_rows(call, |rows, dst, scratch| encode(encoding, rows, dst, scratch))
 }
 
-/// Rows of any type in the smallest encoding.
+/// Writes rows of any type in the smallest encoding.
 #[inline(never)]
 pub fn auto(call: Call<'_>) -> Result<u32> {
     with_rows(call, encode_auto)
 }
 
-/// Rows of any type in the original's choice.
+/// Writes rows of any type in the encoding that the original chooses.
 #[inline(never)]
 pub fn like_original(call: Call<'_>) -> Result<u32> {
     with_rows(call, |rows, dst, scratch| encode_like_original(rows, Original::default(), dst, scratch))

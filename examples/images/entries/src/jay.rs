@@ -1,4 +1,4 @@
-//! Jay: open a file, read one of its columns, one of its rows, or everything.
+//! Jay: opens a file, reads a column, a row, or everything.
 
 use pilaster::bytes::Scratch;
 use pilaster::column::{Column, Part, Validity, Value, Values, fit};
@@ -17,7 +17,7 @@ pub fn open(call: Call<'_>) -> Result<u32> {
     Ok(file.rows() as u32 ^ file.width() as u32)
 }
 
-/// Column `kind`, batch by batch in the lent memory.
+/// Reads column `kind` batch by batch in the memory of the call.
 #[inline(never)]
 pub fn read(call: Call<'_>) -> Result<u32> {
     let file = File::open(call.bytes, &OPTIONS, &mut Scratch::new(call.memory))?;
@@ -37,7 +37,7 @@ pub fn read(call: Call<'_>) -> Result<u32> {
     Ok(sum)
 }
 
-/// Row `row` of column `kind`.
+/// Reads row `row` of column `kind`.
 #[inline(never)]
 pub fn get(call: Call<'_>) -> Result<u32> {
     let file = File::open(call.bytes, &OPTIONS, &mut Scratch::new(call.memory))?;
@@ -52,7 +52,7 @@ pub fn get(call: Call<'_>) -> Result<u32> {
     })
 }
 
-/// Everything.
+/// Verifies everything.
 #[inline(never)]
 pub fn verify(call: Call<'_>) -> Result<u32> {
     let file = File::open(call.bytes, &OPTIONS, &mut Scratch::new(call.memory))?;

@@ -1,6 +1,5 @@
-//! One function per entry point of the library, all of one shape, so that firmware, the no-panic
-//! check and the web page share one list. An entry's number depends on all its work, so that none of
-//! it is optimised away.
+//! One function per entry point of the library, all with one signature, so that firmware, the no-panic check and the
+//! web page share one list. The result of an entry depends on all its work, so that nothing is optimised away.
 
 #![no_std]
 #![forbid(unsafe_code)]
@@ -17,22 +16,22 @@ pub mod vortex;
 
 use pilaster::{Error, Result};
 
-/// What an entry works on.
+/// The arguments of an entry.
 pub struct Call<'a> {
-    /// A file, or whatever an entry reads.
+    /// The file or other input.
     pub bytes: &'a [u8],
-    /// Lent memory.
+    /// Memory that the entry may use.
     pub memory: &'a mut [u8],
-    /// An element type, a width.
+    /// An element type, a width, or another choice.
     pub kind: u32,
-    /// A row, an encoding: what else the entry takes.
+    /// A row, an encoding, or another number.
     pub row: u32,
 }
 
 /// An entry point.
 pub type Entry = fn(Call<'_>) -> Result<u32>;
 
-/// What stands for an error where only a number is wanted.
+/// Converts an error to a number.
 pub fn failed(e: Error) -> u32 {
     e.need() ^ u32::from(e.what().id())
 }

@@ -1,4 +1,4 @@
-//! Vortex files in.
+//! Reading Vortex files.
 
 use pilaster::bytes::{Input, Scratch};
 use pilaster::column::{Column as _, Part as _, fit};
@@ -8,16 +8,16 @@ use pilaster::vortex::File;
 
 use crate::Call;
 
-/// What firmware allows: nesting costs stack.
+/// Limits for firmware, because nesting takes stack.
 const LIMITS: Limits = Limits { max_depth: 12, ..Limits::SMALL };
 
-/// What a row is used for is not the library's: the value only must be there.
+/// Counts as a use of the value, whatever it is, so that reading it is not optimised away.
 fn used<T>(value: T) -> u32 {
     core::hint::black_box(&value);
     1
 }
 
-/// Column `kind` of a file, batch by batch.
+/// Reads column `kind` of a file batch by batch.
 #[inline(never)]
 pub fn read(call: Call<'_>) -> Result<u32> {
     let file = File::open_input(Input::whole(call.bytes), None, &LIMITS)?;
@@ -34,7 +34,7 @@ pub fn read(call: Call<'_>) -> Result<u32> {
     Ok(sum)
 }
 
-/// All of a file: its tree, every row, its statistics.
+/// Verifies a file: its tree, every row, its statistics.
 #[inline(never)]
 pub fn verify(call: Call<'_>) -> Result<u32> {
     let file = File::open_input(Input::whole(call.bytes), None, &LIMITS)?;

@@ -1,4 +1,4 @@
-//! What the images share. There is no allocator here: an image whose entry needs one does not link.
+//! The code that the images share. There is no allocator: an image whose entry requires one does not link.
 
 #![no_std]
 
@@ -6,11 +6,11 @@ use core::hint::black_box;
 
 use entries::{Call, Entry};
 
-/// Runs one entry on memory of which nothing is known. The same in every image, so that the
-/// difference to the empty one is the entry.
+/// Runs one entry on memory with arbitrary contents. It is the same in every image, so that the size of an entry is the
+/// difference to the empty image.
 #[inline(never)]
 pub fn run(entry: Entry) -> ! {
-    // SAFETY: the upper half of the board's RAM, which the linker does not know of (see build.rs).
+    // SAFETY: the upper half of the RAM of the board, which the linker does not use (see build.rs).
     let (bytes, memory) = unsafe {
         (
             core::slice::from_raw_parts(black_box(0x2020_0000 as *const u8), black_box(4096)),

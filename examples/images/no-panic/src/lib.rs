@@ -1,5 +1,5 @@
-//! Every entry as an export of a static library whose panic handler calls a function that nobody
-//! defines. If a path to a panic survives in any of them, linking fails (`.ci/no-panic`).
+//! Every entry as an export of a static library, whose panic handler calls an undefined function. If any of them can
+//! panic, linking fails (`.ci/no-panic`).
 
 #![no_std]
 
@@ -10,11 +10,11 @@ use entries::Call;
 macro_rules! exports {
     ($($name:ident = $entry:path;)*) => {$(
         /// # Safety
-        /// `bytes` and `memory` must be valid for `len` and `room` bytes.
+        /// `bytes` and `memory` must be valid for `len` and `memory_len` bytes.
         #[unsafe(no_mangle)]
-        pub unsafe extern "C" fn $name(bytes: *const u8, len: usize, memory: *mut u8, room: usize, kind: u32, row: u32) -> u32 {
-            // SAFETY: the caller's promise.
-            let (bytes, memory) = unsafe { (slice::from_raw_parts(bytes, len), slice::from_raw_parts_mut(memory, room)) };
+        pub unsafe extern "C" fn $name(bytes: *const u8, len: usize, memory: *mut u8, memory_len: usize, kind: u32, row: u32) -> u32 {
+            // SAFETY: as the caller guarantees.
+            let (bytes, memory) = unsafe { (slice::from_raw_parts(bytes, len), slice::from_raw_parts_mut(memory, memory_len)) };
             $entry(Call { bytes, memory, kind, row }).unwrap_or_else(entries::failed)
         }
     )*};

@@ -1,4 +1,4 @@
-//! The smallest module around the Vortex reader: the page writes a file to `buffer()` and calls.
+//! A minimal module with the Vortex reader. The page writes a file to `buffer()` and calls a function.
 
 #![no_std]
 
@@ -14,7 +14,7 @@ unsafe impl Sync for Lent {}
 
 static BUFFER: Lent = Lent(UnsafeCell::new([0; 2 * ROOM]));
 
-/// Where the file goes; so many bytes behind it are lent memory.
+/// Returns the buffer for the file, `ROOM` bytes, followed by as many bytes of scratch memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer() -> *mut u8 {
     BUFFER.0.get().cast()

@@ -1,4 +1,4 @@
-//! The smallest module around the Filo reader: the page writes a chunk to `buffer()` and calls.
+//! A minimal module with the Filo reader. The page writes a chunk to `buffer()` and calls a function.
 
 #![no_std]
 
@@ -14,19 +14,19 @@ unsafe impl Sync for Lent {}
 
 static BUFFER: Lent = Lent(UnsafeCell::new([0; 2 * ROOM]));
 
-/// Where the chunk goes; so many bytes behind it are lent memory.
+/// Returns the buffer for the chunk, `ROOM` bytes, followed by as many bytes of scratch memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn buffer() -> *mut u8 {
     BUFFER.0.get().cast()
 }
 
-/// Row `row` of the chunk of `len` bytes in the buffer.
+/// Reads row `row` of the chunk of `len` bytes in the buffer.
 #[unsafe(no_mangle)]
 pub extern "C" fn get(len: usize, kind: u32, row: u32) -> u32 {
     filo::get(call(len, kind, row)).unwrap_or_else(failed)
 }
 
-/// All rows of it.
+/// Reads all rows of the chunk.
 #[unsafe(no_mangle)]
 pub extern "C" fn batches(len: usize, kind: u32) -> u32 {
     filo::batches(call(len, kind, 0)).unwrap_or_else(failed)

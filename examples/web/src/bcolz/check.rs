@@ -1,4 +1,4 @@
-//! bcolz: every chunk decoded, and how they are stored.
+//! bcolz: verification of all chunks, and their storage.
 
 use pilaster::Result;
 use pilaster::bcolz::Shuffle;
@@ -10,11 +10,11 @@ use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Progress, Source};
 
-/// Chunks that one step of [`Bcolz::verify`] decodes, and that are asked for at once.
+/// Number of chunks that one step of [`Bcolz::verify`] requests together and decodes.
 const STEP: u64 = 16;
 
 impl Bcolz {
-    /// Decodes some chunks, of one column after the other.
+    /// Decodes some chunks, column by column.
     pub fn verify(
         &self,
         pieces: &Pieces,

@@ -1,11 +1,11 @@
-//! Reading: one file, opened once.
+//! Functions for reading. An instance opens one file once.
 
 use alloc::string::String;
 
 use super::{address, module};
 use crate::session::{Source, Status};
 
-/// Says what the file is. Flags: 1 a directory, 2 from the front, 4 with tolerance.
+/// Sets the file to open. Flags: 1 a directory, 2 sequential, 4 tolerant.
 #[unsafe(no_mangle)]
 pub extern "C" fn file(len: u64, flags: u32, element: u32) {
     module(|module| {
@@ -29,7 +29,7 @@ pub extern "C" fn open() -> u32 {
     module(|module| module.session.open() as u32)
 }
 
-/// The input is what was wanted under that number. 0 if there is no memory to note it.
+/// Stores the input as the requested bytes `number`, starting at offset `at`. Returns 0 if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn give(number: u32, at: u64) -> u32 {
     module(|module| {
@@ -38,13 +38,13 @@ pub extern "C" fn give(number: u32, at: u64) -> u32 {
     })
 }
 
-/// There is no such file. 0 if there is no memory to note that.
+/// Notes that the requested file `number` does not exist. Returns 0 if there is no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn absent(number: u32) -> u32 {
     module(|module| module.session.give(number as usize, 0, None).into())
 }
 
-/// Reads rows of the columns in the input.
+/// Reads rows of the columns whose numbers are in the input.
 #[unsafe(no_mangle)]
 pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
     module(|module| {
@@ -53,7 +53,7 @@ pub extern "C" fn read(table: u32, from: u64, to: u64) -> u32 {
     })
 }
 
-/// Walks everything.
+/// Verifies the file.
 #[cfg(feature = "check")]
 #[unsafe(no_mangle)]
 pub extern "C" fn verify() -> u32 {
@@ -67,25 +67,25 @@ pub extern "C" fn info() -> u32 {
     module(|module| module.session.info() as u32)
 }
 
-/// Where the reply lies.
+/// Returns the address of the reply.
 #[unsafe(no_mangle)]
 pub extern "C" fn reply() -> u32 {
     module(|module| address(module.session.reply.bytes().as_ptr()))
 }
 
-/// How long the reply is.
+/// Returns the length of the reply in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn reply_len() -> u32 {
     module(|module| module.session.reply.bytes().len() as u32)
 }
 
-/// Where the tape lies.
+/// Returns the address of the tape.
 #[unsafe(no_mangle)]
 pub extern "C" fn tape() -> u32 {
     module(|module| address(module.session.tape.words.as_ptr().cast()))
 }
 
-/// How many words the tape has.
+/// Returns the length of the tape in words.
 #[unsafe(no_mangle)]
 pub extern "C" fn tape_len() -> u32 {
     module(|module| module.session.tape.words.len() as u32)

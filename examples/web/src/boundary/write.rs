@@ -1,4 +1,4 @@
-//! Writing: columns in, one file out.
+//! Functions for writing: columns in, one file out.
 
 use core::mem::take;
 
@@ -9,13 +9,13 @@ use super::{address, module};
 use crate::describe;
 use crate::write::Writing;
 
-/// The next column, of values of a kind of the tape; whether there is such a kind.
+/// Begins a column with values of a kind. Returns 0 if there is no such kind, or no memory.
 #[unsafe(no_mangle)]
 pub extern "C" fn column(kind: u32, rows: u32) -> u32 {
     module(|module| module.writing.column(kind, rows as usize).into())
 }
 
-/// The input is a part of that column: 0 its values, 1 its validity, 2 where its strings lie, or the offsets of its instants.
+/// Stores the input as a part of the column: 0 values, 1 validity, 2 spans of strings, or UTC offsets of date-times.
 #[unsafe(no_mangle)]
 pub extern "C" fn part(which: u32) {
     module(|module| {
@@ -24,7 +24,7 @@ pub extern "C" fn part(which: u32) {
     });
 }
 
-/// Makes a Filo vector of the column.
+/// Writes the column as a Filo vector.
 #[unsafe(no_mangle)]
 pub extern "C" fn filo(element: u32) -> u32 {
     make(|writing, _| match (element as usize).checked_sub(1).and_then(|k| Element::ALL.get(k)) {
@@ -33,19 +33,19 @@ pub extern "C" fn filo(element: u32) -> u32 {
     })
 }
 
-/// Makes a DataSeries file of the columns; the input is the XML description of their type.
+/// Writes the columns as a DataSeries file. The input is the XML description of their type.
 #[unsafe(no_mangle)]
 pub extern "C" fn dataseries(compressed: u32) -> u32 {
     make(|writing, xml| writing.series(xml, compressed != 0))
 }
 
-/// Makes a DataSeries file of what is whole in the one that is the input.
+/// Writes the intact extents of a damaged DataSeries file, the input, as a new file.
 #[unsafe(no_mangle)]
 pub extern "C" fn recover() -> u32 {
     make(Writing::recover)
 }
 
-/// 0 if the file is made, 2 if `about` says why it is not.
+/// Returns 0 if the file is written, or 2 for an error, which is in `about`.
 fn make(call: impl FnOnce(&mut Writing, alloc::vec::Vec<u8>) -> Result<()>) -> u32 {
     module(|module| {
         let input = take(&mut module.input);
@@ -63,25 +63,25 @@ fn make(call: impl FnOnce(&mut Writing, alloc::vec::Vec<u8>) -> Result<()>) -> u
     })
 }
 
-/// Where the file lies.
+/// Returns the address of the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn made() -> u32 {
     module(|module| address(module.writing.made.as_ptr()))
 }
 
-/// How long it is.
+/// Returns the length of the file in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn made_len() -> u32 {
     module(|module| module.writing.made.len() as u32)
 }
 
-/// Where the JSON about it lies.
+/// Returns the address of the JSON about the file.
 #[unsafe(no_mangle)]
 pub extern "C" fn about() -> u32 {
     module(|module| address(module.writing.about.bytes().as_ptr()))
 }
 
-/// How long that is.
+/// Returns the length of that JSON in bytes.
 #[unsafe(no_mangle)]
 pub extern "C" fn about_len() -> u32 {
     module(|module| module.writing.about.bytes().len() as u32)

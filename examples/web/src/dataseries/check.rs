@@ -1,4 +1,4 @@
-//! A DataSeries file: all of it unpacked, and how it is stored.
+//! A DataSeries file: verification of all extents, and their storage.
 
 use alloc::vec::Vec;
 
@@ -13,10 +13,10 @@ use crate::json::Json;
 use crate::pieces::{Missing, Pieces};
 use crate::session::{Progress, Source};
 
-/// Extents that one step of [`Series::verify`] unpacks.
+/// Number of extents that one step of [`Series::verify`] unpacks.
 const STEP: usize = 16;
 
-/// Table and modes of extents that are stored alike; how many, their rows, stored and unpacked bytes.
+/// Table and modes; number of extents with these, their rows, stored bytes and unpacked bytes.
 type Sum = (Option<usize>, [Option<Mode>; 2], [u64; 4]);
 
 impl Series {
@@ -67,7 +67,8 @@ impl Series {
         self.extents(json)
     }
 
-    /// What extents that are stored alike add up to, and where each lies: offset, size, rows, number of its type.
+    /// Describes the extents: sums per table and modes, and for each extent its offset, size, rows and number of its
+    /// type.
     fn extents(&self, json: &mut Json) -> Result<()> {
         let mut of = filled(self.headers.len(), None)?;
         for (t, table) in self.tables.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! A Filo vector: all of it checked, and how it is stored.
+//! A Filo vector: verification and storage.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;

@@ -1,4 +1,4 @@
-//! A Jay file: all of it checked, and how it is stored.
+//! A Jay file: verification and storage.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;

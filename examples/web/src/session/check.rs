@@ -1,4 +1,4 @@
-//! Walking everything, and saying how it is stored.
+//! Verification of a file, and description of its storage.
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
@@ -6,7 +6,7 @@ use pilaster::bytes::Scratch;
 use super::{MOST, Opened, Progress, Session, Status, closed, grow, lacks_scratch};
 
 impl Session {
-    /// Walks everything, in steps.
+    /// Verifies the file in steps.
     pub fn verify(&mut self) -> Status {
         self.begin();
         let done = self.try_verify();

@@ -1,4 +1,4 @@
-//! A Vortex file: all of it checked, and how it is stored.
+//! A Vortex file: verification and storage.
 
 use alloc::vec::Vec;
 
@@ -42,7 +42,7 @@ impl Vortex {
             Ok(())
         })?;
         json.close(b']');
-        // The arrays lie in the segments, which need not be there.
+        // Arrays are in the segments, which are fetched only for a small file.
         let whole = source.len <= pilaster::limits::Limits::DEFAULT.max_decoded >> 4;
         if whole {
             let bytes = pieces.whole(source.len, What::INPUT)?;
@@ -91,7 +91,7 @@ fn node(json: &mut Json, visit: &Visit<'_>) {
     json.close(b'}');
 }
 
-/// What one encoding holds of one column.
+/// The size of one encoding in one column.
 struct Share<'f> {
     column: Option<usize>,
     zones: bool,

@@ -1,5 +1,6 @@
-// What the viewer makes of a file: plots, the picture of its structure, new files, what is left of a cut one; a file of
-// 5 GB by ranges, and a call that is cancelled.
+// Features of the viewer: plots, the picture of the structure, new files, recovery of a truncated file; a file of 5 GB by
+// ranges,
+// and a call that is cancelled.
 import assert from 'node:assert/strict'
 import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,10 +13,10 @@ import { golden, launch } from '../chromium.js'
 
 let page, wrong, origin, close
 const far = await farAway()
-/** Answers that never come. */
+/** Responses that are never sent. */
 const held = []
 
-/** A server of a file that is nowhere as a whole, and one that does not answer after the first request. */
+/** Serves a file that exists in ranges only, and one that is not answered after the first request. */
 function handle(request, response) {
   const [, from, to] = /bytes=(\d+)-(\d+)/.exec(request.headers.range ?? '') ?? []
   if (request.url === '/far.jay') {
@@ -55,11 +56,11 @@ async function downloaded(selector) {
   return { name: download.suggestedFilename(), bytes: new Uint8Array(readFileSync(await download.path())) }
 }
 
-test('a plot over time, with least and greatest value and what is missing', async () => {
+test('a plot over time, with minimum, maximum and missing values', async () => {
   await show('trades.ds', trades)
   assert.equal(await page.locator('#x option:checked').textContent(), 'time')
   const price = card('price')
-  // It is walked when it comes in sight.
+  // The column is read when it becomes visible.
   await price.scrollIntoViewIfNeeded()
   await price.locator('figure svg').waitFor()
   assert.match(await price.locator('dl').innerText(), /min[\s\S]*-0\.99\d*[\s\S]*max[\s\S]*0\.99\d*[\s\S]*nulls[\s\S]*1,000/)
@@ -67,7 +68,7 @@ test('a plot over time, with least and greatest value and what is missing', asyn
   assert.match(label, /^price over time, 2023-11-14T22:13:20.000Z to 2023-11-15T00:59:59.000Z: from -0\.99.* 1,000 of 10,000 rows/)
   const points = (await price.locator('polyline').getAttribute('points')).split(' ').map((point) => point.split(',').map(Number))
   assert.ok(points.length > 300, `${points.length} points`)
-  // The wave: up at first, down at last, over the whole width.
+  // The wave begins upwards and ends downwards, over the full width.
   assert.ok(points[0][1] > 50 && points[0][1] < 70 && points.at(-1)[0] > 399, `${points[0]} ${points.at(-1)}`)
   assert.ok(Math.min(...points.map(([, y]) => y)) < 6 && Math.max(...points.map(([, y]) => y)) > 114)
   assert.equal(await card('who').locator('svg').count(), 0, 'no plot of strings')
@@ -109,7 +110,7 @@ test('a search of columns, and files made of what it finds', async () => {
   assert.deepEqual((await table.read({ columns: ['size'], start: 100, end: 103 }))[0].toArray(), [3, 4, 5])
 })
 
-test('a cut file is recovered', async () => {
+test('a truncated file is recovered', async () => {
   await page.setInputFiles('#files', { name: 'cut.ds', mimeType: '', buffer: trades.subarray(0, trades.length - 30_000) })
   await page.waitForSelector('#error:not([hidden])')
   const { name, bytes } = await downloaded('#recover')
@@ -202,7 +203,7 @@ test('an export of some rows of some columns', async () => {
   assert.deepEqual((await file.table().read())[0].toArray(), [95, 96, 0, 1])
 })
 
-test('a picture, kept out of the repository unless it is asked for', async () => {
+test('a picture, which is written only on request', async () => {
   const path = process.env.PICTURE ?? join(tmpdir(), 'pilaster-viewer.png')
   await page.setViewportSize({ width: 860, height: 400 })
   await page.locator('#url').fill('')
@@ -215,4 +216,4 @@ test('a picture, kept out of the repository unless it is asked for', async () =>
   assert.ok(statSync(path).size > 50_000, 'something is on it')
 })
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))

@@ -1,4 +1,4 @@
-// The page opens every golden file: rows in its table and a picture of its structure, or what is wrong with the file.
+// Opens every golden file: the page shows rows and a picture of the structure, or an error.
 import assert from 'node:assert/strict'
 import { statSync } from 'node:fs'
 import { after, before, test } from 'node:test'
@@ -6,14 +6,14 @@ import { after, before, test } from 'node:test'
 import { launch } from '../chromium.js'
 import { goldens } from '../golden.js'
 
-/** Encodings that nobody writes any more, or not yet: the error names them. */
+/** Unsupported encodings, which the error names. */
 const UNDECODED = /vortex\.\w+\.v2 is not supported$/
 
 let page, wrong, close
 before(async () => ({ page, wrong, close } = await launch()))
 after(() => close())
 
-/** Waits until the page shows the file or an error, and says which. */
+/** Waits until the page shows the file or an error, and returns which. */
 const outcome = (name) => page.waitForFunction((name) => {
   const error = document.querySelector('#error')
   if (!error.hidden) return { error: error.textContent }
@@ -32,7 +32,7 @@ for (const format of ['filo', 'dataseries', 'jay', 'bcolz', 'vortex']) {
       const { expected, path } = golden
       const name = path.split('/').pop()
       if (format === 'filo') await page.evaluate((type) => (document.querySelector('#type').value = type), expected.facts?.element_type?.toLowerCase() ?? '')
-      // So that nothing of the one before is taken for this one.
+      // Clears the results of the previous file.
       await page.evaluate(() => {
         document.querySelector('#error').hidden = true
         document.querySelector('#name').textContent = ''
@@ -49,4 +49,4 @@ for (const format of ['filo', 'dataseries', 'jay', 'bcolz', 'vortex']) {
   })
 }
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))

@@ -1,4 +1,4 @@
-// The viewer in headless Chromium: files of all formats, what is wrong with damaged ones, export, offline.
+// The viewer in headless Chromium: files of all formats, errors of damaged ones, export, offline use.
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -53,7 +53,7 @@ test('a bcolz directory', async () => {
 
 test('a bcolz directory that is dropped', async () => {
   await show('dataseries/tiny.ds')
-  // A drag of the browser's own, so that the entries are real ones.
+  // A drag by the debugging protocol, so that the browser creates real entries.
   const session = await page.context().newCDPSession(page)
   const data = { items: [], files: [golden('bcolz/ctable_basic')], dragOperationsMask: 1 }
   for (const type of ['dragEnter', 'dragOver', 'drop']) {
@@ -64,7 +64,7 @@ test('a bcolz directory that is dropped', async () => {
   assert.equal((await row(0))[0], '1002')
 })
 
-test('a Filo vector says which types it could have', async () => {
+test('a Filo vector lists the types that fit', async () => {
   await page.setInputFiles('#files', golden('filo/bin_int_readme.filo'))
   await page.waitForSelector('#error:not([hidden])')
   assert.match(await page.locator('#error').textContent(), /element type.*int/)
@@ -101,7 +101,7 @@ test('a page that was loaded opens every format without a network', async () => 
     return false
   })
   try {
-    // They are loaded one after the other; this is the last.
+    // Modules are loaded one after the other; this is the last one.
     while (!asked.includes('/pilaster-write.wasm')) await fresh.page.waitForTimeout(20)
     await fresh.page.context().setOffline(true)
     for (const name of ['jay/stats_n7.jay', 'vortex/enc_alp_a.vortex', 'bcolz/chunks/pyblosc_lz4.blosc']) {
@@ -121,4 +121,4 @@ test('a URL, by ranges', async () => {
   await page.waitForFunction(() => /magic number.*not supported/.test(document.querySelector('#error').textContent))
 })
 
-test('nothing was thrown that nobody caught', () => assert.deepEqual(wrong, []))
+test('no uncaught errors', () => assert.deepEqual(wrong, []))

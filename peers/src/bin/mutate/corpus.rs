@@ -41,7 +41,7 @@ fn belongs(format: &str, path: &Path) -> bool {
     }
 }
 
-/// Returns the index of the element type that `NAME.expected.json` states, else that of int.
+/// Returns the index of the element type that `NAME.expected.json` states, else of int.
 fn element(path: &Path) -> usize {
     let text = std::fs::read(path.with_extension("expected.json")).unwrap_or_default();
     let json: serde_json::Value = serde_json::from_slice(&text).unwrap_or_default();

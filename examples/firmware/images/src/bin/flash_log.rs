@@ -1,5 +1,5 @@
-//! A log in NOR flash whose power is cut fifty times: after each reset it is mounted, everything in it is
-//! looked at, and it goes on. At the end the flash is left as `flash.bin`.
+//! A log in NOR flash with fifty power cuts. After each reset, mounts the log, checks every reading and resumes.
+//! Finally writes the flash to `flash.bin`.
 
 #![no_std]
 #![no_main]
@@ -11,19 +11,19 @@ use logger::flash::{Buffers, Found, log};
 use nor::{Cut, Nor};
 use pilaster::bytes::WriteError;
 
-/// How often the power is cut.
+/// Number of power cuts.
 const CUTS: u32 = 50;
-/// Readings between two cuts, if none comes before.
+/// Maximum number of readings between two cuts.
 const READINGS: i64 = 400;
 
 static BUFFERS: Lent<Buffers> = Lent::new(Buffers::NEW);
 
-/// What must not be.
+/// The errors of this image.
 #[derive(defmt::Format)]
 enum Wrong {
     Log(WriteError<nor::Failed>),
     Host(Failed),
-    /// So many readings were flushed, and so many are there.
+    /// The number of readings that were flushed, and the number that was found.
     Lost(i64, i64),
     /// Some erase units wear out before others.
     Uneven([u32; UNITS]),
@@ -37,13 +37,13 @@ fn main() -> ! {
 
 fn run() -> Result<(), Wrong> {
     let buffers = BUFFERS.take().ok_or(Wrong::Memory)?;
-    // SAFETY: the only call, and it is all numbers.
+    // SAFETY: the only call, and `Kept` consists of numbers only.
     let Kept { flash, wear, boots, cuts, flushed, given_up } = unsafe { kept::<Kept>() };
     if *boots == 0 {
-        // What was in the flash before: not erased, and no log.
+        // Initial contents of the flash: neither erased nor a log.
         flash.iter_mut().zip((0u8..=255).cycle()).for_each(|(byte, noise)| *byte = noise.wrapping_mul(29));
     }
-    // Other operations of a life, other bytes of them, each time.
+    // Another operation and byte after each start.
     let cut = Cut { operation: boots.wrapping_mul(7) % 60, byte: boots.wrapping_mul(11) % 48 };
     let last = *cuts == CUTS;
     *boots = boots.wrapping_add(1);

@@ -1,4 +1,4 @@
-//! What `log_dataseries` logs, through a sink that is awaited: the same file.
+//! Logs the readings of `log_dataseries` through an asynchronous sink; the file is identical.
 
 #![no_std]
 #![no_main]
@@ -7,7 +7,7 @@ use images::{Failed, File, Lent, Slow, block_on};
 use logger::typed::{Buffers, log_async};
 use pilaster::bytes::WriteError;
 
-/// Where no word begins: that is slower on a Cortex-M0, and nothing else.
+/// Buffers at an unaligned address. They work the same, but slower on a Cortex-M0.
 #[repr(C, align(4))]
 struct Odd(u8, Buffers);
 

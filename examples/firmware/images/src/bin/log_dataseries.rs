@@ -1,4 +1,4 @@
-//! Typed records of four sensors, LZF, through embedded-io into `log.ds` on the host.
+//! Writes typed records of four sensors, with LZF, through embedded-io to `log.ds` on the host.
 
 #![no_std]
 #![no_main]
@@ -7,7 +7,7 @@ use images::{Failed, File, Lent};
 use logger::typed::{Buffers, log};
 use pilaster::bytes::WriteError;
 
-/// Where words begin, as a Cortex-M0 likes its records.
+/// Buffers at an aligned address, which is faster on a Cortex-M0.
 #[repr(align(4))]
 struct Even(Buffers);
 

@@ -1,5 +1,5 @@
-//! Blocks of 256 samples as Filo vectors, in DataSeries records in `blocks.ds`; and radio frames of a vector
-//! each, `time.filo`, `z.filo` and `temp.filo`.
+//! Writes blocks of 256 samples as Filo vectors in DataSeries records to `blocks.ds`, and radio frames of one vector
+//! each to `time.filo`, `z.filo` and `temp.filo`.
 
 #![no_std]
 #![no_main]
@@ -13,7 +13,7 @@ use pilaster::bytes::{Sink as _, WriteError};
 use pilaster::error::{Error, Kind};
 
 static BUFFERS: Lent<Buffers> = Lent::new(Buffers::NEW);
-/// How a frame is filled from a sample on.
+/// Fills a frame with samples starting at the given one.
 type Fill = fn(i64, &mut Frame) -> Result<usize, Error>;
 
 #[cortex_m_rt::entry]
@@ -25,7 +25,7 @@ fn run() -> Result<(), WriteError<Failed>> {
     let buffers = BUFFERS.take().ok_or(WriteError::Sink(Failed))?;
     log(File::create(c"blocks.ds").map_err(WriteError::Sink)?, buffers, 8)?;
     defmt::info!("8 blocks of {} samples", logger::vectors::SAMPLES);
-    // The numbers of samples that the host will find.
+    // With the numbers of samples that `.ci/firmware` expects.
     const FRAMES: [(&CStr, Fill, usize); 3] =
         [(c"time.filo", time_frame, 928), (c"z.filo", z_frame, 122), (c"temp.filo", temp_frame, 122)];
     for (name, fill, expected) in FRAMES {
@@ -40,7 +40,7 @@ fn run() -> Result<(), WriteError<Failed>> {
     Ok(())
 }
 
-/// That no more than the rest goes into the frame, and that this is told before.
+/// Returns whether the frame refuses bytes that do not fit, with the required size, and stays as it is.
 fn is_full(frame: &mut Frame) -> bool {
     let (len, more) = (frame.len(), [0; FRAME_LEN]);
     match frame.put(&more) {

@@ -1,4 +1,4 @@
-//! Writes one record of five fields with this crate and with others, and says what each takes.
+//! Writes one record of five fields with this crate and with others; prints stack, instructions and bytes of each.
 
 #![no_std]
 #![no_main]
@@ -12,7 +12,7 @@ use rivals::{Page, Write};
 static PAGE: Lent<Page> = Lent::new(Page::NEW);
 static LENT: Lent<rivals::Lent> = Lent::new(rivals::Lent::NEW);
 
-/// How many are written.
+/// Number of records to write.
 const READINGS: u32 = 1024;
 
 const WRITERS: [(&str, Write); 7] = [
@@ -44,7 +44,7 @@ fn run() -> Result<(), Error> {
         if other == 0 {
             other = instructions;
         }
-        // In tenths: per record, less what all writers do beside writing.
+        // Per record, in tenths. The instructions of `nothing`, which makes the readings, are subtracted.
         let each = |n: u64| (n * 10 + u64::from(READINGS) / 2) / u64::from(READINGS);
         let instructions = each(instructions.saturating_sub(other));
         let bytes = each(bytes.into());

@@ -1,4 +1,4 @@
-//! Opens on the device what the other images have left, and holds every row against its sensor.
+//! Opens the files of the other images on the device, and compares every row with its sensor.
 
 #![no_std]
 #![no_main]
@@ -15,14 +15,14 @@ use pilaster::filo::Element;
 static BUFFERS: Lent<read::Buffers> = Lent::new(read::Buffers::NEW);
 static FLASH: Lent<flash::Buffers> = Lent::new(flash::Buffers::NEW);
 
-/// What must not be.
+/// The errors of this image.
 #[derive(defmt::Format)]
 enum Wrong {
     File(WriteError<Failed>),
     Flash(WriteError<nor::Failed>),
     Vector(pilaster::Error),
     Host(Failed),
-    /// Not so many rows.
+    /// The number of rows is wrong.
     Rows(u64),
     Memory,
 }
@@ -48,7 +48,7 @@ fn run() -> Result<(), Wrong> {
         let chunk = frame.get(..len).unwrap_or_default();
         expect(read::vector(chunk, element, 0).map_err(Wrong::Vector)?, rows)?;
     }
-    // SAFETY: the only call, and it is all numbers.
+    // SAFETY: the only call, and `Kept` consists of numbers only.
     let Kept { flash, wear, .. } = unsafe { kept::<Kept>() };
     File::open(c"flash.bin").and_then(|mut file| file.read(flash)).map_err(Wrong::Host)?;
     let found = flash::read_back(Nor::<4, ERASE>::new(flash, wear, None), RING, memory).map_err(Wrong::Flash)?;

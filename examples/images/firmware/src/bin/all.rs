@@ -1,5 +1,5 @@
-//! Every entry in one image, without an allocator: runs each on all goldens and prints how much stack
-//! it took at most.
+//! Every entry in one image, without an allocator. Runs each entry on all goldens and prints its maximum stack in
+//! bytes.
 
 #![no_std]
 #![no_main]
@@ -19,7 +19,7 @@ static GOLDENS: &[(&str, &str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/go
 /// Name and bytes of every small Jay golden.
 static JAYS: &[(&str, &[u8])] = &include!(concat!(env!("OUT_DIR"), "/jays.rs"));
 
-/// What is shown every one of them, column by column, and cut.
+/// Readers of Jay files. Each runs on every golden, column by column, and on a truncated copy.
 const JAY_READERS: &[(&str, Entry)] = &[
     ("jay_open", entries::jay::open),
     ("jay_read", entries::jay::read),
@@ -27,7 +27,7 @@ const JAY_READERS: &[(&str, Entry)] = &[
     ("jay_verify", entries::jay::verify),
 ];
 
-/// What a reader is shown: every golden, also as another type, and cut.
+/// Readers that run on every Filo golden, also as another type, and truncated.
 const READERS: &[(&str, Entry)] = &[
     ("bytes_reader", entries::bytes::reader),
     ("bytes_scratch", entries::bytes::scratch),
@@ -56,7 +56,7 @@ const READERS: &[(&str, Entry)] = &[
     ("filo_read_all", entries::filo::read_all),
 ];
 
-/// What a reader of Blosc chunks is shown: blosclz and LZ4, either shuffle, split blocks, several blocks.
+/// Blosc chunks for readers: blosclz and LZ4, either shuffle, split blocks, several blocks.
 const CHUNKS: &[&[u8]] = &[
     include_bytes!("../../../../../tests/golden/bcolz/chunks/ts3_n633_sh1.blosc"),
     include_bytes!("../../../../../tests/golden/bcolz/chunks/ts5_n1055_sh2.blosc"),
@@ -64,14 +64,14 @@ const CHUNKS: &[&[u8]] = &[
     include_bytes!("../../../../../tests/golden/bcolz/chunks/size_255_ts4.blosc"),
 ];
 
-/// Readers of chunks; the last writes what it takes for items.
+/// Readers of chunks. The last entry writes a chunk of these bytes as items.
 const OF_CHUNKS: &[(&str, Entry)] = &[
     ("bcolz_chunk", entries::bcolz::chunk),
     ("bcolz_items", entries::bcolz::items),
     ("bcolz_write", entries::bcolz::write),
 ];
 
-/// What a DataSeries reader is shown: files of the original program in either byte order, and a log.
+/// DataSeries files for readers: files of the original program in either byte order, and a log.
 const FILES: &[&[u8]] = &[
     include_bytes!("../../../../../tests/golden/dataseries/tiny.ds"),
     include_bytes!("../../../../../tests/golden/dataseries/tiny_be.ds"),
@@ -89,7 +89,7 @@ const FILE_READERS: &[(&str, Entry)] = &[
     ("dataseries_any", entries::dataseries_read::any),
 ];
 
-/// What a writer is shown: every element type in every encoding.
+/// Writers, which run on every element type in every encoding.
 const WRITERS: &[(&str, Entry)] = &[
     ("filo_write_ints", entries::filo_write::ints),
     ("filo_write_lines", entries::filo_write::lines),
@@ -151,18 +151,18 @@ fn main() -> ! {
     process::exit(0)
 }
 
-/// Prints the deepest stack, and how many of the calls went well.
+/// Prints the maximum stack in bytes, and the number of successful calls.
 fn report(name: &str, calls: impl Iterator<Item = (usize, bool)>) {
     let (deepest, good) = calls.fold((0, 0), |(deepest, good), (stack, ok)| (stack.max(deepest), good + u32::from(ok)));
     println!("stack {name} {deepest} good {good}");
 }
 
-/// Bytes that are painted below the stack pointer: more than any entry takes.
+/// Number of bytes below the stack pointer that are painted, more than any entry takes.
 const DEPTH: usize = 8 << 10;
 const PAINT: u32 = 0x5ca1_ab1e;
 
-/// How deep the stack gets in `entry`: paint below the stack pointer, call, look for the first word
-/// that has changed.
+/// Measures the stack of `entry`: paints below the stack pointer, calls it, and finds the first changed word. Returns
+/// the stack in bytes, and whether the call succeeded.
 #[inline(never)]
 fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
     static MEMORY: Lent = Lent(core::cell::UnsafeCell::new([0; ROOM]));
@@ -170,8 +170,8 @@ fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
     let memory = unsafe { &mut *MEMORY.0.get() };
     let top = cortex_m::register::msp::read() as usize & !3;
     let words = || (top - DEPTH..top - 32).step_by(4).map(|at| at as *mut u32);
-    // SAFETY: the stack grows down from the end of RAM; nothing lives below its pointer. The few
-    // words next to it stay as they are, for the calls that paint.
+    // SAFETY: the stack grows down from the end of RAM, and nothing is stored below its pointer. The words next to the
+    // pointer are not painted, because the calls here use them.
     words().for_each(|word| unsafe { ptr::write_volatile(word, PAINT) });
     let good = black_box(entry(Call { bytes: black_box(chunk), memory, kind, row })).is_ok();
     // SAFETY: as above.
@@ -179,7 +179,7 @@ fn stack_of(entry: Entry, chunk: &[u8], kind: u32, row: u32) -> (usize, bool) {
     (touched.map_or(0, |word| top - word as usize), good)
 }
 
-/// Lent to the entries: enough for the extents that they are shown.
+/// Size in bytes of the memory of the entries, enough for the extents of all inputs.
 const ROOM: usize = 128 << 10;
 
 struct Lent(core::cell::UnsafeCell<[u8; ROOM]>);
