@@ -8,7 +8,7 @@ use pilaster::any::File;
 use pilaster::bcolz::chunk::Chunk;
 use pilaster::bcolz::{Array, Dataset, Dtype, Shuffle, write};
 use pilaster::bytes::Scratch;
-use pilaster::column::Type;
+use pilaster::column::{Memory, Table as _, Type};
 use serde_json::{Map, Value, json};
 use sha2::{Digest as _, Sha256};
 
@@ -16,12 +16,28 @@ use crate::args::Recover;
 use crate::digits;
 use crate::dump::{self, Head, facts};
 use crate::failure::Failure;
+use crate::info::{self, Table};
 use crate::open::{self, Input, hinted, part_room};
 use crate::special::Special;
 
 impl Special for Dataset {
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         arrays(self, out)
+    }
+
+    /// Out of the metadata; no chunk is read.
+    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
+        let mut memory = Memory::with_len(part_room(file)?)?;
+        let mut outer = memory.scratch();
+        let columns = match self.table().next_part(&mut outer)? {
+            Some(part) => info::described(&part, input)?,
+            None => Vec::new(),
+        };
+        Ok(vec![Table { name: String::new(), rows: self.rows(), columns }])
+    }
+
+    fn facts(&self, _: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(known(self))
     }
 
     fn dump(&self, _: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
@@ -46,6 +62,11 @@ impl Special for Dataset {
 }
 
 impl Special for Chunk<'_> {
+    /// None if the bytes are no items of the type that the caller named; the header can be described all the same.
+    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
+        if file.table(None).is_ok() { info::tables(input, file) } else { Ok(Vec::new()) }
+    }
+
     fn info(&self, _: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         let codec = self.compressor().map_or("unknown", |compressor| compressor.name());
         let how = if self.is_copy() { ", a plain copy" } else { "" };
@@ -119,6 +140,17 @@ fn arrays(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Returns the kind of the dataset and its attributes.
+fn known(dataset: &Dataset) -> Vec<(&'static str, Value)> {
+    let mut known = vec![("kind", Value::from(kind(dataset)))];
+    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
+        && !attrs.is_empty()
+    {
+        known.push(("attrs", attrs.into()));
+    }
+    known
+}
+
 /// Returns the size in bytes of all chunks of a dataset.
 pub fn stored(dataset: &Dataset) -> Result<u64, Failure> {
     dataset
@@ -151,12 +183,7 @@ const fn shuffle(shuffle: Shuffle) -> &'static str {
 
 fn document(dataset: &Dataset, out: &mut dyn Write) -> Result<(), Failure> {
     writeln!(out, " \"nrows\": {},", dataset.rows())?;
-    let mut known = vec![("kind", Value::from(kind(dataset)))];
-    if let Ok(Value::Object(attrs)) = serde_json::from_slice(dataset.attrs())
-        && !attrs.is_empty()
-    {
-        known.push(("attrs", attrs.into()));
-    }
+    let mut known = known(dataset);
     known.push(("files", files(dataset)?.into()));
     facts(&known, out)?;
     write!(out, ",\n \"columns\": [")?;

@@ -1,9 +1,11 @@
 //! `head` and `cat`: rows as text.
 
 use std::io::Write;
+use std::ops::Range;
 
 use console::Term;
 use pilaster::any::File;
+use pilaster::column::{Batch, Column};
 
 use crate::args::{Form, Text};
 use crate::csv::Csv;
@@ -11,39 +13,110 @@ use crate::failure::Failure;
 use crate::grid::Grid;
 use crate::json::Lines;
 use crate::open::{self, Input};
-use crate::walk::{self, Choice};
+use crate::sources::Source;
+use crate::special::with_file;
+use crate::walk::{self, Choice, Head, Rows};
 
-/// Prints the rows of a table, at most `most` without `--rows`.
-pub fn run(input: &Input, file: &File<'_>, how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
+/// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
+/// which.
+pub fn run(how: &Text, most: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let found = how.sources.find()?;
+    if let Some(unknown) = found.unknown.first() {
+        let why = format!("its format is unknown ({} such files); name the files to read", found.unknown.len());
+        return Err(Failure::of_file(unknown, why));
+    }
+    let terminal = Term::stdout().is_term().then(Term::stdout);
+    match how.form(terminal.is_some()) {
+        Form::Table => {
+            let width = terminal.map(|terminal| terminal.size().1.into());
+            let mut grid = Grid::new(out, !how.no_header, &how.missing, width);
+            let done = tables(how, &found.files, most, &mut grid);
+            // Rows before an error are printed, too.
+            done.and(grid.finish())
+        }
+        Form::Csv => tables(how, &found.files, most, &mut Csv::new(out, !how.no_header, &how.missing)),
+        Form::JsonLines => tables(how, &found.files, most, &mut Lines::new(out)),
+    }
+}
+
+/// Passes the chosen rows of all files to `to`. Rows are counted over all of them.
+fn tables<R: Rows>(how: &Text, files: &[Source], most: u64, to: &mut R) -> Result<(), Failure> {
+    let mut left = how.rows.clone().unwrap_or(0..most);
+    let mut chain = Chain { to, first: None, file: String::new() };
+    for (k, source) in files.iter().enumerate() {
+        if k > 0 && left.is_empty() {
+            break;
+        }
+        chain.file = source.path.to_string();
+        let mut passed = 0;
+        with_file(source, |input, file, _| {
+            passed = rows(input, file, how, &left, &mut chain)?;
+            Ok(())
+        })?;
+        left = left.start.saturating_sub(passed)..left.end.saturating_sub(passed);
+    }
+    Ok(())
+}
+
+/// Passes the chosen rows of one file to `to`.
+fn rows<R: Rows>(
+    input: &Input<'_>,
+    file: &File<'_>,
+    how: &Text,
+    rows: &Range<u64>,
+    to: &mut R,
+) -> Result<u64, Failure> {
     if how.table.is_some() && !open::has_names(file) {
         return Err(Failure::Usage("--table is for files with tables".to_owned()));
     }
     let (mut table, room) = (open::table(file, how.table.as_deref())?, open::part_room(file)?);
-    let rows = how.rows.clone().unwrap_or(0..most);
-    let columns = how.columns.as_deref();
     let choice = Choice {
-        rows: &rows,
-        columns,
+        rows,
+        columns: how.columns.as_deref(),
         time: &how.time,
         condition: how.condition.as_ref(),
         trust: how.trust_statistics,
         stored_times: how.stored_times,
+        texts: input.texts(),
         rules: input.rules(),
     };
-    let terminal = Term::stdout().is_term().then(Term::stdout);
-    let done = match how.form(terminal.is_some()) {
-        Form::Table => {
-            let width = terminal.map(|terminal| terminal.size().1.into());
-            let mut grid = Grid::new(out, !how.no_header, &how.missing, input.texts(), width);
-            let done = walk::rows(&mut table, choice, room, &mut grid);
-            // Rows before an error are printed, too.
-            done.and(grid.finish())
+    walk::rows(&mut table, choice, room, to).map_err(|failure| open::which(failure, &table))
+}
+
+/// The rows of several files, which must have the same columns.
+struct Chain<'t, R> {
+    to: &'t mut R,
+    /// The file with the first columns, and these.
+    first: Option<(String, Head)>,
+    file: String,
+}
+
+impl<R: Rows> Rows for Chain<'_, R> {
+    fn head(&mut self, head: &Head) -> Result<(), Failure> {
+        let (file, first) = self.first.get_or_insert_with(|| (self.file.clone(), head.clone()));
+        if (&first.names, &first.types) != (&head.names, &head.types) {
+            let columns = |head: &Head| {
+                let all = head.names.iter().zip(&head.types);
+                all.map(|(name, ty)| format!("{name} {ty}")).collect::<Vec<_>>().join(", ")
+            };
+            let why = format!("the columns are {}, and in {file} {}", columns(head), columns(first));
+            return Err(Failure::Input(format!("{why} (--columns chooses those that all files have)")));
         }
-        Form::Csv => {
-            let mut csv = Csv::new(out, !how.no_header, &how.missing, input.texts());
-            walk::rows(&mut table, choice, room, &mut csv)
-        }
-        Form::JsonLines => walk::rows(&mut table, choice, room, &mut Lines::new(out, input.texts())),
-    };
-    done.map_err(|failure| open::which(failure, &table))
+        self.to.head(head)
+    }
+
+    fn value<C: Column>(
+        &mut self,
+        k: usize,
+        name: &str,
+        column: &C,
+        batch: &Batch<'_, C>,
+        i: usize,
+    ) -> pilaster::Result<()> {
+        self.to.value(k, name, column, batch, i)
+    }
+
+    fn end(&mut self) -> Result<(), Failure> {
+        self.to.end()
+    }
 }

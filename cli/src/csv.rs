@@ -15,7 +15,7 @@ use crate::digits;
 use crate::failure::Failure;
 use crate::json::{self, Style};
 use crate::time;
-use crate::walk::Rows;
+use crate::walk::{Head, Rows};
 
 pub struct Csv<W> {
     out: W,
@@ -29,18 +29,19 @@ pub struct Csv<W> {
 }
 
 impl<W: Write> Csv<W> {
-    pub fn new(out: W, header: bool, missing: &str, texts: bool) -> Self {
+    pub fn new(out: W, header: bool, missing: &str) -> Self {
         let missing = missing.to_owned();
-        Csv { out, header, missing, texts, line: String::new(), field: String::new() }
+        Csv { out, header, missing, texts: false, line: String::new(), field: String::new() }
     }
 }
 
 impl<W: Write> Rows for Csv<W> {
-    fn names(&mut self, names: &[String], _: &[String]) -> std::result::Result<(), Failure> {
-        if !self.header {
+    fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
+        self.texts = head.texts;
+        if !std::mem::take(&mut self.header) {
             return Ok(());
         }
-        for (k, name) in names.iter().enumerate() {
+        for (k, name) in head.names.iter().enumerate() {
             self.line.push_str(if k > 0 { "," } else { "" });
             quote(&mut self.line, name, &self.missing);
         }
@@ -116,7 +117,7 @@ mod tests {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
         let choice = Choice::of(&all, &any);
-        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing, false)).unwrap();
+        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing)).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -1,9 +1,10 @@
 //! The output of `dump` and `info` that is specific to DataSeries: tables, types, extents.
 
+use std::collections::HashMap;
 use std::io::Write;
 
 use pilaster::any::File;
-use pilaster::column::{Column, Memory, Part, Table, Type, Value as Cell};
+use pilaster::column::{Column, Memory, Part, Table as Rows, Type, Value as Cell};
 use pilaster::dataseries::Relative;
 use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
@@ -13,7 +14,7 @@ use crate::dataseries_facts::{facts, modes};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
-use crate::info;
+use crate::info::{self, Table};
 use crate::open::{Input, part_room};
 use crate::special::Special;
 use crate::walk::batches;
@@ -33,6 +34,32 @@ impl Special for AnyFile<'_> {
         tables(self, part_room(file)?, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.bytes().len())?, out)
+    }
+
+    /// Out of the types and the headers of the extents.
+    fn tables(&self, _: &Input, _: &File<'_>) -> Result<Vec<Table>, Failure> {
+        let mut rows: HashMap<Vec<u8>, u64> = HashMap::new();
+        self.headers(|header, name| {
+            let rows = rows.entry(name.to_vec()).or_default();
+            *rows = rows.saturating_add(header.rows.into());
+            Ok::<_, Failure>(())
+        })?;
+        let column = |field: Field<'_>| {
+            let ty = match field.ty {
+                FieldType::FixedWidth(size) => Type::FixedBytes(size).to_string(),
+                ty => type_name(ty, false).to_owned(),
+            };
+            info::Column { name: field.name.to_owned(), ty, nullable: field.nullable }
+        };
+        let table = |ty: ExtentType<'_>| {
+            let rows = rows.get(ty.name().as_bytes()).copied().unwrap_or(0);
+            Table { name: ty.name().to_owned(), rows, columns: ty.fields().map(column).collect() }
+        };
+        Ok(self.types().iter().map(table).collect())
+    }
+
+    fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(facts(self, input.bytes().len())?)
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
@@ -90,7 +117,7 @@ fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Fail
 }
 
 /// Returns whether all strings of a column are UTF-8.
-fn is_text<T: Table>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
+fn is_text<T: Rows>(table: &mut T, k: usize, room: u64) -> Result<bool, Failure> {
     let mut memory = Memory::with_len(room)?;
     let mut outer = memory.scratch();
     let mut text = true;

@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use pilaster::any::FileError;
 
 use crate::escape::escaped;
+use crate::sources::Location;
 
 /// An error that stops a command.
 #[derive(Debug)]
@@ -19,12 +20,23 @@ pub enum Failure {
     Input(String),
     /// Writing to standard output failed: status 1, or 0 if its reader has closed it.
     Output(io::Error),
+    /// Errors of several files, which were printed: status 1.
+    Printed,
 }
 
 impl Failure {
     /// Returns the failure of a file: `error` with its path.
     pub fn of_file(path: &std::path::Path, error: impl fmt::Display) -> Self {
         Failure::Input(format!("{}: {error}", path.display()))
+    }
+
+    /// Returns the failure with the name of the file that it is about.
+    pub fn of(self, path: &Location) -> Self {
+        match self {
+            Failure::Format(e) => Failure::Input(format!("{path}: {e}")),
+            Failure::Input(message) => Failure::Input(format!("{path}: {message}")),
+            other => other,
+        }
     }
 
     /// Returns the failure of one row of column `name`.
@@ -60,18 +72,26 @@ impl From<io::Error> for Failure {
     }
 }
 
-/// Prints a failure in one line, and returns the exit status.
-pub fn end(done: Result<(), Failure>, name: &str) -> ExitCode {
-    let (status, line) = match done {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => return ExitCode::SUCCESS,
-        Err(Failure::Output(e)) => (1, format!("standard output: {e}")),
-        Err(Failure::Format(e)) => (1, format!("{name}: {e}")),
-        Err(Failure::Input(message)) => (1, format!("{name}: {message}")),
-        Err(Failure::Usage(message)) => (2, message),
-    };
-    warn(&line);
-    ExitCode::from(status)
+/// Prints the line about a failure. Returns the exit status.
+pub fn end(done: Result<(), Failure>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(Failure::Output(e)) if e.kind() == ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(failure) => {
+            print(&failure);
+            ExitCode::from(if matches!(failure, Failure::Usage(_)) { 2 } else { 1 })
+        }
+    }
+}
+
+/// Prints the line about a failure.
+pub fn print(failure: &Failure) {
+    match failure {
+        Failure::Output(e) => warn(&format!("standard output: {e}")),
+        Failure::Format(e) => warn(&e.to_string()),
+        Failure::Input(message) | Failure::Usage(message) => warn(message),
+        Failure::Printed => {}
+    }
 }
 
 /// Prints a line on standard error.

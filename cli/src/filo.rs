@@ -26,6 +26,10 @@ impl Special for Vector<'_> {
         dump::table(self.rows(), &facts(self, input.bytes()), &heads, &mut Once::new(*self), 0, out)
     }
 
+    fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(facts(self, input.bytes()))
+    }
+
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (rows, size, encoding) = (self.rows(), input.bytes().len(), self.encoding());
         Ok(format!("{rows} rows, {size} bytes, filo {encoding} as {}", self.element()))

@@ -12,7 +12,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 use crate::csv;
 use crate::escape::escaped;
 use crate::failure::Failure;
-use crate::walk::Rows;
+use crate::walk::{Head, Rows};
 
 /// Rows that decide the widths.
 const SAMPLE: usize = 1000;
@@ -44,13 +44,13 @@ pub struct Grid<W> {
 }
 
 impl<W: Write> Grid<W> {
-    pub fn new(out: W, header: bool, missing: &str, texts: bool, terminal: Option<usize>) -> Self {
+    pub fn new(out: W, header: bool, missing: &str, terminal: Option<usize>) -> Self {
         let missing = if missing.is_empty() { "null" } else { missing }.to_owned();
         Grid {
             out,
             header,
             missing,
-            texts,
+            texts: false,
             terminal,
             names: Vec::new(),
             types: Vec::new(),
@@ -131,9 +131,12 @@ impl<W: Write> Grid<W> {
 }
 
 impl<W: Write> Rows for Grid<W> {
-    fn names(&mut self, names: &[String], types: &[String]) -> std::result::Result<(), Failure> {
-        (self.names, self.types) = (names.to_vec(), types.to_vec());
-        self.numbers = vec![false; names.len()];
+    fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
+        self.texts = head.texts;
+        if self.names.is_empty() {
+            (self.names, self.types) = (head.names.clone(), head.types.clone());
+            self.numbers = vec![false; head.names.len()];
+        }
         Ok(())
     }
 
@@ -173,7 +176,7 @@ mod tests {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
         let choice = Choice::of(&all, &any);
-        let mut grid = Grid::new(&mut out, true, "", false, terminal);
+        let mut grid = Grid::new(&mut out, true, "", terminal);
         rows(&mut sample::table(names), choice, 0, &mut grid).unwrap();
         grid.finish().unwrap();
         String::from_utf8(out).unwrap()

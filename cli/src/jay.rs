@@ -67,6 +67,10 @@ impl Special for File<'_> {
         Ok(format!("{rows} rows in {columns} columns, {size} bytes, jay"))
     }
 
+    fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        facts(self, &Columns::all(self, input.rules())?)
+    }
+
     fn keys(&self) -> usize {
         self.meta().keys()
     }

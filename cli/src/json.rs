@@ -10,7 +10,7 @@ use pilaster::column::{Batch, Column, Type, Value};
 use crate::digits;
 use crate::failure::Failure;
 use crate::time;
-use crate::walk::{Rows, batches};
+use crate::walk::{Head, Rows, batches};
 
 /// The form of numbers and bytes, which JSON cannot represent exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,12 +126,17 @@ pub struct Lines<W> {
 }
 
 impl<W: Write> Lines<W> {
-    pub fn new(out: W, texts: bool) -> Self {
-        Lines { out, line: String::new(), texts }
+    pub fn new(out: W) -> Self {
+        Lines { out, line: String::new(), texts: false }
     }
 }
 
 impl<W: Write> Rows for Lines<W> {
+    fn head(&mut self, head: &Head) -> std::result::Result<(), Failure> {
+        self.texts = head.texts;
+        Ok(())
+    }
+
     fn value<C: Column>(&mut self, k: usize, name: &str, column: &C, batch: &Batch<'_, C>, i: usize) -> Result<()> {
         self.line.push(if k > 0 { ',' } else { '{' });
         string(&mut self.line, name);

@@ -2,7 +2,7 @@
 //!
 //! | module | contents |
 //! |---|---|
-//! | `args`, `manual` | the command line: its grammar and help; completions and manual pages |
+//! | `args`, `sources`, `manual` | the command line: its grammar and help; completions and manual pages |
 //! | `failure` | errors and exit status |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
@@ -62,6 +62,7 @@ mod progress;
 mod rewrite;
 #[cfg(test)]
 mod sample;
+mod sources;
 mod special;
 mod target;
 mod time;
@@ -74,84 +75,92 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use pilaster::any::{File, Format};
-use pilaster::column::Memory;
 
-use args::{Cli, Command, Recover, Source};
+use args::{Cli, Command, Recover};
 use escape::Shown;
 use failure::{Failure, end};
 use open::Input;
-use special::Special;
+use sources::Sources;
+use special::{Special, special, with_file};
 
 fn main() -> ExitCode {
     let command = match Cli::try_parse() {
         Ok(cli) => cli.command,
         // Help and version.
-        Err(e) if !e.use_stderr() => return end(print(&e.render().to_string()), "-"),
-        Err(e) => return end(Err(Failure::Usage(args::one_line(&e))), "-"),
+        Err(e) if !e.use_stderr() => return end(print(&e.render().to_string())),
+        Err(e) => return end(Err(Failure::Usage(args::one_line(&e)))),
     };
-    let name = source(&command).map_or_else(|| "-".to_owned(), |source| source.path.to_string());
-    // Locked once and buffered. Flushed here, so that a broken pipe is an error and not lost on drop.
+    // Locked once, written in large pieces, and flushed here, where a broken pipe is still an error.
     let mut out = BufWriter::with_capacity(1 << 16, io::stdout().lock());
     // Rows go to a program as they are, but not to a terminal.
     let raw = matches!(command, Command::Cat(_) | Command::Head(_) | Command::Dump(_)) && !io::stdout().is_terminal();
     let done = if raw { run(&command, &mut out) } else { run(&command, &mut Shown::new(&mut out)) };
     let flushed = out.flush().map_err(Failure::Output);
-    end(done.and(flushed), &name)
+    end(done.and(flushed))
 }
 
 fn print(text: &str) -> Result<(), Failure> {
     Ok(io::stdout().write_all(text.as_bytes())?)
 }
 
-/// Returns the file that a command reads, if it reads one.
-const fn source(command: &Command) -> Option<&Source> {
-    Some(match command {
-        Command::Info(source) | Command::Verify(source) => source,
-        Command::Head(how) | Command::Cat(how) => &how.source,
-        Command::Dump(how) => &how.source,
-        Command::Recover(how) => &how.source,
-        Command::Convert(how) => &how.source,
-        Command::Completions { .. } | Command::Man { .. } => return None,
-    })
-}
-
 fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
-    let Some(source) = source(command) else { return manual::run(command, out) };
-    let input = Input::load(source, matches!(command, Command::Recover(_)))?;
-    if let Command::Recover(how) = command {
-        return recover(&input, how, out);
-    }
-    let mut memory = Memory::default();
-    let file = input.open(&mut memory)?;
-    let special = special(&file);
-    let done = match command {
-        Command::Info(_) => info::run(&input, special, out),
-        Command::Head(how) => cat::run(&input, &file, how, 10, out),
-        Command::Cat(how) => cat::run(&input, &file, how, u64::MAX, out),
-        Command::Dump(_) => dump::run(&input, &file, special, out),
-        Command::Verify(_) => special.verify(&input, &file).and_then(|()| {
-            let verified = special.verified(&input, &file)?;
+    match command {
+        Command::Info(how) => {
+            each(&how.sources, how.json, out, |input, file, special, out| info::run(input, file, special, how, out))
+        }
+        Command::Verify(sources) => each(sources, false, out, |input, file, special, out| {
+            special.verify(input, file)?;
+            let verified = special.verified(input, file)?;
             Ok(writeln!(out, "{}: ok, {verified}", input.path)?)
         }),
-        Command::Convert(how) => convert(&input, &file, how, out),
-        Command::Recover(_) | Command::Completions { .. } | Command::Man { .. } => Ok(()),
-    };
-    done.map_err(|failure| match failure {
-        Failure::Format(e) => special.explain(e),
-        other => other,
-    })
+        Command::Head(how) => cat::run(how, 10, out),
+        Command::Cat(how) => cat::run(how, u64::MAX, out),
+        Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
+        Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
+        Command::Recover(how) => {
+            let input = Input::load(&how.source, true).map_err(|failure| failure.of(&how.source.path))?;
+            recover(&input, how, out).map_err(|failure| failure.of(&how.source.path))
+        }
+        Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
+    }
 }
 
-/// Returns the implementation for the format of `file`.
-fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
-    match file {
-        File::Filo(vector) => vector,
-        File::DataSeries(series) => series,
-        File::Bcolz(chunk, _) => chunk,
-        File::Dataset(dataset) => *dataset,
-        File::Jay(frame) => frame,
-        File::Vortex(vortex) => vortex,
+/// Opens each file for `act`, and goes on after errors. Several files end with a line that counts them, unless the output
+/// is for a program.
+fn each(
+    sources: &Sources,
+    program: bool,
+    out: &mut dyn Write,
+    mut act: impl FnMut(&Input<'_>, &File<'_>, &dyn Special, &mut dyn Write) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let found = sources.find()?;
+    if let Some(only) = found.only() {
+        return with_file(only, |input, file, special| act(input, file, special, out));
     }
+    let mut bad = 0usize;
+    for source in &found.files {
+        match with_file(source, |input, file, special| act(input, file, special, out)) {
+            Err(failure @ Failure::Output(_)) => return Err(failure),
+            Err(failure) => {
+                // In the order of the files, wherever the two streams go.
+                out.flush()?;
+                failure::print(&failure);
+                bad = bad.saturating_add(1);
+            }
+            Ok(()) => {}
+        }
+    }
+    let files = found.files.len();
+    let mut line = format!("{files} files: {} ok, {bad} bad", files.saturating_sub(bad));
+    if let Some(first) = found.unknown.first() {
+        line.push_str(&format!("; {} of unknown format, as {}", found.unknown.len(), first.display()));
+    }
+    if program {
+        failure::warn(&line)
+    } else {
+        writeln!(out, "{}", escape::escaped(&line))?
+    }
+    if bad > 0 { Err(Failure::Printed) } else { Ok(()) }
 }
 
 /// Copies DataSeries to DataSeries extent by extent; every other conversion is row by row.

@@ -11,9 +11,9 @@ use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
-use crate::args::{Location, Source};
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
+use crate::sources::{Location, Source, is_dataset};
 
 /// A file in memory, or an opened dataset.
 pub struct Input<'s> {
@@ -42,7 +42,7 @@ impl<'s> Input<'s> {
             Location::Stdin => ("-".to_owned(), Content::Bytes(read(io::stdin().lock())?)),
             Location::Path(at) => {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
-                let content = if any::BCOLZ_MARKERS.iter().any(|marker| at.join(marker).exists()) {
+                let content = if is_dataset(at) {
                     Content::Dataset(Box::new(dataset(source, at, tolerant)?))
                 } else {
                     Content::Bytes(read(fs::File::open(at).map_err(|e| Failure::Input(e.to_string()))?)?)
@@ -89,8 +89,13 @@ impl<'s> Input<'s> {
         if let Some(dataset) = self.dataset() {
             return Ok(File::from(dataset));
         }
-        let Source { element, sequential, .. } = *self.source;
-        let hints = Hints { element, sequential, dtype: self.source.dtype.as_deref(), tolerant: self.tolerant };
+        let source = self.source;
+        let hints = Hints {
+            element: source.element,
+            sequential: source.sequential,
+            dtype: self.source.dtype.as_deref(),
+            tolerant: self.tolerant,
+        };
         while let Err(e) = File::open(self.bytes(), self.format, &hints, &mut memory.scratch())
             && e.kind() == Kind::NoRoom
         {

@@ -4,14 +4,28 @@ use std::io::Write;
 
 use pilaster::Error;
 use pilaster::any::File;
+use pilaster::column::Memory;
+use serde_json::Value;
 
 use crate::failure::Failure;
+use crate::info::{self, Table};
 use crate::open::{self, Input};
+use crate::sources::Source;
 
 /// The parts of commands that are specific to one format.
 pub trait Special {
-    /// Prints the output of `info` after the lines that all formats have.
+    /// Prints the lines of `info --verbose` about how the file is stored.
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure>;
+
+    /// Returns the tables with their columns, as far as they are known without reading rows.
+    fn tables(&self, input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
+        info::tables(input, file)
+    }
+
+    /// Returns the facts that `dump` prints, for `info --json --verbose`.
+    fn facts(&self, _input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
+        Ok(Vec::new())
+    }
 
     /// Prints the members of the document of `dump`, after the members that all formats have.
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure>;
@@ -37,5 +51,35 @@ pub trait Special {
     /// Returns the number of leading columns that are the key.
     fn keys(&self) -> usize {
         0
+    }
+}
+
+/// Opens a file for `act`. Errors name the file.
+pub fn with_file(
+    source: &Source,
+    act: impl FnOnce(&Input<'_>, &File<'_>, &dyn Special) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let run = || {
+        let input = Input::load(source, false)?;
+        let mut memory = Memory::default();
+        let file = input.open(&mut memory)?;
+        let special = special(&file);
+        act(&input, &file, special).map_err(|failure| match failure {
+            Failure::Format(e) => special.explain(e),
+            other => other,
+        })
+    };
+    run().map_err(|failure: Failure| failure.of(&source.path))
+}
+
+/// Returns the implementation for the format of `file`.
+pub fn special<'f>(file: &'f File<'f>) -> &'f dyn Special {
+    match file {
+        File::Filo(vector) => vector,
+        File::DataSeries(series) => series,
+        File::Bcolz(chunk, _) => chunk,
+        File::Dataset(dataset) => *dataset,
+        File::Jay(frame) => frame,
+        File::Vortex(vortex) => vortex,
     }
 }

@@ -32,6 +32,10 @@ impl Special for File<'_> {
         dump::table(part.rows(), &facts(self)?, &heads, &mut self.table()?, part_room(file)?, out)
     }
 
+    fn facts(&self, _: &Input) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
+        facts(self)
+    }
+
     fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
         let (rows, segments, size) = (self.rows()?, self.segments(), input.bytes().len());
         Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex"))

@@ -18,10 +18,19 @@ use crate::type_name::type_name;
 /// Bytes of memory for the batches of all columns together, unless one row takes more.
 const BATCH_ROOM: usize = 1 << 22;
 
+/// The columns whose rows follow.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Head {
+    pub names: Vec<String>,
+    pub types: Vec<String>,
+    /// Whether byte strings are printed as text if they are UTF-8.
+    pub texts: bool,
+}
+
 /// Receives rows one by one.
 pub trait Rows {
-    /// Receives the names and types of the columns, before the first row.
-    fn names(&mut self, _names: &[String], _types: &[String]) -> Result<(), Failure> {
+    /// Receives the columns, before the first row of each file.
+    fn head(&mut self, _head: &Head) -> Result<(), Failure> {
         Ok(())
     }
 
@@ -47,6 +56,8 @@ pub struct Choice<'c> {
     pub trust: bool,
     /// Dates and times are the stored integers.
     pub stored_times: bool,
+    /// Whether byte strings are printed as text if they are UTF-8.
+    pub texts: bool,
     pub rules: Rules<'c>,
 }
 
@@ -61,6 +72,7 @@ impl<'c> Choice<'c> {
             condition: None,
             trust: false,
             stored_times: false,
+            texts: false,
             rules: Rules::default(),
         }
     }
@@ -83,9 +95,9 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// Passes the chosen rows of `table` to `to`. The memory does not grow with the number of rows. `part_len`: bytes for one
-/// part.
-pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<(), Failure> {
+/// Passes the chosen rows of `table` to `to`. Returns the number of rows up to the last part that was needed. The memory
+/// does not grow with the number of rows. `part_len`: bytes for one part.
+pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<u64, Failure> {
     let mut memory = Memory::with_len(part_len)?;
     let mut outer = memory.scratch();
     let (mut first, mut known) = (table.skip(choice.rows.start)?, None);
@@ -100,7 +112,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
             {
                 pick(&part, choice, to)?;
             }
-            return Ok(());
+            return Ok(first);
         };
         let (columns, filter) = match &known {
             Some(known) => known,
@@ -112,7 +124,7 @@ pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64,
         part_rows(&part, columns, filter.as_ref(), choice, rows, to)?;
         first = end;
         if first >= choice.rows.end {
-            return Ok(());
+            return Ok(first);
         }
     }
 }
@@ -131,7 +143,8 @@ fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(C
     let columns = all.pick(choice.columns)?;
     let types =
         columns.numbers.iter().map(|k| type_name(&Stored::new(part.column(*k)?, choice.stored_times), "vortex", false));
-    to.names(&columns.names, &types.collect::<Result<Vec<_>>>()?)?;
+    let types = types.collect::<Result<Vec<_>>>()?;
+    to.head(&Head { names: columns.names.clone(), types, texts: choice.texts })?;
     Ok((columns, filter))
 }
 

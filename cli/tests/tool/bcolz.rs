@@ -56,7 +56,7 @@ fn dump_agrees_with_golden_chunks() {
         covers(&dump, &golden.expected, &["format", "kind", "nbytes", "sha256"]);
         let keys = ["codec", "memcpyed", "typesize", "nbytes", "blocksize", "ctbytes"];
         covers(&dump["header"], &golden.expected["header"], &keys);
-        assert!(good(&["info", path]).contains("format    bcolz\n"));
+        assert!(good(&["info", "-v", path]).contains("format    bcolz\n"));
         assert!(good(&["verify", path]).contains(": ok, "));
         let bytes = good(&["cat", "--no-header", "--dtype", "uint8", path]);
         assert_eq!(bytes.lines().count() as u64, golden.expected["nbytes"].as_u64().unwrap());
@@ -70,7 +70,7 @@ fn dump_agrees_with_golden_chunks() {
 fn rows_of_a_chunk() {
     let table = "../tests/golden/bcolz/ctable_basic";
     let column = |name: &str| good(&["cat", "--no-header", "--columns", name, table]);
-    let info = good(&["info", table]);
+    let info = good(&["info", "-v", table]);
     let columns: Vec<Vec<&str>> = info.lines().skip(6).map(|line| line.split_whitespace().collect()).collect();
     assert!(columns.len() == 4, "{info}");
     for (k, fields) in columns.iter().enumerate() {
@@ -81,7 +81,7 @@ fn rows_of_a_chunk() {
         assert_eq!(good(&["cat", "--no-header", "--dtype", dtype, &path]), column(name), "{name} as {dtype}");
         let head: String = column(name).lines().take(3).map(|line| line.to_owned() + "\n").collect();
         assert_eq!(good(&["head", "-n3", "--no-header", "--dtype", dtype, &path]), head);
-        assert!(good(&["verify", &path]).contains("ok, ") && good(&["info", &path]).contains("unpacked "));
+        assert!(good(&["verify", &path]).contains("ok, ") && good(&["info", "-v", &path]).contains("unpacked "));
         // Converted to another format, and to a dataset.
         for to in ["jay", "ds", "filo", "bcolz"] {
             // Jay cannot store the smallest int; DataSeries and Filo store bytes in other ways.
@@ -124,7 +124,7 @@ fn rows_of_a_chunk() {
 fn info_and_verify_and_rows() {
     for golden in goldens(false) {
         let path = golden.path.to_str().unwrap();
-        let info = good(&["info", path]);
+        let info = good(&["info", "-v", path]);
         assert!(info.contains(&format!("rows      {}\n", golden.expected["nrows"])), "{info}");
         let verify = good(&["verify", path]);
         assert!(verify.contains(&format!("ok, {} rows", golden.expected["nrows"])), "{verify}");
@@ -195,7 +195,7 @@ fn convert_from_another_format_and_append() {
     good(&["convert", "--codec", "zstd", "--clevel", "9", "--shuffle", "bits", "--chunklen", "10", &jay, &bcolz]);
     let rows = good(&["cat", "--json-lines", &jay]);
     assert_eq!(good(&["cat", "--json-lines", &bcolz]), rows);
-    let info = good(&["info", &bcolz]);
+    let info = good(&["info", "-v", &bcolz]);
     assert!(info.contains("zstd 9 bits") && info.contains("format    bcolz ctable"), "{info}");
     good(&["convert", "--append", &jay, &bcolz]);
     assert_eq!(good(&["cat", "--json-lines", &bcolz]), [&rows[..], &rows].concat());
@@ -234,15 +234,15 @@ fn damage_is_said_and_read_around() {
     good(&["convert", "--chunklen", "20", "../tests/golden/bcolz/ctable_changed", &dir]);
     let sound = good(&["cat", "--json-lines", &dir]);
     std::fs::remove_file(std::path::Path::new(&dir).join("c/data/__1.blp")).unwrap();
-    for command in ["cat", "dump", "verify", "info"] {
-        let output = run(&[command, &dir]);
+    for command in [&["cat"][..], &["dump"], &["verify"], &["info", "-v"]] {
+        let output = run(&[command, &[&dir]].concat());
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains("c/data/__1.blp"));
     }
-    for command in ["dump", "verify", "info", "cat"] {
-        let output = run(&[command, "--tolerant", &dir]);
+    for command in [&["dump"][..], &["verify"], &["info", "-v"], &["info"], &["cat"]] {
+        let output = run(&[command, &["--tolerant", &dir]].concat());
         let line = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success() && line.lines().count() == 1, "{command}: {line}");
+        assert!(output.status.success() && line.lines().count() == 1, "{command:?}: {line}");
         assert!(line.contains("column c, rows 20..40") && line.contains("c/data/__1.blp"), "{line}");
     }
     let rows = String::from_utf8(run(&["cat", "--json-lines", "--tolerant", &dir]).stdout).unwrap();

@@ -69,7 +69,7 @@ fn damaged_files_get_the_verdict_of_the_original() {
 
 #[test]
 fn info_tells_types_fields_and_extents() {
-    let info = good(&["info", &path("relative_nulls_compact")]);
+    let info = good(&["info", "-v", &path("relative_nulls_compact")]);
     for part in [
         "order     little-endian\n",
         "end       index and trailer at ",
@@ -79,12 +79,12 @@ fn info_tells_types_fields_and_extents() {
     ] {
         assert!(info.contains(part), "{part:?} in {info}");
     }
-    let info = good(&["info", "--no-index", &path("damaged/truncated_no_trailer")]);
+    let info = good(&["info", "-v", "--no-index", &path("damaged/truncated_no_trailer")]);
     assert!(info.contains("end       file ends at ") && info.contains("without a trailer"), "{info}");
-    let info = good(&["info", &path("all_types_auto_be")]);
+    let info = good(&["info", "-v", &path("all_types_auto_be")]);
     assert!(info.contains("order     big-endian\n") && info.contains("Test::AllTypes"), "{info}");
     for golden in common::of("dataseries").iter().filter(|golden| golden.expected["facts"].is_object()) {
-        let info = good(&["info", golden.path.to_str().unwrap()]);
+        let info = good(&["info", "-v", golden.path.to_str().unwrap()]);
         for table in golden.expected["tables"].as_array().unwrap() {
             let line = format!("table     {}\n", table["type_name"].as_str().unwrap());
             assert!(info.contains(&line), "{}: {line} in {info}", golden.name);

@@ -105,7 +105,7 @@ fn one_nan(value: &Value) -> Value {
 #[test]
 fn info_and_verify_accept_every_golden() {
     for (path, element, expected) in goldens() {
-        let info = good(&["info", "--type", &element, &path]);
+        let info = good(&["info", "-v", "--type", &element, &path]);
         let facts = &expected["facts"];
         for part in [
             format!("element   {element}\n"),
@@ -136,7 +136,7 @@ fn text_forms_match_their_samples() {
         ("doubles.jsonl", ["cat", "--type", "double", "--json-lines", &path("simple_double_special.filo")]),
         ("instants.csv", ["head", "--type", "datetime", "-n3", &path("datetime_mixed_tz.filo")]),
         ("missing.csv", ["head", "--type", "int", "--no-header", &path("simple_int_readme.filo")]),
-        ("info.txt", ["info", "--type", "int", "--format=filo", &path("bin_int_u4_na.filo")]),
+        ("info.txt", ["info", "-v", "--type", "int", &path("bin_int_u4_na.filo")]),
     ] {
         let expected = fs::read_to_string(Path::new("tests/samples").join(sample)).unwrap();
         assert_eq!(good(&args), expected, "{sample}");

@@ -76,13 +76,13 @@ fn tolerance_shows_what_is_left() {
 
 #[test]
 fn info_shows_types_keys_statistics_and_buffers() {
-    let info = good(&["info", &path("keyed_2")]);
+    let info = good(&["info", "-v", &path("keyed_2")]);
     assert!(info.contains("key       a, b\n") && info.contains("rows      20\n"), "{info}");
-    let info = good(&["info", &path("stats_n7")]);
+    let info = good(&["info", "-v", &path("stats_n7")]);
     let line = info.lines().find(|line| line.starts_with("int8_nulls ")).unwrap();
     let words: Vec<_> = line.split_whitespace().collect();
     assert_eq!(words, ["int8_nulls", "int8", "new", "1", "-127", "127", "data", "7@32"]);
-    let info = good(&["info", &path("arr_nested")]);
+    let info = good(&["info", "-v", &path("arr_nested")]);
     assert!(
         info.contains("arr32(arr32(int32))") && info.contains("[validity 8@40 offsets 24@48 [data 24@72]]"),
         "{info}"
@@ -127,7 +127,7 @@ fn jay_to_jay_keeps_everything() {
     }
     let info = |args: &[&str], name: &str| {
         good(&[&["convert"], args, &[&path(name), target]].concat());
-        good(&["info", target])
+        good(&["info", "-v", target])
     };
     assert!(info(&[], "keyed_2").contains("key       a, b\n"));
     assert!(!info(&["--columns", "v"], "keyed_2").contains("key "));

@@ -2,7 +2,9 @@
 
 use std::fs;
 
-use super::{bad, good, place};
+use serde_json::{Value, json};
+
+use super::{bad, common, good, out, place, run};
 
 fn golden(name: &str) -> String {
     format!("{}/../tests/golden/{name}", env!("CARGO_MANIFEST_DIR"))
@@ -89,4 +91,78 @@ fn control_characters_of_names_reach_neither_terminals_nor_messages() {
     fs::copy(golden("jay/alltypes_n5.jay"), &path).unwrap();
     let info = good(&["info", path.to_str().unwrap()]);
     assert!(info.contains("a\\u{1b}[2J") && !info.contains(['\u{1b}', '\u{9b}']), "{info:?}");
+}
+
+#[test]
+fn info_is_short_and_details_are_asked_for() {
+    let file = golden("jay/keyed_2.jay");
+    let short = good(&["info", &file]);
+    assert!(short.starts_with(&format!("file      {file}\nformat    jay\nsize      ")), "{short}");
+    assert!(!short.contains("metadata") && good(&["info", "-v", &file]).contains("metadata"), "{short}");
+    let series = good(&["info", &golden("dataseries/doublebase.ds")]);
+    assert!(
+        series.contains("\ntable     DB\nrows      15\n\ncolumn  type\nt       float64\nu       float64?\n"),
+        "{series}"
+    );
+}
+
+#[test]
+fn info_as_json() {
+    let info = |args: &[&str]| -> Value { serde_json::from_str(&good(&[&["info", "--json"], args].concat())).unwrap() };
+    let file = golden("dataseries/doublebase.ds");
+    let short = info(&[&file]);
+    assert_eq!(
+        (&short["format"], &short["tables"][0]["name"], &short["tables"][0]["rows"]),
+        (&"dataseries".into(), &"DB".into(), &15.into())
+    );
+    assert_eq!(short["tables"][0]["columns"][1], json!({ "name": "u", "type": "float64", "nullable": true }));
+    assert_eq!(short["size"], fs::metadata(&file).unwrap().len());
+    assert!(short.get("facts").is_none());
+    let all = info(&["-v", &file]);
+    assert!(all["facts"].is_object() && all["tables"][0]["columns"][1]["missing"].is_u64(), "{all}");
+}
+
+#[test]
+fn several_files_and_directories_are_told_one_by_one() {
+    let dir = place("several");
+    fs::create_dir(dir.join("b")).unwrap();
+    let path = |name: &str| dir.join(name).to_str().unwrap().to_owned();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("a.ds")).unwrap();
+    fs::copy(golden("dataseries/doublebase.ds"), dir.join("b/c.ds")).unwrap();
+    fs::copy(golden("dataseries/damaged/adler_flip.ds"), dir.join("b/bad.ds")).unwrap();
+    fs::write(dir.join("b/notes.txt"), "no such format").unwrap();
+    common::copy(golden("bcolz/bound_1").as_ref(), &dir.join("d"));
+    let top = dir.to_str().unwrap();
+
+    let output = run(&["verify", top]);
+    let lines: Vec<_> = out(&output).lines().map(str::to_owned).collect();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        lines[0].starts_with(&path("a.ds"))
+            && lines[1].starts_with(&path("b/c.ds"))
+            && lines[2].starts_with(&path("d"))
+    );
+    assert_eq!(lines[3], format!("4 files: 3 ok, 1 bad; 1 of unknown format, as {}", path("b/notes.txt")));
+    let errors = String::from_utf8(output.stderr).unwrap();
+    assert!(
+        errors.starts_with(&format!("pilaster: {}: dataseries extent", path("b/bad.ds")))
+            && errors.lines().count() == 1
+    );
+
+    assert!(good(&["info", &path("a.ds"), &path("d")]).ends_with("2 files: 2 ok, 0 bad\n"));
+    let one = good(&["cat", &path("a.ds")]);
+    let rows = one.lines().skip(1).collect::<Vec<_>>();
+    let both = good(&["cat", &path("a.ds"), &path("b/c.ds")]);
+    assert_eq!(both.lines().skip(1).collect::<Vec<_>>(), [&rows[..], &rows].concat(), "the names stand once");
+    let across = good(&["cat", "--no-header", "--rows", "14..16", &path("a.ds"), &path("b/c.ds")]);
+    assert_eq!(across.lines().collect::<Vec<_>>(), [rows[14], rows[0]]);
+    let line = failed_after_rows(&["cat", "--no-header", &path("a.ds"), &path("d")]);
+    assert!(line.contains("the columns are  int32, and in") && line.contains("--columns chooses"), "{line}");
+}
+
+/// The line on standard error of a call that fails after rows were printed.
+fn failed_after_rows(args: &[&str]) -> String {
+    let output = run(args);
+    assert_eq!(output.status.code(), Some(1));
+    String::from_utf8(output.stderr).unwrap()
 }

@@ -108,7 +108,7 @@ fn short(array: &Value) -> String {
 
 #[test]
 fn info_draws_the_layout_and_lists_encodings() {
-    let info = good(&["info", "../tests/golden/vortex/lay_chunked_zones_a.vortex"]);
+    let info = good(&["info", "-v", "../tests/golden/vortex/lay_chunked_zones_a.vortex"]);
     for expected in [
         "format    vortex",
         "rows      250",
@@ -127,7 +127,7 @@ fn info_draws_the_layout_and_lists_encodings() {
     bytes[id..id + 10].copy_from_slice(b"vortex.new");
     let path = target("encoding_that_is_new.vortex");
     std::fs::write(&path, bytes).unwrap();
-    let info = good(&["info", &path]);
+    let info = good(&["info", "-v", &path]);
     assert!(info.contains("vortex.new, 1 arrays") && info.contains("not all columns can be read"), "{info}");
 }
 

@@ -1,0 +1,171 @@
+//! The files to read: paths and hints of the command line, and the files in directories.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::{self, File};
+use std::io::{self, Read, Seek as _, SeekFrom};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, ValueHint};
+use pilaster::any::{self, Format};
+use pilaster::filo::Element;
+
+use crate::args::one_of;
+use crate::failure::Failure;
+
+const HINTS: &str = "Hints about FILE";
+
+/// The file to read, and hints about it.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Source {
+    /// The file, the directory of a bcolz dataset, or - for standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath)]
+    pub path: Location,
+    #[command(flatten)]
+    pub hints: Hints,
+}
+
+impl Deref for Source {
+    type Target = Hints;
+
+    fn deref(&self) -> &Hints {
+        &self.hints
+    }
+}
+
+/// The files to read, and hints about all of them.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Sources {
+    /// Files, bcolz datasets, directories of these, or - for standard input
+    #[arg(value_name = "FILE", value_hint = ValueHint::AnyPath, required = true)]
+    pub paths: Vec<Location>,
+    #[command(flatten)]
+    pub hints: Hints,
+}
+
+/// Facts that a file may not contain.
+#[derive(Args, Clone, Debug, Default)]
+pub struct Hints {
+    /// The format [default: detected from the content, or from the extension .filo]
+    #[arg(long, help_heading = HINTS, ignore_case = true, value_parser = one_of(Format::ALL.map(|f| (f.name(), f))))]
+    pub format: Option<Format>,
+    /// The element type of a Filo vector
+    #[arg(long = "type", value_name = "ELEMENT", help_heading = HINTS, ignore_case = true)]
+    #[arg(value_parser = one_of(Element::ALL.map(|e| (e.name(), e))))]
+    pub element: Option<Element>,
+    /// The numpy name of the item type of a single Blosc chunk: int32, '>f8', '|S5' [default: byte items, printed in
+    /// hexadecimal]
+    #[arg(long, help_heading = HINTS, allow_hyphen_values = true)]
+    pub dtype: Option<String>,
+    /// Read a DataSeries file from the start, without its trailer and index
+    #[arg(long = "no-index", help_heading = HINTS)]
+    pub sequential: bool,
+    /// Read the readable part of a damaged or unusual Jay file or bcolz dataset, and print the problems as warnings
+    #[arg(long, help_heading = HINTS)]
+    pub tolerant: bool,
+}
+
+/// The source of the bytes.
+#[derive(Clone, Debug, Default)]
+pub enum Location {
+    #[default]
+    Stdin,
+    Path(PathBuf),
+}
+
+impl From<OsString> for Location {
+    fn from(path: OsString) -> Self {
+        if path == "-" { Location::Stdin } else { Location::Path(path.into()) }
+    }
+}
+
+impl fmt::Display for Location {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Location::Stdin => f.write_str("-"),
+            Location::Path(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// The files that [`Sources`] name.
+pub struct Found {
+    pub files: Vec<Source>,
+    /// Files in directories whose format is unknown.
+    pub unknown: Vec<PathBuf>,
+    /// A directory was searched.
+    searched: bool,
+}
+
+impl Found {
+    /// Returns the file if the caller named exactly one.
+    pub fn only(&self) -> Option<&Source> {
+        match &self.files[..] {
+            [only] if !self.searched => Some(only),
+            _ => None,
+        }
+    }
+}
+
+impl Sources {
+    /// Searches the directories that are no datasets, in the order of names.
+    pub fn find(&self) -> Result<Found, Failure> {
+        let mut found = Found { files: Vec::new(), unknown: Vec::new(), searched: false };
+        for path in &self.paths {
+            match path {
+                Location::Path(path) if path.is_dir() && !is_dataset(path) => {
+                    found.searched = true;
+                    self.search(path, &mut found).map_err(|e| Failure::of_file(path, e))?;
+                }
+                _ => found.files.push(self.source(path.clone())),
+            }
+        }
+        Ok(found)
+    }
+
+    fn source(&self, path: Location) -> Source {
+        Source { path, hints: self.hints.clone() }
+    }
+
+    /// Adds the files below `top`. Links to directories are not followed, so that the search ends.
+    fn search(&self, top: &Path, found: &mut Found) -> io::Result<()> {
+        let mut left = vec![top.to_owned()];
+        while let Some(path) = left.pop() {
+            let kind = fs::symlink_metadata(&path)?;
+            if kind.is_dir() && !is_dataset(&path) {
+                let mut inside = fs::read_dir(&path)?.map(|entry| Ok(entry?.path())).collect::<io::Result<Vec<_>>>()?;
+                // The last one is taken first.
+                inside.sort_by(|a, b| b.cmp(a));
+                left.extend(inside);
+            } else if kind.is_dir() || (path.is_file() && self.is_known(&path)?) {
+                found.files.push(self.source(Location::Path(path)));
+            } else {
+                found.unknown.push(path);
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns whether the format of a file in a directory is known, by its ends and its name.
+    fn is_known(&self, path: &Path) -> io::Result<bool> {
+        /// Bytes at either end that tell the format.
+        const END: u64 = 4096;
+        if self.hints.format.is_some() {
+            return Ok(true);
+        }
+        let mut file = File::open(path)?;
+        let len = file.metadata()?.len();
+        let (mut head, mut tail) = (Vec::new(), Vec::new());
+        Read::by_ref(&mut file).take(END).read_to_end(&mut head)?;
+        file.seek(SeekFrom::Start(len.saturating_sub(END)))?;
+        file.take(END).read_to_end(&mut tail)?;
+        let name = path.file_name().and_then(|name| name.to_str());
+        Ok(any::detect_ends(&head, &tail, len, name).is_ok())
+    }
+}
+
+/// Returns whether a directory is a bcolz dataset.
+pub fn is_dataset(path: &Path) -> bool {
+    any::BCOLZ_MARKERS.iter().any(|marker| path.join(marker).exists())
+}
