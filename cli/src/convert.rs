@@ -81,7 +81,7 @@ pub fn run(
     };
     write!(out, "{}: {len} bytes of {to}", how.target.display())?;
     if input.dataset().is_none() {
-        write!(out, ", {} bytes of {} before", input.bytes().len(), input.format)?;
+        write!(out, ", {} bytes of {} before", input.len(), input.format)?;
     }
     Ok(writeln!(out)?)
 }

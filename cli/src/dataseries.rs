@@ -21,7 +21,7 @@ use crate::walk::batches;
 
 impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
-        extents(self, input.bytes().len(), out)?;
+        extents(self, input.len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
         for ty in self.types().iter() {
             info_type(self, &ty, out)?;
@@ -33,7 +33,7 @@ impl Special for AnyFile<'_> {
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         tables(self, part_room(file)?, out)?;
         writeln!(out, ",")?;
-        dump::facts(&facts(self, input.bytes().len())?, out)
+        dump::facts(&facts(self, input.len())?, out)
     }
 
     /// Out of the types and the headers of the extents.
@@ -59,7 +59,7 @@ impl Special for AnyFile<'_> {
     }
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
-        Ok(facts(self, input.bytes().len())?)
+        Ok(facts(self, input.len())?)
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
@@ -68,7 +68,7 @@ impl Special for AnyFile<'_> {
             let (n, count) = self::rows(self, ty.name())?;
             (rows, extents) = (rows.saturating_add(n), extents.saturating_add(count));
         }
-        let (order, size) = (self.order().name(), input.bytes().len());
+        let (order, size) = (self.order().name(), input.len());
         Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
     }
 }
@@ -152,7 +152,7 @@ const fn type_name(ty: FieldType, texts: bool) -> &'static str {
 }
 
 /// `info`: prints the byte order and the end of the file, then sums over extents.
-fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), Failure> {
+fn extents(file: &AnyFile<'_>, size: u64, out: &mut dyn Write) -> Result<(), Failure> {
     /// Sums over the extents of one type with the same modes.
     struct Sum {
         ty: String,
@@ -180,7 +180,7 @@ fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), F
         Ok::<_, Failure>(())
     })?;
     writeln!(out, "order     {}-endian", file.order().name())?;
-    let left = |at: u64| (size as u64).saturating_sub(at);
+    let left = |at: u64| size.saturating_sub(at);
     match end {
         Some(End::Trailer { at, .. }) if file.index().is_some() => {
             writeln!(out, "end       index and trailer at {at}")?

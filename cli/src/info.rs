@@ -45,7 +45,7 @@ pub fn run(
     writeln!(out, "file      {}", escaped(&input.path))?;
     if input.dataset().is_none() {
         writeln!(out, "format    {}", input.format)?;
-        writeln!(out, "size      {} bytes", input.bytes().len())?;
+        writeln!(out, "size      {} bytes", input.len())?;
     }
     // Without a table there is nothing shorter to say.
     if tables.is_empty() {
@@ -102,7 +102,7 @@ fn document(
     document.insert("file".to_owned(), input.path.as_str().into());
     document.insert("format".to_owned(), input.format.name().into());
     if input.dataset().is_none() {
-        document.insert("size".to_owned(), input.bytes().len().into());
+        document.insert("size".to_owned(), input.len().into());
     }
     document.insert("tables".to_owned(), described.into());
     if how.verbose {
@@ -114,7 +114,9 @@ fn document(
 
 /// Returns the tables of a file whose columns are known from its first part.
 pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-    let mut memory = Memory::with_len(part_room(file)?)?;
+    // Parts of these formats lie ready in the file.
+    let ready = matches!(file, File::Filo(_) | File::Jay(_) | File::Vortex(_));
+    let mut memory = if ready { Memory::default() } else { Memory::with_len(part_room(file)?)? };
     let mut tables = Vec::new();
     for name in file.tables() {
         let mut table = file.table(Some(name))?;

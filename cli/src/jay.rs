@@ -63,7 +63,7 @@ impl Special for File<'_> {
 
     fn verified(&self, input: &Input, file: &AnyFile<'_>) -> Result<String, Failure> {
         open::verify(file)?;
-        let (rows, columns, size) = (self.rows(), self.width(), input.bytes().len());
+        let (rows, columns, size) = (self.rows(), self.width(), input.len());
         Ok(format!("{rows} rows in {columns} columns, {size} bytes, jay"))
     }
 
@@ -96,7 +96,7 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
 /// `recover`: writes the readable columns to a new file, in which strings that are not UTF-8 are missing.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
-    let frame = File::open(input.bytes(), &options, &mut Scratch::new(&mut []))?;
+    let frame = File::open_input(input.input(), &options, &mut Scratch::new(&mut []))?;
     let file = AnyFile::Jay(frame);
     Special::verify(&frame, input, &file)?;
     let how = Convert { target: how.target.clone(), ..Convert::default() };

@@ -119,7 +119,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
         Command::Recover(how) => {
             let input = Input::load(&how.source, true).map_err(|failure| failure.of(&how.source.path))?;
-            recover(&input, how, out).map_err(|failure| failure.of(&how.source.path))
+            let done = recover(&input, how, out);
+            input.report();
+            done.map_err(|failure| input.failure(failure).of(&how.source.path))
         }
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),
     }

@@ -20,7 +20,7 @@ use crate::target::Target;
 /// `convert`: copies the rows extent by extent with other options.
 pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let compress = compress(how)?;
-    let size = input.bytes().len() as u64;
+    let size = input.len();
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
     let (target, repack) = (Target::new(&how.target), how.dataseries.repack());
@@ -42,7 +42,7 @@ pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
     let pattern = match &how.types {
         Some(path) => &fs::read(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?,
-        None => input.bytes(),
+        None => input.bytes()?,
     };
     // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
@@ -55,7 +55,7 @@ pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), 
     }
     let file = AnyFile::open_sequential(pattern, &ReadOptions::DEFAULT, &mut memory.scratch())?;
     let types: Vec<ExtentType<'_>> = file.types().iter().collect();
-    match how.order.or(Order::of(input.bytes()).ok()).unwrap_or(file.order()) {
+    match how.order.or(Order::of(input.bytes()?).ok()).unwrap_or(file.order()) {
         Order::Little => salvage::<LittleEndian>(input, &types, how, out),
         Order::Big => salvage::<BigEndian>(input, &types, how, out),
     }
@@ -67,8 +67,8 @@ fn salvage<E: Endian>(
     how: &Recover,
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let mut salvage = Salvage::<E>::new(input.bytes(), types);
-    let mut progress = Progress::bytes(input.bytes().len() as u64);
+    let mut salvage = Salvage::<E>::new(input.bytes()?, types);
+    let mut progress = Progress::bytes(input.len());
     let (mut whole, mut losses) = (Vec::new(), Vec::new());
     let mut memory = Memory::default();
     loop {

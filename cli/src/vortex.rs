@@ -37,7 +37,7 @@ impl Special for File<'_> {
     }
 
     fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
-        let (rows, segments, size) = (self.rows()?, self.segments(), input.bytes().len());
+        let (rows, segments, size) = (self.rows()?, self.segments(), input.len());
         Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex"))
     }
 

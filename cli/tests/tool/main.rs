@@ -8,6 +8,7 @@ mod dataseries;
 mod filo;
 mod jay;
 mod people;
+mod ranges;
 mod vortex;
 mod vortex_convert;
 mod write;

@@ -193,6 +193,16 @@ impl<'a> AnyTable<'a> {
             AnyTable::Big(table) => AnyTable::Big(table.with_input(input)),
         }
     }
+
+    /// Continues at the part at which `other` is, as [`Table::follow`] does. Nothing happens if `other` is of a file of
+    /// the other byte order.
+    pub const fn follow(&mut self, other: &AnyTable<'_>) {
+        match (self, other) {
+            (AnyTable::Little(table), AnyTable::Little(other)) => table.follow(other),
+            (AnyTable::Big(table), AnyTable::Big(other)) => table.follow(other),
+            _ => {}
+        }
+    }
 }
 
 impl<'a> column::Table for AnyTable<'a> {

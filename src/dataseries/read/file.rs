@@ -82,7 +82,7 @@ impl<'a, E: Endian> File<'a, E> {
     ///     let mut step = table.with_input(window.input());
     ///     let Some(part) = step.next_part(&mut Scratch::new(&mut memory))? else { break };
     ///     rows += part.rows();
-    ///     table = step.with_input(ranges.input());
+    ///     table.follow(&step);
     /// }
     /// assert_eq!(rows, 2);
     /// # Ok(())
@@ -422,6 +422,11 @@ impl<'a, E: Endian> Table<'a, E> {
         'a: 'w,
     {
         Table { extents: self.extents.with_input(input), ty: self.ty }
+    }
+
+    /// Continues at the part at which `other` is, the same table with another input.
+    pub const fn follow(&mut self, other: &Table<'_, E>) {
+        self.extents.follow(&other.extents);
     }
 
     /// Returns the next extent of the type.
