@@ -64,7 +64,8 @@ pub enum Command {
     Dump(Dump),
     /// Checks every row, string and code of files
     ///
-    /// Prints for each file what was checked, or the first error and its offset.
+    /// Prints for each file what was checked, or the first error and its offset. `pilaster recover` saves the intact part
+    /// of a damaged file.
     Verify(Sources),
     /// Writes the intact parts of a damaged file to a new file
     ///
@@ -129,7 +130,7 @@ pub struct Info {
 pub struct Text {
     #[command(flatten)]
     pub sources: Sources,
-    /// The maximum number of rows, or a range: 100..200, 100.., ..200 [default: 10 for head, all for cat]
+    /// The number of rows, or a range: 100..200, 100.., ..200, before conditions [default: 10 for head, all for cat]
     #[arg(short = 'n', long, value_name = "N", value_parser = rows)]
     pub rows: Option<Range<u64>>,
     /// The columns, in this order [default: all]
@@ -182,7 +183,7 @@ pub enum Form {
 /// A range of times.
 #[derive(Args, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Time {
-    /// The column of the times [default: the first of 64 bits]
+    /// The column of the times [default: the first with timestamps, else the first with numbers of 64 bits]
     #[arg(long = "time", value_name = "COLUMN", allow_hyphen_values = true)]
     pub column: Option<String>,
     /// Only rows whose time is T or later: a date, a date and time, or a stored integer

@@ -159,7 +159,7 @@ impl<'s> Input<'s> {
                 Failure::Input(format!("{e} (--tolerant reads the readable part)"))
             }
             What::DATASERIES_TRAILER | What::DATASERIES_INDEX => {
-                Failure::Input(format!("{e} (--no-index reads the file from the start)"))
+                Failure::Input(format!("{e} (--no-index reads the file from the start; recover saves what is intact)"))
             }
             _ => e.into(),
         })

@@ -210,10 +210,11 @@ impl<'c> Walk<'c> {
 fn pick<P: Part, R: Rows>(part: &P, choice: Choice<'_>, to: &mut R) -> Result<(Columns, Option<Filter>), Failure> {
     let all = Columns::all(part, choice.rules)?;
     let filter = choice.condition(|| {
-        let mut times = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty())));
-        let is_time = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64) | Type::Timestamp(_));
-        let none = || Failure::Usage("no column holds times of 64 bits: choose one with --time".to_owned());
-        let (k, _) = times.find(|(_, ty)| is_time(*ty)).ok_or_else(none)?;
+        let times: Vec<_> = (0..part.width()).filter_map(|k| Some((k, part.column(k).ok()?.ty()))).collect();
+        let number = |ty: Type| matches!(ty, Type::Prim(Prim::I64 | Prim::F64));
+        let none = || Failure::Usage("no column has 64-bit times: choose one with --time".to_owned());
+        let stamp = times.iter().find(|(_, ty)| matches!(ty, Type::Timestamp(_)));
+        let (k, _) = *stamp.or_else(|| times.iter().find(|(_, ty)| number(*ty))).ok_or_else(none)?;
         Ok(part.name(k)?.to_owned())
     })?;
     let filter = filter.map(|filter| Filter::bind(&filter, &|name| all.find(name), &|k| part.column(k))).transpose()?;

@@ -45,7 +45,12 @@ impl Constant {
         if literal.quoted && ty != Type::Bool {
             return Err(format!("'{text}' is a text, and the column has {ty}; leave out the quotes for a number"));
         }
-        let no_number = || format!("'{text}' is no number, and the column has {ty}");
+        let no_number = || match is_time(text) {
+            true => format!(
+                "'{text}' is a date, and the column has {ty}, which has no unit; compare with the stored number"
+            ),
+            false => format!("'{text}' is no number, and the column has {ty}"),
+        };
         match ty {
             Type::Bool => match text.to_ascii_lowercase().as_str() {
                 "true" => Ok(Constant::Bool(true)),

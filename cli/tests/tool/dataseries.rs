@@ -155,7 +155,7 @@ fn calls_that_do_not_fit_the_format() {
     assert!(bad(2, &["info", "--no-index", "--type", "int", vector]).contains("--no-index is for DataSeries"));
     assert!(bad(2, &["cat", "--table", "T", "--type", "int", vector]).contains("--table is for"));
     let line = bad(1, &["verify", &path("damaged/trailing_garbage")]);
-    assert!(line.ends_with("(--no-index reads the file from the start)"), "{line}");
+    assert!(line.ends_with("(--no-index reads the file from the start; recover saves what is intact)"), "{line}");
 }
 
 #[test]
