@@ -11,15 +11,13 @@ use pilaster::column::{Batch, Column};
 use crate::args::{Form, Text};
 use crate::csv::Csv;
 use crate::failure::Failure;
+use crate::feed::WINDOW;
 use crate::grid::Grid;
 use crate::json::Lines;
 use crate::open::{self, Input};
 use crate::sources::Source;
 use crate::special::with_file;
 use crate::walk::{Choice, Head, Pause, Rows, Walk};
-
-/// Number of fetched bytes after which the next window is opened.
-const WINDOW: u64 = 8 << 20;
 
 /// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
 /// which.

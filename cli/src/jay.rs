@@ -9,11 +9,12 @@ use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
 use serde_json::{Value, json};
 
 use crate::args::{Convert, Recover};
-use crate::columns::{Columns, View};
+use crate::columns::Columns;
 use crate::convert;
 use crate::digits;
 use crate::dump;
 use crate::failure::{Failure, warn};
+use crate::feed::View;
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
@@ -40,7 +41,7 @@ impl Special for File<'_> {
             head.nullable = field.null_count() > 0;
             head.facts = vec![("stype", stype_name(&field)?.into())];
         }
-        let mut table = View { table: Once::new(*self), columns: &columns };
+        let mut table = View { table: Once::new(*self), columns: &columns, windows: None };
         dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
     }
 

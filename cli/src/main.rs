@@ -9,6 +9,7 @@
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
+//! | `feed` | the rows of a table to a writer, in bounded memory |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
@@ -49,6 +50,7 @@ mod digits;
 mod dump;
 mod escape;
 mod failure;
+mod feed;
 mod filo;
 mod filter;
 mod grid;

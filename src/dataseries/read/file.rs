@@ -283,7 +283,7 @@ impl<'a, E: Endian> File<'a, E> {
     }
 
     /// Calls `each` with every extent, in file order. Returns what follows the last extent.
-    pub(super) fn each<X: From<Error>>(
+    pub(in crate::dataseries) fn each<X: From<Error>>(
         &self,
         mut each: impl FnMut(&Extent<'_, E>) -> Result<(), X>,
     ) -> Result<Option<End>, X> {
