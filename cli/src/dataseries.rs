@@ -10,12 +10,14 @@ use pilaster::dataseries::{AnyFile, End, ExtentType, Field, FieldType, Mode};
 use pilaster::dataseries::{Ordering, Pad};
 use serde_json::Value;
 
+use crate::budget;
 use crate::dataseries_facts::{facts, modes};
+use crate::dataseries_tables::{OneTable, Tables};
 use crate::digits;
 use crate::dump::{self, Head, columns};
 use crate::failure::Failure;
 use crate::info::{self, Table};
-use crate::open::{Input, part_room};
+use crate::open::{self, Input, part_room};
 use crate::special::Special;
 use crate::walk::batches;
 
@@ -23,15 +25,16 @@ impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         extents(self, input.len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for ty in self.types().iter() {
-            info_type(self, &ty, out)?;
-            info::columns(&mut self.table(ty.name())?, room, out)?;
+        for (ty, mut table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+            info_type(&ty, &table, out)?;
+            info::columns(&mut table, room, out)?;
         }
         Ok(())
     }
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-        tables(self, part_room(file)?, out)?;
+        let room = part_room(file)?;
+        tables(&Tables::of(self, input.bytes(), &input.limits())?, room, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.len())?, out)
     }
@@ -62,40 +65,37 @@ impl Special for AnyFile<'_> {
         Ok(facts(self, input.len())?)
     }
 
+    fn verify(&self, input: &Input, _: &File<'_>) -> Result<(), Failure> {
+        open::verify(&File::DataSeries(self.with_limits(input.limits())))
+    }
+
+    fn explain(&self, e: pilaster::Error) -> Failure {
+        budget::explain(e)
+    }
+
+    fn before_convert(&self, input: &Input) -> Result<(), Failure> {
+        part_room(&File::DataSeries(*self))?;
+        Tables::of(self, input.bytes(), &input.limits())?;
+        Ok(())
+    }
+
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
-        let (mut rows, mut extents) = (0u64, 0u64);
-        for ty in self.types().iter() {
-            let (n, count) = self::rows(self, ty.name())?;
-            (rows, extents) = (rows.saturating_add(n), extents.saturating_add(count));
+        let (mut rows, mut extents) = (0u64, 0usize);
+        for (_, table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+            (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
         let (order, size) = (self.order().name(), input.len());
         Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
     }
 }
 
-/// Returns the numbers of rows and of extents of a type. Reads the headers only.
-fn rows(file: &AnyFile<'_>, name: &str) -> Result<(u64, u64), Failure> {
-    let (mut rows, mut extents) = (0u64, 0u64);
-    file.headers(|header, of| {
-        if of == name.as_bytes() {
-            rows = rows.saturating_add(header.rows.into());
-            extents = extents.saturating_add(1);
-        }
-        Ok::<_, Failure>(())
-    })?;
-    Ok((rows, extents))
-}
-
 /// `dump`: the rows of all types.
-fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
-    let mut counts = Vec::new();
-    for ty in file.types().iter() {
-        counts.push(rows(file, ty.name())?.0);
-    }
-    writeln!(out, " \"nrows\": {},", counts.iter().fold(0u64, |sum, rows| sum.saturating_add(*rows)))?;
+fn tables(all: &Tables<'_>, room: u64, out: &mut dyn Write) -> Result<(), Failure> {
+    let rows = all.iter().fold(0u64, |sum, (_, table)| sum.saturating_add(table.rows()));
+    writeln!(out, " \"nrows\": {rows},")?;
     write!(out, " \"tables\": [")?;
-    for (t, (ty, rows)) in file.types().iter().zip(&counts).enumerate() {
-        let mut table = file.table(ty.name())?;
+    for (t, (ty, mut table)) in all.iter().enumerate() {
+        let rows = table.rows();
         let mut heads = Vec::new();
         for (k, field) in ty.fields().enumerate() {
             let texts = field.ty == FieldType::Variable32 && is_text(&mut table, k, room)?;
@@ -103,7 +103,7 @@ fn tables(file: &AnyFile<'_>, room: u64, out: &mut dyn Write) -> Result<(), Fail
                 name: field.name.to_owned(),
                 ty: type_name(field.ty, texts).to_owned(),
                 nullable: field.nullable,
-                rows: *rows,
+                rows,
                 facts: vec![("ds_type", field.ty.name().into())],
                 texts,
             });
@@ -163,11 +163,12 @@ fn extents(file: &AnyFile<'_>, size: u64, out: &mut dyn Write) -> Result<(), Fai
         unpacked: u64,
     }
     let mut sums: Vec<Sum> = Vec::new();
+    let mut places = HashMap::new();
     let end = file.headers(|header, name| {
-        let (ty, modes) = (String::from_utf8_lossy(name), modes(file, header, name));
-        let place = sums.iter().position(|sum| sum.ty == ty && sum.modes == modes);
-        let at = place.unwrap_or_else(|| {
-            sums.push(Sum { ty: ty.into_owned(), modes, extents: 0, rows: 0, stored: 0, unpacked: 0 });
+        let modes = modes(file, header, name);
+        let at = *places.entry((name, modes)).or_insert_with(|| {
+            let ty = String::from_utf8_lossy(name).into_owned();
+            sums.push(Sum { ty, modes, extents: 0, rows: 0, stored: 0, unpacked: 0 });
             sums.len().saturating_sub(1)
         });
         let Some(sum) = sums.get_mut(at) else { return Ok(()) };
@@ -205,8 +206,8 @@ fn extents(file: &AnyFile<'_>, size: u64, out: &mut dyn Write) -> Result<(), Fai
 }
 
 /// `info`: prints a type, its options, its fields and their options.
-fn info_type(file: &AnyFile<'_>, ty: &ExtentType<'_>, out: &mut dyn Write) -> Result<(), Failure> {
-    let (rows, extents) = rows(file, ty.name())?;
+fn info_type(ty: &ExtentType<'_>, table: &OneTable<'_>, out: &mut dyn Write) -> Result<(), Failure> {
+    let (rows, extents) = (table.rows(), table.extents());
     let (major, minor) = ty.version();
     writeln!(out, "\ntable     {}", ty.name())?;
     if !ty.namespace().is_empty() {

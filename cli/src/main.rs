@@ -3,7 +3,7 @@
 //! | module | contents |
 //! |---|---|
 //! | `args`, `sources`, `manual` | the command line: its grammar and help; completions and manual pages |
-//! | `failure` | errors and exit status |
+//! | `budget`, `failure` | how much a file may cost; errors and exit status |
 //! | `open` | the file: its bytes, its format, its element type, its tables |
 //! | `columns` | a choice of columns, with their names |
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
@@ -14,6 +14,7 @@
 //! | `special` | the trait for everything that is specific to a format |
 //! | `filo`, `dataseries`, `jay`, `bcolz`, `vortex` | one format each: `info`, `dump`, `verify` |
 //! | `type_name`, `jay_layout`, `dataseries_facts` | types and facts in the words of the goldens; the tests of the library compare them, too |
+//! | `dataseries_tables` | the tables of a DataSeries file, in one walk over its extents |
 //! | `rewrite`, `target` | DataSeries to DataSeries, and `recover` for it; the file to write |
 //!
 //! Imports between modules form no cycle. Whatever the bytes are, the tool ends with status 0, 1 (the input is bad) or
@@ -40,12 +41,14 @@
 
 mod args;
 mod bcolz;
+mod budget;
 mod cat;
 mod columns;
 mod convert;
 mod csv;
 mod dataseries;
 mod dataseries_facts;
+mod dataseries_tables;
 mod digits;
 mod dump;
 mod escape;
@@ -120,7 +123,7 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Dump(how) => with_file(&how.source, |input, file, special| dump::run(input, file, special, out)),
         Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
         Command::Recover(how) => {
-            let input = Input::load(&how.source, true).map_err(|failure| failure.of(&how.source.path))?;
+            let input = Input::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
             let done = recover(&input, how, out);
             input.report();
             done.map_err(|failure| input.failure(failure).of(&how.source.path))

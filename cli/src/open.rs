@@ -12,6 +12,7 @@ use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
 use pilaster::limits::Limits;
 
+use crate::args::Recover;
 use crate::columns::Rules;
 use crate::failure::{Failure, warn};
 use crate::sources::{Location, Source, is_dataset};
@@ -41,9 +42,9 @@ const SPOOLED: u64 = 16 << 20;
 
 impl<'s> Input<'s> {
     /// Opens the file and detects its format. `recover`: the input is damaged.
-    pub fn load(source: &'s Source, recover: bool) -> Result<Self, Failure> {
+    pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
-        let tolerant = source.tolerant || recover;
+        let tolerant = source.tolerant || recover.is_some();
         let (name, content) = match &source.path {
             Location::Stdin => ("-".to_owned(), spooled(io::stdin().lock())?),
             Location::Path(at) => {
@@ -58,7 +59,8 @@ impl<'s> Input<'s> {
         };
         let mut input = Input { source, path, name, content, tolerant, format: Format::Bcolz };
         if input.dataset().is_none() {
-            input.format = format(source, &input.input(), &input.name).map_err(|failure| input.failure(failure))?;
+            input.format =
+                format(source, recover, &input.input(), &input.name).map_err(|failure| input.failure(failure))?;
         }
         Ok(input)
     }
@@ -106,6 +108,11 @@ impl<'s> Input<'s> {
             let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
             warn(&format!("{} bytes read, {most} of memory", ranges.bytes_read()));
         }
+    }
+
+    /// How much the file may cost.
+    pub fn limits(&self) -> Limits {
+        self.source.budget.limits(self.len())
     }
 
     pub fn dataset(&self) -> Option<&Dataset> {
@@ -174,6 +181,7 @@ impl<'s> Input<'s> {
             (source.sequential && *format != Format::DataSeries, "--no-index is for DataSeries files", format),
             (source.dtype.is_some() && *format != Format::Bcolz, "--dtype is for Blosc chunks", format),
             (source.tolerant && *format != Format::Jay, "--tolerant is for Jay files and bcolz datasets", format),
+            (limited(source, *format), LIMITED, format),
         ] {
             if given && self.dataset().is_none() {
                 return usage(format!("{option}; {path} is {of}"));
@@ -190,10 +198,20 @@ impl<'s> Input<'s> {
     }
 }
 
+const LIMITED: &str = "--max-rows, --max-decoded and --max-problems are for DataSeries files";
+
+/// Returns whether limits are given that nothing would look at.
+fn limited(source: &Source, format: Format) -> bool {
+    source.budget.is_given() && format != Format::DataSeries
+}
+
 /// Opens a dataset. If `tolerant`, prints problems on standard error.
 fn dataset(source: &Source, dir: &Path, tolerant: bool) -> Result<Dataset, Failure> {
     if source.element.is_some() || source.sequential {
         return Err(Failure::Usage(format!("--type and --no-index are not for bcolz; {} is", source.path)));
+    }
+    if source.budget.is_given() {
+        return Err(Failure::Usage(format!("{LIMITED}; {} is bcolz", source.path)));
     }
     if source.dtype.is_some() {
         return Err(Failure::Usage(format!("--dtype is for single chunks; {} stores its types", source.path)));
@@ -305,7 +323,7 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
 }
 
 /// Returns the format: from the option, else from the content, else implied by the element type.
-fn format(source: &Source, input: &bytes::Input<'_>, name: &str) -> Result<Format, Failure> {
+fn format(source: &Source, recover: Option<&Recover>, input: &bytes::Input<'_>, name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
     }
@@ -313,7 +331,15 @@ fn format(source: &Source, input: &bytes::Input<'_>, name: &str) -> Result<Forma
     let end = |n: u64, at: u64| input.get(FileRange { at, len: n.min(len) }, What::MAGIC);
     let (first, last) = (end(16, 0)?, end(4, len.saturating_sub(4))?);
     match (any::detect_ends(first, last, len, Some(name)), source.element) {
+        // Only DataSeries has types and an order, and damage may have hit the magic number.
+        (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
+            Ok(Format::DataSeries)
+        }
         (Ok(format), _) => Ok(format),
+        (Err(e), None) if recover.is_some() => {
+            let why = "--format says what it is, if the damage is there: --format dataseries, --format jay";
+            Err(Failure::Input(format!("{e}: unknown format ({why})")))
+        }
         (Err(_), Some(_)) => Ok(Format::Filo),
         (Err(e), None) => {
             Err(Failure::Input(format!("{e}; to read a Filo vector, which has no signature, pass --type ELEMENT")))

@@ -3,23 +3,26 @@
 use std::fs;
 use std::io::Write;
 
-use pilaster::bytes::{BigEndian, Endian, LittleEndian};
+use pilaster::any::Format;
+use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch};
 use pilaster::column::Memory;
-use pilaster::dataseries::INDEX_TYPE;
-use pilaster::dataseries::recover::{Recovered, Salvage};
+use pilaster::dataseries::recover::{self, Recovered, Salvage};
 use pilaster::dataseries::write::{self, Description, Descriptions, IndexSlot, Smallest, Writer};
-use pilaster::dataseries::{AnyFile, ExtentType, Order, ReadOptions};
+use pilaster::dataseries::{AnyFile, ExtentType, HEADER_LEN, INDEX_TYPE, Order, ReadOptions, Types};
 use pilaster::error::Kind;
 
 use crate::args::{Convert, Recover};
+use crate::budget;
 use crate::failure::Failure;
 use crate::open::Input;
 use crate::progress::Progress;
+use crate::special::Special as _;
 use crate::target::Target;
 
 /// `convert`: copies the rows extent by extent with other options.
 pub fn convert(input: &Input, file: &AnyFile<'_>, how: &Convert, out: &mut dyn Write) -> Result<(), Failure> {
     let compress = compress(how)?;
+    file.before_convert(input)?;
     let size = input.len();
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
@@ -40,25 +43,49 @@ pub fn compress(how: &Convert) -> Result<Smallest, Failure> {
 
 /// `recover`: writes the intact extents to a new file.
 pub fn recover(input: &Input, how: &Recover, out: &mut dyn Write) -> Result<(), Failure> {
-    let pattern = match &how.types {
-        Some(path) => &fs::read(path).map_err(|e| Failure::Input(format!("{}: {e}", path.display())))?,
-        None => input.bytes()?,
+    if input.format != Format::DataSeries {
+        let why = format!("recover is for DataSeries, Jay and bcolz; this is {}", input.format);
+        return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
+    }
+    let found = recover::order(input.bytes()?);
+    let like = match &how.types {
+        Some(path) => Some(fs::read(path).map_err(|e| Failure::of_file(path, e))?),
+        None => None,
+    };
+    let (pattern, order) = match &like {
+        Some(like) => (like.as_slice(), recover::order(like)),
+        None => (input.bytes()?, how.order.or(found)),
     };
     // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
-    while let Err(e) = AnyFile::open_sequential(pattern, &ReadOptions::DEFAULT, &mut memory.scratch()) {
-        if e.kind() != Kind::NoRoom && how.types.is_none() {
-            let hint = "--types takes them from an intact file";
-            return Err(Failure::Input(format!("{e}: no rows can be read without the types ({hint})")));
+    while let Err(e) = types(pattern, order, &mut memory.scratch()) {
+        if e.kind() != Kind::NoRoom {
+            return Err(match &how.types {
+                Some(path) => Failure::of_file(path, e),
+                None => {
+                    let hint = "--types takes them from an intact file";
+                    Failure::Input(format!("{e}: no rows can be read without the types ({hint})"))
+                }
+            });
         }
         memory.grow(e)?;
     }
-    let file = AnyFile::open_sequential(pattern, &ReadOptions::DEFAULT, &mut memory.scratch())?;
-    let types: Vec<ExtentType<'_>> = file.types().iter().collect();
-    match how.order.or(Order::of(input.bytes()?).ok()).unwrap_or(file.order()) {
+    let (of_types, types) = types(pattern, order, &mut memory.scratch())?;
+    let types: Vec<ExtentType<'_>> = types.iter().collect();
+    match how.order.or(found).unwrap_or(of_types) {
         Order::Little => salvage::<LittleEndian>(input, &types, how, out),
         Order::Big => salvage::<BigEndian>(input, &types, how, out),
     }
+}
+
+/// The types of a file whose header may be damaged, without a look at the header if the order is known.
+fn types<'b>(bytes: &'b [u8], order: Option<Order>, scratch: &mut Scratch<'b>) -> pilaster::Result<(Order, Types<'b>)> {
+    let order = match order {
+        Some(order) => order,
+        None => Order::of(bytes)?,
+    };
+    let first = order.extent(bytes.get(HEADER_LEN..).unwrap_or_default(), HEADER_LEN as u64)?;
+    Ok((order, first.types(&ReadOptions::DEFAULT, scratch)?))
 }
 
 fn salvage<E: Endian>(
@@ -71,12 +98,13 @@ fn salvage<E: Endian>(
     let mut progress = Progress::bytes(input.len());
     let (mut whole, mut losses) = (Vec::new(), Vec::new());
     let mut memory = Memory::default();
+    let options = ReadOptions { limits: input.limits(), ..ReadOptions::DEFAULT };
     loop {
-        match salvage.next(&ReadOptions::DEFAULT, &mut memory.scratch()) {
+        match salvage.next(&options, &mut memory.scratch()) {
             None => break,
             Some(Ok(Recovered::Extent(extent))) => whole.push(extent),
             Some(Ok(Recovered::Lost(loss))) => losses.push(loss),
-            Some(Err(e)) => memory.grow(e)?,
+            Some(Err(e)) => memory.grow(e).map_err(budget::explain)?,
         }
         progress.at(salvage.at());
     }
@@ -91,6 +119,9 @@ fn salvage<E: Endian>(
         }
         writer.finish()
     })?;
+    if let Err(e) = Order::of(input.bytes()) {
+        writeln!(out, "damaged: the file header, no rows: {e}")?;
+    }
     let mut bytes = 0u64;
     for loss in &losses {
         bytes = bytes.saturating_add(loss.span.len);

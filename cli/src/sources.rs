@@ -12,6 +12,7 @@ use pilaster::any::{self, Format};
 use pilaster::filo::Element;
 
 use crate::args::one_of;
+use crate::budget::Budget;
 use crate::failure::Failure;
 
 const HINTS: &str = "Hints about FILE";
@@ -64,6 +65,8 @@ pub struct Hints {
     /// Read the readable part of a damaged or unusual Jay file or bcolz dataset, and print the problems as warnings
     #[arg(long, help_heading = HINTS)]
     pub tolerant: bool,
+    #[command(flatten)]
+    pub budget: Budget,
 }
 
 /// The source of the bytes.

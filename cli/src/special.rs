@@ -60,7 +60,7 @@ pub fn with_file(
     act: impl FnOnce(&Input<'_>, &File<'_>, &dyn Special) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
     let run = || {
-        let input = Input::load(source, false)?;
+        let input = Input::load(source, None)?;
         let mut memory = Memory::default();
         let file = input.open(&mut memory).map_err(|failure| input.failure(failure))?;
         let special = special(&file);

@@ -47,11 +47,73 @@
 
 use core::marker::PhantomData;
 
-use super::raw::{EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE};
+use super::raw::{
+    CHECK_I32, CHECK_I64, CHECK_INF, CHECK_PI, EXTENT_HEADER_LEN, HEADER_LEN, INDEX_TYPE, TRAILER_LEN, XML_TYPE,
+};
 use super::types::ExtentType;
-use super::{Extent, Header, ReadOptions, Trailer};
-use crate::bytes::{Endian, FileRange, Scratch, saturated};
+use super::{Extent, Header, Order, ReadOptions, Trailer};
+use crate::bytes::{BigEndian, Endian, FileRange, LittleEndian, Scratch, saturated};
 use crate::error::{Error, Kind, Result, What};
+use crate::limits::Spent;
+
+/// Returns the byte order of `bytes`, a file whose header may be damaged: the order in which the check value of the type
+/// extent is correct or, if it is correct in neither, the order that more bytes of the header agree with. Returns `None`
+/// if neither has more.
+///
+/// With the order, [`Order::extent`] and [`AnyExtent::types`](super::AnyExtent::types) read the types without the
+/// header:
+///
+/// ```
+/// use pilaster::bytes::Scratch;
+/// use pilaster::dataseries::{AnyFile, HEADER_LEN, Order, ReadOptions, recover};
+///
+/// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny_be.ds"));
+/// bytes[..HEADER_LEN].fill(0);
+/// let (options, mut memory) = (ReadOptions::DEFAULT, [0; 4096]);
+/// assert!(AnyFile::open_sequential(&bytes, &options, &mut Scratch::new(&mut memory)).is_err());
+///
+/// let order = recover::order(&bytes).expect("the type extent is intact");
+/// assert_eq!(order, Order::Big);
+/// let types = order.extent(&bytes[HEADER_LEN..], HEADER_LEN as u64)?;
+/// let types = types.types(&options, &mut Scratch::new(&mut memory))?;
+/// assert_eq!(types.get(0).map(|ty| ty.name()), Some("Tiny"));
+/// # Ok::<(), pilaster::Error>(())
+/// ```
+#[must_use]
+pub fn order(bytes: &[u8]) -> Option<Order> {
+    let types = bytes.get(HEADER_LEN..).unwrap_or_default();
+    if has_types::<LittleEndian>(types) {
+        return Some(Order::Little);
+    }
+    if has_types::<BigEndian>(types) {
+        return Some(Order::Big);
+    }
+    // The check values before the NaN, of which there are many.
+    let stored = bytes.get(4..32)?;
+    let (mut little, mut big) = (0u32, 0u32);
+    let (a, b) = (CHECK_I32.to_be_bytes(), CHECK_I64.to_be_bytes());
+    let (c, d) = (CHECK_PI.to_be_bytes(), CHECK_INF.to_be_bytes());
+    let mut rest = stored;
+    for value in [&a[..], &b, &c, &d] {
+        let (stored, more) = rest.split_at_checked(value.len())?;
+        rest = more;
+        for (stored, (big_byte, little_byte)) in stored.iter().zip(value.iter().zip(value.iter().rev())) {
+            big = big.saturating_add((stored == big_byte).into());
+            little = little.saturating_add((stored == little_byte).into());
+        }
+    }
+    match little.cmp(&big) {
+        core::cmp::Ordering::Greater => Some(Order::Little),
+        core::cmp::Ordering::Less => Some(Order::Big),
+        core::cmp::Ordering::Equal => None,
+    }
+}
+
+/// Returns whether `bytes` begin with an intact type extent.
+fn has_types<E: Endian>(bytes: &[u8]) -> bool {
+    Extent::<E>::of(bytes, HEADER_LEN as u64)
+        .is_ok_and(|extent| extent.type_name() == XML_TYPE.as_bytes() && extent.check_stored().is_ok())
+}
 
 /// A result of [`Salvage::next`].
 #[derive(Clone, Copy, Debug)]
@@ -78,14 +140,19 @@ pub struct Loss<'a> {
 /// A walk over the intact extents in the bytes of a file.
 ///
 /// It skips the type extent, the index and the trailer of the file, because the writer of the recovered file creates
-/// new ones. The time is proportional to the number of bytes.
+/// new ones. The time is proportional to the number of bytes, stored and unpacked.
 #[derive(Clone, Debug)]
 pub struct Salvage<'a, 't, E> {
     bytes: &'a [u8],
     types: &'t [ExtentType<'t>],
     at: usize,
-    /// Remaining bytes that may be checked without success. A hostile file can consist of headers.
+    /// The extent at this offset has been unpacked; [`HEADER_LEN`] if none has.
+    known: usize,
+    /// Remaining stored bytes that may be checked without success. A hostile file can consist of headers.
     fuel: u64,
+    /// Everything that was unpacked, also without success.
+    spent: Spent,
+    losses: u32,
     order: PhantomData<E>,
 }
 
@@ -104,7 +171,8 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
     #[must_use]
     pub const fn new(bytes: &'a [u8], types: &'t [ExtentType<'t>]) -> Self {
         let fuel = (bytes.len() as u64).saturating_mul(16).saturating_add(1 << 20);
-        Salvage { bytes, types, at: HEADER_LEN, fuel, order: PhantomData }
+        let spent = Spent::NOTHING;
+        Salvage { bytes, types, at: HEADER_LEN, known: HEADER_LEN, fuel, spent, losses: 0, order: PhantomData }
     }
 
     /// Returns the current offset in the bytes.
@@ -116,8 +184,10 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
     /// Returns the next result, or `None` at the end of the file. `scratch` must hold one unpacked extent.
     ///
     /// # Errors
-    /// [`Kind::NoRoom`] if `scratch` is too small for an extent. The offset does not change, so that the call can be
-    /// repeated with a larger `scratch`. All other errors are returned as a [`Loss`].
+    /// [`Kind::NoRoom`] if `scratch` is too small for an extent; [`Kind::Limit`] if the rows, the unpacked bytes or the
+    /// losses of the whole file exceed `options.limits`. Extents that cannot be unpacked count, too. The offset does
+    /// not change, so that the call can be repeated with a larger `scratch` or larger limits. All other errors are
+    /// returned as a [`Loss`].
     #[allow(clippy::should_implement_trait, reason = "an iterator cannot take scratch")]
     pub fn next(&mut self, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Option<Result<Recovered<'a, E>>> {
         loop {
@@ -130,11 +200,15 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                     return Some(Ok(Recovered::Extent(extent)));
                 }
                 Ok(Place::Bad(why)) => {
-                    let (from, why) = (self.at, why);
+                    let (from, why, max) = (self.at, why, options.limits.max_problems);
+                    if self.losses >= max {
+                        return Some(Err(Error::needing(Kind::Limit, What::MAX_PROBLEMS, from as u64, max.into())));
+                    }
                     match self.find(options, scratch) {
                         Err(e) => return Some(Err(e)),
                         Ok(at) => self.at = at,
                     }
+                    self.losses = self.losses.saturating_add(1);
                     let len = self.at.saturating_sub(from) as u64;
                     let type_name = self.name_at(from);
                     let (span, why) = (FileRange { at: from as u64, len }, why);
@@ -158,6 +232,9 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
             Ok(extent) => extent,
             Err(e) => return Ok(Place::Bad(e)),
         };
+        if at == self.known && at > HEADER_LEN {
+            return Ok(Place::Whole(extent));
+        }
         if let Err(e) = extent.check_stored() {
             self.fuel = self.fuel.saturating_sub(extent.header().span().len);
             return Ok(Place::Bad(e));
@@ -173,9 +250,18 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                 extent.header().name_span().at,
             )));
         };
-        match extent.unpack(ty, &ReadOptions { verify: true, ..*options }, &mut scratch.scope()) {
-            Ok(_) => Ok(Place::Whole(extent)),
-            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => Err(e),
+        let options = ReadOptions { verify: true, ..*options };
+        let before = self.spent.clone();
+        extent.spend(ty, &options, &mut self.spent)?;
+        match extent.unpack(ty, &options, &mut scratch.scope()) {
+            Ok(_) => {
+                self.known = at;
+                Ok(Place::Whole(extent))
+            }
+            Err(e) if e.kind() == Kind::NoRoom && e.what() == What::SCRATCH => {
+                self.spent = before;
+                Err(e)
+            }
             Err(e) => {
                 self.fuel = self.fuel.saturating_sub(extent.header().span().len);
                 Ok(Place::Bad(e))

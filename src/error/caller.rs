@@ -17,4 +17,7 @@ fields! { 0x000;
     MAX_COLUMNS = "limit max_columns",
     MAX_ROWS = "limit max_rows",
     MAX_DECODED = "limit max_decoded",
+    MAX_FILE_ROWS = "limit max_file_rows",
+    MAX_FILE_DECODED = "limit max_file_decoded",
+    MAX_PROBLEMS = "limit max_problems",
 }

@@ -1,4 +1,5 @@
-//! The two budgets that count down: [`Depth`] with each level of nesting, [`Fuel`] with each node visited.
+//! The two budgets that count down: [`Depth`] with each level of nesting, [`Fuel`] with each node visited. [`Spent`]
+//! counts up over a whole file.
 //!
 //! ```
 //! use pilaster::limits::Limits;
@@ -92,6 +93,36 @@ impl Fuel {
     }
 }
 
+/// Rows and unpacked bytes of a whole file that one call has taken so far.
+#[derive(Clone, Debug, Default)]
+#[cfg_attr(feature = "defmt", derive(defmt::Format))]
+pub struct Spent {
+    rows: u64,
+    decoded: u64,
+}
+
+impl Spent {
+    /// Nothing.
+    pub const NOTHING: Spent = Spent { rows: 0, decoded: 0 };
+
+    /// Adds a part at offset `at` that unpacks to `rows` rows and `decoded` bytes. An error adds nothing.
+    ///
+    /// # Errors
+    /// [`Kind::Limit`] if the sum exceeds `limits`.
+    pub fn part(&mut self, rows: u64, decoded: u64, at: u64, limits: &Limits) -> Result<()> {
+        let sum = Spent { rows: self.rows.saturating_add(rows), decoded: self.decoded.saturating_add(decoded) };
+        let (what, max) = if sum.rows > limits.max_file_rows {
+            (What::MAX_FILE_ROWS, limits.max_file_rows)
+        } else if sum.decoded > limits.max_file_decoded {
+            (What::MAX_FILE_DECODED, limits.max_file_decoded)
+        } else {
+            *self = sum;
+            return Ok(());
+        };
+        Err(Error::needing(Kind::Limit, what, at, max))
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -104,5 +135,18 @@ mod tests {
         assert!(child.child(0).is_ok(), "a sibling has the same budget");
         let e = child.child(0).unwrap().child(9).unwrap_err();
         assert_eq!((e.what(), e.at(), e.need()), (What::MAX_DEPTH, 9, 2));
+    }
+
+    #[test]
+    fn a_file_may_take_exactly_what_the_limits_say() {
+        let limits = Limits { max_file_rows: 10, max_file_decoded: 100, ..Limits::DEFAULT };
+        let mut spent = Spent::NOTHING;
+        assert_eq!(spent.part(4, 100, 0, &limits), Ok(()));
+        let e = spent.part(6, 1, 7, &limits).unwrap_err();
+        assert_eq!((e.what(), e.at(), e.need()), (What::MAX_FILE_DECODED, 7, 100));
+        assert_eq!(spent.part(6, 0, 0, &limits), Ok(()), "an error adds nothing");
+        let e = spent.part(1, 0, 8, &limits).unwrap_err();
+        assert_eq!((e.what(), e.at(), e.need()), (What::MAX_FILE_ROWS, 8, 10));
+        assert_eq!(spent.part(1, 0, 8, &Limits::DEFAULT), Ok(()), "a retry with more");
     }
 }

@@ -2,8 +2,9 @@
 
 use pilaster::bytes::{Endian, Scratch};
 use pilaster::column::{Column as _, Part as _, Type};
-use pilaster::dataseries::{Extent, ExtentType, Part, ReadOptions};
-use pilaster::error::Kind;
+use pilaster::dataseries::write::Cell as Value;
+use pilaster::dataseries::{Column, Extent, ExtentType, Part, ReadOptions};
+use pilaster::error::{Kind, Result};
 
 use super::cell::Cell;
 use super::walk::{Memory, ROOMS, batches, windows};
@@ -67,6 +68,7 @@ pub fn walk(part: &Part<'_>, sound: bool) -> u64 {
                 let read = batches(&column, window, memory.odd(room), |batch| {
                     for i in 0..batch.len {
                         let cell = Cell::of_batch(batch, i).expect("strings lie in their pool");
+                        assert_eq!(alone(&column, batch.first + i as u64), Ok(cell), "in {field:?}");
                         digest = mixed(digest, &cell);
                     }
                 });
@@ -75,9 +77,50 @@ pub fn walk(part: &Part<'_>, sound: bool) -> u64 {
                 digest ^= u64::from(read.is_err());
             }
         }
+        for row in 0..part.rows().min(16) {
+            if one > ROOMS[2] {
+                break;
+            }
+            let mut memory = Memory::filled(0x5a);
+            let batch = column.read(row..row + 1, &mut Scratch::new(memory.odd(ROOMS[2]))).map(|_| ());
+            assert_eq!(alone(&column, row).map(|_| ()), batch, "row {row} of {field:?}");
+        }
     }
     assert!(part.column(part.width()).is_err() && part.name(part.width()).is_err());
     digest
+}
+
+/// Reads every row of a part whose file is valid: alone and in batches, to the same value.
+pub fn every_row(part: &Part<'_>) {
+    for k in 0..part.width() {
+        let column = part.column(k).expect("a column within the width");
+        if column.need(0..column.rows().min(1)).expect("a row that exists") > ROOMS[2] as u64 {
+            continue;
+        }
+        let mut memory = Memory::filled(0xa5);
+        let mut rows = 0;
+        let read = batches(&column, 0..part.rows(), memory.odd(ROOMS[2]), |batch| {
+            for i in 0..batch.len {
+                let cell = Cell::of_batch(batch, i).expect("strings lie in their pool");
+                assert_eq!(alone(&column, batch.first + i as u64), Ok(cell));
+            }
+            rows += batch.len as u64;
+        });
+        assert_eq!((read, rows), (Ok(()), part.rows()), "column {k}");
+    }
+}
+
+/// One row, without a batch.
+fn alone<'s>(column: &Column<'s>, row: u64) -> Result<Cell<'s>> {
+    Ok(match column.get(row)? {
+        None => Cell::Missing,
+        Some(Value::Bool(v)) => Cell::Bool(v),
+        Some(Value::Byte(v)) => Cell::Int(v.into()),
+        Some(Value::Int32(v)) => Cell::Int(v.into()),
+        Some(Value::Int64(v)) => Cell::Int(v.into()),
+        Some(Value::Double(v)) => Cell::F64(v.to_bits()),
+        Some(Value::Bytes(v)) => Cell::Bytes(v),
+    })
 }
 
 fn mixed(digest: u64, cell: &Cell<'_>) -> u64 {

@@ -5,7 +5,7 @@ use pilaster::column::{Part as _, Table as _};
 use pilaster::dataseries::{End, File, Order};
 use pilaster::error::Kind;
 
-use super::dataseries::{ROOM, extent, in_order, options, walk};
+use super::dataseries::{ROOM, every_row, extent, in_order, options, walk};
 
 /// All of `data` is the file.
 pub fn run(data: &[u8]) {
@@ -89,6 +89,9 @@ fn tables<E: Endian>(file: &File<'_, E>, memory: &mut [u8], sound: bool) {
                 let mut scratch = Scratch::new(memory);
                 match table.next_part(&mut scratch) {
                     Ok(Some(part)) => {
+                        if *count == 0 {
+                            every_row(&part);
+                        }
                         *count += part.rows();
                         walk(&part, true);
                     }

@@ -2,6 +2,7 @@
 
 use core::ops::Range;
 
+use pilaster::bytes::Scratch;
 use pilaster::column::{self, Column as _, Once, Part as _, Table as _};
 use pilaster::error::{Result, What};
 use pilaster::filo::{Column, Element, Value, Vector};
@@ -88,6 +89,13 @@ fn agree(vector: &Vector<'_>, column: &Column<'_>, k: usize, windows: [Range<u64
         let zone = k == 0 && there.is_err_and(|e| e.what() == What::FILO_ZONE);
         assert!(zone || Ok(here) == there, "row {row} of {:?} as {:?}: {here:?}", vector.encoding(), vector.element());
     };
+    // A row in a batch of its own is refused if and only if it is refused alone.
+    for row in windows[0].clone().take(16) {
+        let (there, mut memory) = (vector.get(row).map(|_| ()), Memory::filled(0x5a));
+        let here = column.read(row..row + 1, &mut Scratch::new(memory.odd(ROOMS[1]))).map(|_| ());
+        let zone = k == 0 && there.is_err_and(|e| e.what() == What::FILO_ZONE);
+        assert!(zone || here == there, "row {row}: {here:?}, alone {there:?}");
+    }
     values(column, windows, each, |read| assert!(read == Ok(()) || !sound, "{read:?} in {vector:?}"));
 }
 
@@ -122,7 +130,7 @@ fn dictionary(vector: &Vector<'_>, column: &Column<'_>, window: &Range<u64>, mem
 fn table(vector: Vector<'_>, memory: &mut [u8]) {
     let mut table = Once::new(vector);
     for _ in 0..2 {
-        let mut scratch = pilaster::bytes::Scratch::new(memory);
+        let mut scratch = Scratch::new(memory);
         assert_eq!(table.next_part(&mut scratch).map(|part| part.map(|part| part.rows())), Ok(Some(vector.rows())));
         assert!(matches!(table.next_part(&mut scratch), Ok(None)));
         assert_eq!(table.restart(), Ok(()));

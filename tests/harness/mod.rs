@@ -19,6 +19,7 @@ pub mod codec_roundtrip;
 pub mod codec_shuffle;
 pub mod codec_zstd;
 pub mod dataseries;
+pub mod dataseries_chunks;
 pub mod dataseries_extent;
 pub mod dataseries_file;
 pub mod dataseries_header;
@@ -82,7 +83,7 @@ pub const TARGETS: &[(&str, Body)] = targets! {
     bytes codec_lz4 codec_lzf codec_snappy codec_lzo codec_zlib codec_bzip2 codec_roundtrip codec_host codec_blosclz
     codec_zstd codec_shuffle flat filo_vector filo_dirty filo_roundtrip filo_append filo_damage dataseries_header
     dataseries_trailer dataseries_types dataseries_index dataseries_extent dataseries_file dataseries_roundtrip
-    dataseries_log dataseries_recover bcolz_chunk bcolz_roundtrip json bcolz_meta jay_tail jay_meta jay_strings
+    dataseries_log dataseries_recover dataseries_chunks bcolz_chunk bcolz_roundtrip json bcolz_meta jay_tail jay_meta jay_strings
     jay_file jay_roundtrip xml proto vortex_file vortex_array vortex_dtype vortex_footer vortex_lanes vortex_layout
     vortex_metadata vortex_numbers vortex_pco vortex_texts
 };

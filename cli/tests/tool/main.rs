@@ -5,6 +5,7 @@ mod common;
 
 mod bcolz;
 mod dataseries;
+mod dataseries_verdicts;
 mod filo;
 mod jay;
 mod people;

@@ -6,6 +6,7 @@ use crate::bytes::{BigEndian, Endian, FileRange, Input, LittleEndian, Scratch};
 use crate::column;
 use crate::dataseries::types::ExtentType;
 use crate::error::{Error, Result, What};
+use crate::limits::Limits;
 
 /// A file of either byte order, which its header determines.
 ///
@@ -101,6 +102,15 @@ impl<'a> AnyFile<'a> {
     /// Errors of [`File::open_sequential`].
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
         AnyFile::open_input(Input::whole(bytes), true, options, scratch)
+    }
+
+    /// Returns the file with other limits for what is read from now on.
+    #[must_use]
+    pub const fn with_limits(self, limits: Limits) -> Self {
+        match self {
+            AnyFile::Little(file) => AnyFile::Little(file.with_limits(limits)),
+            AnyFile::Big(file) => AnyFile::Big(file.with_limits(limits)),
+        }
     }
 
     /// Returns the byte order.

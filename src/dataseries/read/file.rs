@@ -9,6 +9,7 @@ use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
 use crate::dataseries::write::{Descriptions, List};
 use crate::error::{Error, Kind, Result, What};
+use crate::limits::{Limits, Spent};
 
 /// A file of one byte order. A handle on the bytes of the file and on caller-provided memory, cheap to copy.
 ///
@@ -195,6 +196,13 @@ impl<'a, E: Endian> File<'a, E> {
         &self.input
     }
 
+    /// Returns the file with other limits for what is read from now on.
+    #[must_use]
+    pub const fn with_limits(mut self, limits: Limits) -> Self {
+        self.options.limits = limits;
+        self
+    }
+
     /// Returns the types of the file.
     #[must_use]
     pub const fn types(&self) -> &Types<'a> {
@@ -235,10 +243,12 @@ impl<'a, E: Endian> File<'a, E> {
     /// must hold one unpacked extent. If it holds two, 64-bit targets check two at once ([`Extent::unpack_pair`]).
     ///
     /// # Errors
-    /// The first error of the file; [`Kind::NoRoom`] if `scratch` is too small.
+    /// The first error of the file; [`Kind::Limit`] if the whole file exceeds
+    /// [`max_file_rows`](Limits::max_file_rows) or [`max_file_decoded`](Limits::max_file_decoded); [`Kind::NoRoom`] if
+    /// `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         let options = ReadOptions { verify: true, ..self.options };
-        let mut place = self.extents();
+        let (mut place, mut spent) = (self.extents(), Spent::NOTHING);
         let mut window = self.input.window();
         loop {
             if window.is_full() {
@@ -250,6 +260,7 @@ impl<'a, E: Endian> File<'a, E> {
                 return extents.end().ok_or_else(error);
             };
             let ty = self.type_of(&extent)?;
+            extent.spend(&ty, &options, &mut spent)?;
             let mut scratch = scratch.scope();
             // An error of the next extent is reported when that extent is unpacked.
             let mut ahead = extents.clone();
@@ -258,6 +269,7 @@ impl<'a, E: Endian> File<'a, E> {
                 && let Ok(next_ty) = self.type_of(&next)
                 && let (Ok(one), Ok(two)) = (extent.need(&ty, &options), next.need(&next_ty, &options))
                 && one.saturating_add(two) <= scratch.room() as u64
+                && next.spend(&next_ty, &options, &mut spent).is_ok()
             {
                 let [one, two] = Extent::unpack_pair([&extent, &next], [&ty, &next_ty], &options, &mut scratch);
                 one.and(two)?;

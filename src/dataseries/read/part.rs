@@ -125,19 +125,25 @@ impl<'c> Column<'c> {
     /// borrowed.
     ///
     /// # Errors
-    /// [`Kind::OutOfRange`] if there is no such row; [`Kind::Invalid`] if its cell refers to no string of the pool.
+    /// [`Kind::OutOfRange`] if there is no such row; [`Kind::Invalid`] if its cell refers to no string of the pool, also
+    /// if it is null.
     pub fn get(&self, row: u64) -> Result<Option<Cell<'c>>> {
         let none = || self.no_rows(&(row..row));
         let start = usize::try_from(row).ok().filter(|_| row < self.rows.into());
         let start = start.and_then(|row| row.checked_mul(self.size as usize)).ok_or_else(none)?;
         let record = self.records.get(start..).and_then(|rest| rest.get(..self.size as usize)).ok_or_else(none)?;
         let bit = |at: u32, mask: u8| record.get(at as usize).is_some_and(|byte| byte & mask != 0);
-        if self.slot.null.is_some_and(|null| bit(null.at, null.mask)) {
-            return Ok(None);
-        }
         let cell = record.get(self.slot.at as usize..).unwrap_or_default();
         let four = || cell.first_chunk().copied().unwrap_or_default();
         let eight = || cell.first_chunk().copied().unwrap_or_default();
+        // A batch looks up the string of a null cell, too. Both give the same error.
+        let span = match self.ty {
+            FieldType::Variable32 => self.pool.span(u32::from_ne_bytes(four()))?,
+            _ => Span::default(),
+        };
+        if self.slot.null.is_some_and(|null| bit(null.at, null.mask)) {
+            return Ok(None);
+        }
         Ok(Some(match self.ty {
             FieldType::Bool => Cell::Bool(bit(self.slot.at, self.slot.mask)),
             FieldType::Byte => Cell::Byte(cell.first().copied().unwrap_or_default()),
@@ -145,7 +151,6 @@ impl<'c> Column<'c> {
             FieldType::Int64 => Cell::Int64(i64::from_ne_bytes(eight())),
             FieldType::Double => Cell::Double(f64::from_ne_bytes(eight())),
             FieldType::Variable32 => {
-                let span = self.pool.span(u32::from_ne_bytes(four()))?;
                 let span = crate::bytes::FileRange { at: span.at.into(), len: span.len.into() };
                 Cell::Bytes(span.of(self.pool.bytes(), What::DATASERIES_CELL)?)
             }

@@ -3,13 +3,14 @@
 use super::cells::{self, Number, Rounded};
 use super::extent::Stored;
 use super::pool::Pool;
-use super::{Extent, Part, ReadOptions, expand};
+use super::{Extent, Header, Part, ReadOptions, expand};
 use crate::bytes::{Endian, Scratch, saturated};
 use crate::dataseries::layout::FieldType;
-use crate::dataseries::raw::{EXTENT_HEADER_LEN, MAX_PART, Mode, POOL_START};
+use crate::dataseries::raw::{EXTENT_HEADER_LEN, INDEX_TYPE, MAX_PART, Mode, POOL_START, XML_TYPE};
 use crate::dataseries::types::{ExtentType, FieldRecord, Relative};
 use crate::dataseries::write::{Of, Record, Schema};
 use crate::error::{Error, Kind, Result, What};
+use crate::limits::Spent;
 
 /// Records: in the file, or in scratch memory, where they can be changed.
 enum Records<'s> {
@@ -112,6 +113,17 @@ impl<'a, E: Endian> Extent<'a, E> {
     /// `options.limits`.
     pub fn need(&self, ty: &ExtentType<'_>, options: &ReadOptions) -> Result<u64> {
         self.stored.need(ty, E::IS_NATIVE, options)
+    }
+
+    /// Adds what the extent, of type `ty`, unpacks to. The rows of types and index do not count. Adds nothing if the
+    /// sizes in the header are invalid: unpacking fails before it takes time.
+    pub(crate) fn spend(&self, ty: &ExtentType<'_>, options: &ReadOptions, spent: &mut Spent) -> Result<()> {
+        let (stored, Header { at, rows, .. }) = (&self.stored, self.header());
+        let (Ok(records), Ok(tail)) = (stored.records_len(ty, options), stored.tail_len(options)) else {
+            return Ok(());
+        };
+        let rows = if [XML_TYPE, INDEX_TYPE].contains(&ty.name()) { 0 } else { u64::from(*rows) };
+        spent.part(rows, (records as u64).saturating_add(tail as u64), *at, &options.limits)
     }
 }
 

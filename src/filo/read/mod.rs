@@ -193,6 +193,10 @@ impl<'a> Vector<'a> {
             _ => return Err(Error::needing(Kind::OutOfRange, What::ROW, row, self.rows())),
         };
         if self.mask.is_na(i) {
+            if self.data == Data::Strings {
+                // A batch decodes the string of a missing row, too. Both give the same error.
+                self.strings.get(i)?;
+            }
             return Ok(None);
         }
         Ok(match self.data {

@@ -1,0 +1,156 @@
+//! DataSeries files that are damaged, or claim more than they should: what each command answers.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use pilaster::bytes::{LittleEndian, Scratch};
+use pilaster::dataseries::ExtentType;
+use pilaster::dataseries::write::{Cell, Description, Descriptions, ExtentBuffer, IndexSlot, Writer};
+use pilaster::limits::Limits;
+
+use crate::{bad, good, place, run, target};
+
+const TINY: &str = "../tests/golden/dataseries/tiny.ds";
+
+/// Writes `TINY` with byte `at` changed to a file called `name`.
+fn changed(place: &Path, name: &str, at: usize) -> String {
+    let mut bytes = fs::read(TINY).unwrap();
+    bytes[at] ^= 0xff;
+    let path: PathBuf = place.join(name);
+    fs::write(&path, bytes).unwrap();
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn every_byte_of_the_file_header_may_be_damaged() {
+    let place = place("header");
+    let target = &target("header.ds");
+    for at in 0..40 {
+        let damaged = changed(&place, "damaged.ds", at);
+        let first = ["recover", damaged.as_str(), target];
+        if at < 4 {
+            let line = bad(1, &first);
+            assert!(line.contains("--format dataseries"), "byte {at}: {line}");
+        } else {
+            good(&first);
+        }
+        let ways: [&[&str]; 3] = [
+            &["recover", "--format", "dataseries", &damaged, target],
+            &["recover", "--types", TINY, &damaged, target],
+            &["recover", "--order", "little", &damaged, target],
+        ];
+        for way in ways {
+            let report = good(way);
+            assert!(report.contains("damaged: the file header, no rows: ") || at >= 32, "byte {at}: {report}");
+            assert!(report.ends_with("2 rows in 1 extents, 664 bytes; nothing is lost\n"), "byte {at}: {report}");
+            assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
+        }
+    }
+}
+
+#[test]
+fn a_damaged_type_extent_wants_the_types_of_another_file() {
+    let place = place("types");
+    let target = &target("types.ds");
+    for at in [40, 43, 56, 60, 64, 66, 70, 100, 300, 370] {
+        let damaged = changed(&place, "damaged.ds", at);
+        let line = bad(1, &["recover", &damaged, target]);
+        assert!(line.contains("(--types takes them from an intact file)"), "byte {at}: {line}");
+        let report = good(&["recover", "--types", TINY, &damaged, target]);
+        assert!(report.starts_with("lost: 336 bytes at 40"), "byte {at}: {report}");
+        assert!(report.contains("2 rows in 1 extents, 664 bytes; lost 336 bytes in 1 places\n"), "byte {at}: {report}");
+        assert!(fs::read(TINY).unwrap() == fs::read(target).unwrap(), "byte {at}: the file is as it was");
+    }
+    // Header and types are lost: the other file tells the order, too.
+    let damaged = changed(&place, "damaged.ds", 40);
+    let mut bytes = fs::read(&damaged).unwrap();
+    bytes[..40].fill(0x55);
+    fs::write(&damaged, bytes).unwrap();
+    assert!(bad(1, &["recover", "--format", "dataseries", &damaged, target]).contains("--types"));
+    assert!(good(&["recover", "--types", TINY, &damaged, target]).contains("2 rows in 1 extents, 664 bytes"));
+}
+
+#[test]
+fn files_that_recover_does_not_know() {
+    let target = &target("unknown.ds");
+    let line = bad(1, &["recover", "--format", "filo", TINY, target]);
+    assert!(line.contains("recover is for DataSeries, Jay and bcolz; this is filo (--format dataseries"), "{line}");
+    let nowhere = "../tests/golden/dataseries/none.ds";
+    assert!(bad(1, &["recover", "--types", nowhere, TINY, target]).contains("none.ds: "));
+    let other = "../tests/golden/filo/bin_double.filo";
+    assert!(bad(1, &["recover", "--types", other, TINY, target]).contains("bin_double.filo: "));
+}
+
+/// A file of `count` types that has three extents of each, of one row.
+fn many_types(count: usize) -> Vec<u8> {
+    let xml = |name: &str| format!("<ExtentType name=\"{name}\"><field type=\"bool\" name=\"b\" /></ExtentType>");
+    let names: Vec<String> = (0..count).map(|k| format!("t{k:05}")).collect();
+    let texts: Vec<String> = names.iter().map(|name| xml(name)).collect();
+    let descriptions: Vec<_> =
+        names.iter().zip(&texts).map(|(name, xml)| Description { name, xml: xml.as_bytes() }).collect();
+    let mut slots = vec![IndexSlot::EMPTY; 3 * count];
+    let types = Descriptions::new(&descriptions).unwrap();
+    let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), types, &mut slots);
+    for text in texts.iter().chain(&texts).chain(&texts) {
+        let mut memory = [0; 1024];
+        let ty = ExtentType::parse(text.as_bytes(), &Limits::DEFAULT, &mut Scratch::new(&mut memory)).unwrap();
+        let mut extent = ExtentBuffer::<LittleEndian, _>::growing(ty).unwrap();
+        let mut row = extent.row().unwrap();
+        row.set(0, Cell::Bool(true)).unwrap();
+        row.end().unwrap();
+        writer.flush_any(&mut extent).unwrap();
+    }
+    writer.finish().unwrap()
+}
+
+#[test]
+fn the_time_of_info_is_linear_in_the_number_of_types() {
+    let path = place("types_many").join("many.ds");
+    fs::write(&path, many_types(4000)).unwrap();
+    let path = path.to_str().unwrap();
+    let start = Instant::now();
+    let info = good(&["info", "-v", path]);
+    assert_eq!(info.matches("rows      3 in 3 extents, 8 bytes each").count(), 4000);
+    assert!(info.ends_with("b       bool           3           0\n"), "{}", &info[info.len() - 100..]);
+    assert_eq!(good(&["info", "-v", "--no-index", path]).matches("\ntable     t").count(), 4000);
+    assert!(good(&["verify", path]).contains("12000 rows in 12000 extents"));
+    assert_eq!(good(&["dump", path]).matches("{\"type_name\": \"t").count(), 4000);
+    // A walk over the file for each type takes minutes here.
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
+}
+
+#[test]
+fn the_cost_of_a_file_is_bounded() {
+    let target = &target("cost.ds");
+    let bomb = "../tests/regressions/unpacks_to_13_gb.ds";
+    let sound = "../tests/golden/dataseries/many_extents.ds";
+    let calls: [&[&str]; 4] = [&["info", "-v"], &["dump"], &["verify"], &["convert"]];
+    for call in calls {
+        let to: &[&str] = if call[0] == "convert" { &[target] } else { &[] };
+        for (option, limit) in [("--max-rows", "max_file_rows"), ("--max-decoded", "max_file_decoded")] {
+            let output = run(&[call, &[option, "9", sound], to].concat());
+            let line = str::from_utf8(&output.stderr).unwrap();
+            assert_eq!(output.status.code(), Some(1), "{line}");
+            let end = format!(" ({option} raises it)\n");
+            assert!(line.contains(&format!("limit {limit} of 9 reached")) && line.ends_with(&end), "{call:?}: {line}");
+            good(&[call, &[option, "100000", sound], to].concat());
+        }
+    }
+    fs::remove_file(target).unwrap();
+    let line = bad(1, &["recover", "--max-decoded", "1000000", bomb, target]);
+    assert!(
+        line.ends_with("limit max_file_decoded of 1000000 reached at offset 192 (--max-decoded raises it)"),
+        "{line}"
+    );
+    let damaged = "../tests/golden/dataseries/damaged/payload_flip.ds";
+    let line = bad(1, &["recover", "--max-problems", "0", damaged, target]);
+    assert!(line.ends_with("limit max_problems of 0 reached at offset 340 (--max-problems raises it)"), "{line}");
+    let line = bad(1, &["recover", "--max-rows", "1", damaged, target]);
+    assert!(line.contains("limit max_file_rows of 1 reached"), "{line}");
+    assert!(!Path::new(target).exists(), "nothing is written");
+    let filo = "../tests/golden/filo/bin_double.filo";
+    assert!(bad(2, &["verify", "--max-rows", "1", "--type", "double", filo]).contains("--max-rows, --max-decoded"));
+    let dataset = "../tests/golden/bcolz/attrs";
+    assert!(bad(2, &["verify", "--max-decoded", "1", dataset]).contains("--max-rows, --max-decoded"));
+}
