@@ -25,7 +25,7 @@ impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
         extents(self, input.len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for (ty, mut table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+        for (ty, mut table) in Tables::of(self, input.input(), &input.limits())?.iter() {
             info_type(&ty, &table, out)?;
             info::columns(&mut table, room, out)?;
         }
@@ -34,7 +34,7 @@ impl Special for AnyFile<'_> {
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let room = part_room(file)?;
-        tables(&Tables::of(self, input.bytes(), &input.limits())?, room, out)?;
+        tables(&Tables::of(self, input.input(), &input.limits())?, room, out)?;
         writeln!(out, ",")?;
         dump::facts(&facts(self, input.len())?, out)
     }
@@ -75,13 +75,13 @@ impl Special for AnyFile<'_> {
 
     fn before_convert(&self, input: &Input) -> Result<(), Failure> {
         part_room(&File::DataSeries(*self))?;
-        Tables::of(self, input.bytes(), &input.limits())?;
+        Tables::of(self, input.input(), &input.limits())?;
         Ok(())
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (mut rows, mut extents) = (0u64, 0usize);
-        for (_, table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+        for (_, table) in Tables::of(self, input.input(), &input.limits())?.iter() {
             (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
         let (order, size) = (self.order().name(), input.len());

@@ -166,7 +166,8 @@ impl<'a> Input<'a> {
     /// # Errors
     /// [`Kind::Truncated`] about `what` if the file ends before the range does; [`Kind::Missing`] with the range if its
     /// bytes are not present.
-    #[inline]
+    #[cfg_attr(not(pilaster_small), inline)]
+    #[cfg_attr(pilaster_small, inline(never))]
     pub fn get(&self, range: FileRange, what: What) -> Result<&'a [u8]> {
         if let Bytes::Piece(piece) = self.bytes
             && let Some(found) = piece.get(range)

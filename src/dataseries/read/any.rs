@@ -69,6 +69,8 @@ impl<'a> AnyFile<'a> {
     ///
     /// # Errors
     /// Errors of [`File::open_input`].
+    // So that an image contains only the way in which it opens files.
+    #[inline(always)]
     pub fn open_input(
         input: Input<'a>,
         sequential: bool,

@@ -288,8 +288,10 @@ pub struct Extent<'a, E> {
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub header: Header,
-    name: &'a [u8],
-    /// Contains the bytes of the extent, which may be not present yet.
+    /// Header and type name or, without a heap, all bytes. Then nothing fetches ranges, and a handle of half the size
+    /// matters.
+    bytes: &'a [u8],
+    #[cfg(feature = "alloc")]
     input: Input<'a>,
 }
 
@@ -352,13 +354,21 @@ impl<'a> Stored<'a> {
         };
         let head = check(FileRange { at, len: EXTENT_HEADER_LEN as u64 })?;
         let header = Header::read(input.get(head, What::DATASERIES_EXTENT)?, at, native)?;
-        check(header.span())?;
-        let name = input.get(header.name_span(), What::DATASERIES_EXTENT)?;
-        Ok(Stored { header, name, input })
+        let mut span = check(header.span())?;
+        if cfg!(feature = "alloc") {
+            span.len = (EXTENT_HEADER_LEN as u64).saturating_add(header.name_len.into());
+        }
+        Ok(Stored {
+            header,
+            bytes: input.get(span, What::DATASERIES_EXTENT)?,
+            #[cfg(feature = "alloc")]
+            input,
+        })
     }
 
-    pub const fn type_name(&self) -> &'a [u8] {
-        self.name
+    pub fn type_name(&self) -> &'a [u8] {
+        let name = self.bytes.get(EXTENT_HEADER_LEN..).unwrap_or_default();
+        name.get(..usize::from(self.header.name_len)).unwrap_or_default()
     }
 
     pub fn bytes(&self) -> Result<&'a [u8]> {
@@ -375,7 +385,14 @@ impl<'a> Stored<'a> {
 
     /// Returns the bytes of `span`, which are in the file: [`within`](Self::within) has checked the length.
     fn part(&self, span: FileRange) -> Result<&'a [u8]> {
-        self.input.get(span, What::DATASERIES_EXTENT)
+        #[cfg(feature = "alloc")]
+        let part = self.input.get(span, What::DATASERIES_EXTENT);
+        #[cfg(not(feature = "alloc"))]
+        let part = {
+            let at = span.at.saturating_sub(self.header.at);
+            FileRange { at, ..span }.of(self.bytes, What::DATASERIES_EXTENT)
+        };
+        part
     }
 
     pub fn check(&self) -> Result<()> {

@@ -13,6 +13,10 @@ use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
 /// Maximum number of characters in bytes that a batch of several rows fetches.
 const TEXT: u64 = 1 << 20;
 
+/// Whether characters are fetched row by row. Firmware, without a heap, has nothing that fetches ranges: there a piece
+/// must contain the whole buffer.
+const PARTS: bool = cfg!(feature = "alloc");
+
 /// Offsets of 32 or 64 bits.
 #[derive(Clone, Copy)]
 pub(super) enum Offsets<'s> {
@@ -150,7 +154,7 @@ impl<'a> Column<'a> {
         let size = if narrow { 4 } else { 8 };
         let data = self.elements(first, len.saturating_add(1), size)?;
         let flagged = text.is_some() && !self.has_bitmap();
-        let part = text.filter(|text| text.is_part);
+        let part = text.filter(|text| text.is_part && PARTS);
         let native = is_native(data, size).then(|| Offsets::new(data, narrow));
         let any_flagged = native.is_some_and(|offsets| flagged && offsets.any_flagged());
         let check = |offsets: Offsets<'_>, validity: &mut Validity<'s>, scratch: &mut Scratch<'s>| {
@@ -188,7 +192,8 @@ impl<'a> Column<'a> {
     /// Otherwise only what the rows take; if that is more than [`TEXT`] bytes, `len` becomes smaller.
     pub(super) fn text(&self, first: usize, len: &mut usize) -> Result<Text<'a>> {
         let buffer = self.field().buffer(Which::Text);
-        if let Some(bytes) = self.whole(Which::Text) {
+        let whole = if PARTS { self.whole(Which::Text) } else { Some(self.bytes(Which::Text, 0, buffer.len)?) };
+        if let Some(bytes) = whole {
             return Ok(Text { bytes, from: 0, is_part: false });
         }
         let narrow = self.field().is_narrow();
