@@ -119,7 +119,7 @@ fn salvage<E: Endian>(
         }
         writer.finish()
     })?;
-    if let Err(e) = Order::of(input.bytes()) {
+    if let Err(e) = Order::of(input.bytes()?) {
         writeln!(out, "damaged: the file header, no rows: {e}")?;
     }
     let mut bytes = 0u64;
