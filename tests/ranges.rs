@@ -263,7 +263,7 @@ impl Sink for Notes {
     type Error = std::convert::Infallible;
 
     fn put(&mut self, bytes: &[u8]) -> Result<(), Self::Error> {
-        // The same slice comes again and again.
+        // One slice is written many times.
         let kept = match &self.last {
             Some((place, kept)) if *place == bytes.as_ptr() as usize && kept.len() == bytes.len() => kept.clone(),
             _ => bytes.into(),

@@ -164,7 +164,7 @@ fn by_columns<B: Build>(
     Ok(())
 }
 
-/// Feeds rows of one column, of which the first has the number `at`, until `full` returns true. Returns the row after
+/// Feeds rows of one column until `full` returns true. The first row has the number `at`. Returns the row after
 /// those that were read. Without rows there is one empty batch.
 fn feed<B: Build>(
     part: &Part<'_>,

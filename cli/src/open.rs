@@ -317,7 +317,7 @@ fn spool(mut from: impl Read) -> io::Result<Content> {
     let mut file = fs::File::create_new(&path)?;
     let copied = file.write_all(&bytes).and_then(|()| io::copy(&mut from, &mut file));
     let ranges = copied.and_then(|_| Ranges::open(&path));
-    // The open file stays until it is closed. Where that is not so, it cannot be removed now, which is no error.
+    // The open file remains readable until it is closed. A system that refuses to remove it leaves it in place.
     let _ = fs::remove_file(&path);
     Ok(Content::Ranges(Box::new(ranges?)))
 }

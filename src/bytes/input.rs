@@ -122,7 +122,7 @@ impl<'a> Input<'a> {
         Input::piece(Piece { at: 0, bytes }, bytes.len() as u64)
     }
 
-    /// Creates the input of a file of `len` bytes, of which one piece is present.
+    /// Creates the input of one piece of a file of `len` bytes.
     ///
     /// ```
     /// use pilaster::bytes::{FileRange, Input, Piece};
@@ -136,7 +136,7 @@ impl<'a> Input<'a> {
         Input { bytes: Bytes::Piece(piece), len }
     }
 
-    /// Creates the input of a file of `len` bytes, of which some pieces are present.
+    /// Creates the input of some pieces of a file of `len` bytes.
     #[must_use]
     pub const fn pieces(pieces: &'a [Piece<'a>], len: u64) -> Self {
         Input { bytes: Bytes::Pieces(pieces), len }
@@ -259,7 +259,7 @@ impl Window<'_> {
         self.input
     }
 
-    /// Returns whether so many bytes were fetched that the next step should use another window.
+    /// Returns whether at least `WINDOW` bytes were fetched: then the next step should use another window.
     pub(crate) fn is_full(&self) -> bool {
         #[cfg(feature = "alloc")]
         let full = self.fresh.as_ref().is_some_and(|fresh| fresh.held() >= WINDOW);

@@ -154,7 +154,7 @@ impl Ranges {
         locked(&self.file.failed).take()
     }
 
-    /// Returns the slot that contains `range`, and the start of the slot. Reads it first if there is none.
+    /// Returns the slot that contains `range`, and the start of the slot. Reads the range if no slot contains it.
     fn find(&self, range: FileRange) -> Option<(usize, u64)> {
         let end = range.end()?;
         let mut state = locked(&self.state);

@@ -270,7 +270,7 @@ impl<'f> Node<'f> {
         Ok(Node { form: Form::Array(self.file.encoding(number_of_id(&table)?)?), table, blob, ..*self })
     }
 
-    /// The same node of another handle on the file.
+    /// Returns this node of another handle on the file.
     pub(super) fn with_file<'w>(&self, file: &'w File<'w>) -> Node<'w>
     where
         'f: 'w,
