@@ -61,6 +61,8 @@ impl<'a> Piece<'a> {
 ///
 /// downloads.pieces.push((0, b"0123456789".to_vec()));
 /// assert_eq!(Input::fetched(&downloads, 10).get(range, What::INPUT)?, b"89");
+/// // The defaults: all bytes are in memory anyway, and a walk can release none of them.
+/// assert!(downloads.fresh().is_none() && downloads.held() == 0);
 /// # Ok::<(), pilaster::Error>(())
 /// ```
 #[cfg(feature = "alloc")]

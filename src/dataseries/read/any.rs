@@ -276,17 +276,17 @@ impl Order {
         Next::read(bytes, at, self.is_native())
     }
 
-    /// Returns the extent at offset `at`, like [`Extent::of`].
+    /// Returns the extent at offset `at`, like [`Extent::of`](super::Extent::of).
     ///
     /// # Errors
-    /// Errors of [`Extent::of`].
+    /// Errors of [`Extent::of`](super::Extent::of).
     pub fn extent<'a>(self, bytes: &'a [u8], at: u64) -> Result<AnyExtent<'a>> {
         let native = self.is_native();
         Ok(AnyExtent { stored: Stored::of(bytes, at, native)?, native })
     }
 }
 
-/// An [`Extent`] of either byte order.
+/// An [`Extent`](super::Extent) of either byte order.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -332,10 +332,10 @@ impl<'a> AnyExtent<'a> {
         self.stored.type_name()
     }
 
-    /// Unpacks the extent, like [`Extent::unpack`].
+    /// Unpacks the extent, like [`Extent::unpack`](super::Extent::unpack).
     ///
     /// # Errors
-    /// Errors of [`Extent::unpack`].
+    /// Errors of [`Extent::unpack`](super::Extent::unpack).
     pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
     where
         'a: 's,

@@ -45,7 +45,7 @@ impl<'a> File<'a> {
     /// whose buffers are in order, as writers write them, need no scratch memory.
     ///
     /// # Errors
-    /// Errors of invalid signatures and metadata; [`Kind::NoRoom`] if `scratch` is too small.
+    /// Errors of invalid signatures and metadata; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small.
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
         File::open_input(Input::whole(bytes), options, scratch)
     }
