@@ -93,7 +93,7 @@ impl Special for Chunk<'_> {
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
-        Ok(format!("{} bytes from {}, bcolz chunk", self.nbytes(), input.bytes().len()))
+        Ok(format!("{} bytes from {}, bcolz chunk", self.nbytes(), input.len()))
     }
 }
 

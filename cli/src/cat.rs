@@ -4,18 +4,20 @@ use std::io::Write;
 use std::ops::Range;
 
 use console::Term;
-use pilaster::any::File;
+use pilaster::any::{File, Table};
+use pilaster::bytes::Fetch as _;
 use pilaster::column::{Batch, Column};
 
 use crate::args::{Form, Text};
 use crate::csv::Csv;
 use crate::failure::Failure;
+use crate::feed::WINDOW;
 use crate::grid::Grid;
 use crate::json::Lines;
 use crate::open::{self, Input};
 use crate::sources::Source;
 use crate::special::with_file;
-use crate::walk::{self, Choice, Head, Rows};
+use crate::walk::{Choice, Head, Pause, Rows, Walk};
 
 /// Prints the rows of the tables of all files, one after the other, as one table: at most `most` unless the caller says
 /// which.
@@ -69,7 +71,6 @@ fn rows<R: Rows>(
     if how.table.is_some() && !open::has_names(file) {
         return Err(Failure::Usage("--table is for files with tables".to_owned()));
     }
-    let (mut table, room) = (open::table(file, how.table.as_deref())?, open::part_room(file)?);
     let choice = Choice {
         rows,
         columns: how.columns.as_deref(),
@@ -80,7 +81,28 @@ fn rows<R: Rows>(
         texts: input.texts(),
         rules: input.rules(),
     };
-    walk::rows(&mut table, choice, room, to).map_err(|failure| open::which(failure, &table))
+    let (mut walk, mut table) = (Walk::new(choice), open::table(file, how.table.as_deref())?);
+    // Each round reads through a window, and releases what it has fetched.
+    loop {
+        let window = input.window();
+        let full = || window.as_ref().is_some_and(|window| window.held() >= WINDOW);
+        let more = match (&mut table, &window) {
+            (Table::DataSeries(table), Some(window)) => {
+                let mut step = table.with_input(window.input());
+                let more = walk.step(&mut step, Pause::AfterPart(&full), to)?;
+                table.follow(&step);
+                more
+            }
+            (Table::Jay(_) | Table::Vortex(_), Some(window)) => {
+                let file = file.with_input(window.input());
+                walk.step(&mut file.table(None)?, Pause::AfterRow(&full), to)?
+            }
+            (table, _) => walk.step(table, Pause::Never, to).map_err(|failure| open::which(failure, table))?,
+        };
+        if !more {
+            return Ok(walk.passed());
+        }
+    }
 }
 
 /// The rows of several files, which must have the same columns.

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use pilaster::Result;
 use pilaster::bytes::Scratch;
-use pilaster::column::{Batch, Column, Part, Prim, Table, Type, Unit};
+use pilaster::column::{Batch, Column, Part, Prim, Type, Unit};
 use pilaster::error::{Error, Kind, What};
 
 use crate::failure::{Failure, warn};
@@ -95,31 +95,6 @@ impl Columns {
     /// Returns a view of `part` with the chosen columns.
     pub const fn of<P>(&self, part: P) -> Seen<'_, P> {
         Seen { part, columns: self }
-    }
-}
-
-/// A table with only the chosen columns.
-pub struct View<'c, T> {
-    pub table: T,
-    pub columns: &'c Columns,
-}
-
-impl<T: Table> Table for View<'_, T> {
-    type Part<'p>
-        = Seen<'p, T::Part<'p>>
-    where
-        Self: 'p;
-
-    fn next_part<'p>(&mut self, outer: &mut Scratch<'p>) -> Result<Option<Self::Part<'p>>>
-    where
-        Self: 'p,
-    {
-        let columns: &'p Columns = self.columns;
-        Ok(self.table.next_part(outer)?.map(|part| columns.of(part)))
-    }
-
-    fn restart(&mut self) -> Result<()> {
-        self.table.restart()
     }
 }
 

@@ -11,7 +11,7 @@ use pilaster::bcolz;
 use pilaster::bcolz::chunk::{Params, encode, encode_scratch_len, max_len};
 use pilaster::bcolz::write::{Builder, Disk, FileSystem, Missing};
 use pilaster::bytes::{BigEndian, Endian, LittleEndian, Scratch, Sink as _, WriteError};
-use pilaster::column::{Batch, Build, Column, Feed, Memory, Part, Prim, Table, Type, convert};
+use pilaster::column::{Batch, Build, Column, Feed, Memory, Part, Prim, Table, Type};
 use pilaster::dataseries::write::{Description, Descriptions, ExtentBuffer, IndexSlot, Writer, describe};
 use pilaster::dataseries::{self, ExtentType, FieldType, Order};
 use pilaster::error::{Kind, What};
@@ -21,8 +21,9 @@ use pilaster::limits::Limits;
 use pilaster::{filo, jay};
 
 use crate::args::Convert;
-use crate::columns::{Columns, View};
+use crate::columns::Columns;
 use crate::failure::Failure;
+use crate::feed::{View, Windows, convert};
 use crate::open::{self, Input, part_room};
 use crate::target::Target;
 
@@ -101,13 +102,14 @@ pub fn run(
     let mut memory = Memory::with_len(room.saturating_add(BATCH_ROOM))?;
     let mut columns = choose(&mut table, input, how, to, &mut memory)?;
     columns.stored_times = how.stored_times;
-    let mut view = View { table, columns: &columns };
+    let windows = Some(Windows { input, file, table: wanted });
+    let mut view = View { table, columns: &columns, windows };
     // The target has a key only if all columns are converted.
     let keys = how.jay.keys.unwrap_or(if how.columns.is_none() && !input.tolerant { keys } else { 0 });
     let len = write(&mut view, (how, target), keys, to, &mut memory)?;
     write!(out, "{}: {len} bytes of {to}", how.target.display())?;
     if input.dataset().is_none() {
-        write!(out, ", {} bytes of {} before", input.bytes().len(), input.format)?;
+        write!(out, ", {} bytes of {} before", input.len(), input.format)?;
     }
     Ok(writeln!(out)?)
 }
@@ -273,7 +275,7 @@ impl<B: Build> Noting<B> {
     /// Converts `table`. On an error of a column, `refused` is that column.
     fn convert<T: Table>(
         &mut self,
-        table: &mut T,
+        table: &mut View<'_, T>,
         scratch: &mut Scratch<'_>,
         refused: &mut Option<Refused>,
     ) -> Result<(), B::Error> {
@@ -443,7 +445,7 @@ fn to_bcolz<T: Table>(
     let mut rows = 0u64;
     table.restart()?;
     while let Some(part) = table.next_part(&mut scratch.scope())? {
-        rows = rows.saturating_add(part.rows());
+        rows = rows.saturating_add(part.rows()).saturating_add(table.skip(u64::MAX)?);
     }
     let options = bcolz::write::WriteOptions {
         params: params(how),

@@ -130,7 +130,7 @@ mod tests {
         let mut out = Vec::new();
         let (all, any) = (0..u64::MAX, Time::default());
         let choice = Choice::of(&all, &any);
-        rows(&mut sample::table(names), choice, 0, &mut Csv::new(&mut out, header, missing)).unwrap();
+        rows(&mut sample::table(names), choice, &mut Csv::new(&mut out, header, missing)).unwrap();
         String::from_utf8(out).unwrap()
     }
 

@@ -24,9 +24,9 @@ use crate::walk::batches;
 
 impl Special for AnyFile<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
-        extents(self, input.bytes().len(), out)?;
+        extents(self, input.len(), out)?;
         let room = part_room(&File::DataSeries(*self))?;
-        for (ty, mut table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+        for (ty, mut table) in Tables::of(self, input.input(), &input.limits())?.iter() {
             info_type(&ty, &table, out)?;
             info::columns(&mut table, room, out)?;
         }
@@ -35,9 +35,9 @@ impl Special for AnyFile<'_> {
 
     fn dump(&self, input: &Input, file: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         let room = part_room(file)?;
-        tables(&Tables::of(self, input.bytes(), &input.limits())?, room, out)?;
+        tables(&Tables::of(self, input.input(), &input.limits())?, room, out)?;
         writeln!(out, ",")?;
-        dump::facts(&facts(self, input.bytes().len())?, out)
+        dump::facts(&facts(self, input.len())?, out)
     }
 
     /// Out of the types and the headers of the extents.
@@ -63,7 +63,7 @@ impl Special for AnyFile<'_> {
     }
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
-        Ok(facts(self, input.bytes().len())?)
+        Ok(facts(self, input.len())?)
     }
 
     fn verify(&self, input: &Input, _: &File<'_>) -> Result<(), Failure> {
@@ -76,16 +76,16 @@ impl Special for AnyFile<'_> {
 
     fn before_convert(&self, input: &Input) -> Result<(), Failure> {
         part_room(&File::DataSeries(*self))?;
-        Tables::of(self, input.bytes(), &input.limits())?;
+        Tables::of(self, input.input(), &input.limits())?;
         Ok(())
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
         let (mut rows, mut extents) = (0u64, 0usize);
-        for (_, table) in Tables::of(self, input.bytes(), &input.limits())?.iter() {
+        for (_, table) in Tables::of(self, input.input(), &input.limits())?.iter() {
             (rows, extents) = (rows.saturating_add(table.rows()), extents.saturating_add(table.extents()));
         }
-        let (order, size) = (self.order().name(), input.bytes().len());
+        let (order, size) = (self.order().name(), input.len());
         Ok(format!("{rows} rows in {extents} extents, {size} bytes, dataseries {order}"))
     }
 }
@@ -153,7 +153,7 @@ const fn type_name(ty: FieldType, texts: bool) -> &'static str {
 }
 
 /// `info`: prints the byte order and the end of the file, then sums over extents.
-fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), Failure> {
+fn extents(file: &AnyFile<'_>, size: u64, out: &mut dyn Write) -> Result<(), Failure> {
     /// Sums over the extents of one type with the same modes.
     struct Sum {
         ty: String,
@@ -182,7 +182,7 @@ fn extents(file: &AnyFile<'_>, size: usize, out: &mut dyn Write) -> Result<(), F
         Ok::<_, Failure>(())
     })?;
     writeln!(out, "order     {}-endian", file.order().name())?;
-    let left = |at: u64| (size as u64).saturating_sub(at);
+    let left = |at: u64| size.saturating_sub(at);
     match end {
         Some(End::Trailer { at, .. }) if file.index().is_some() => {
             writeln!(out, "end       index and trailer at {at}")?

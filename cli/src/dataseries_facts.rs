@@ -5,7 +5,7 @@ use pilaster::{Error, Result};
 use serde_json::{Value, json};
 
 /// Returns the facts that `dump` prints.
-pub fn facts(file: &AnyFile<'_>, size: usize) -> Result<Vec<(&'static str, Value)>> {
+pub fn facts(file: &AnyFile<'_>, size: u64) -> Result<Vec<(&'static str, Value)>> {
     let text = |bytes: &[u8]| Value::from(String::from_utf8_lossy(bytes));
     let mut extents = Vec::new();
     file.headers(|header, name| {

@@ -1,8 +1,8 @@
 //! The tables of a DataSeries file, found in one walk over its extents. A walk per table would take types times extents.
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{FileRange, Input, Scratch};
 use pilaster::column;
-use pilaster::dataseries::{AnyFile, ExtentType, Part, ReadOptions};
+use pilaster::dataseries::{AnyFile, EXTENT_HEADER_LEN, ExtentType, Part, ReadOptions};
 use pilaster::error::{Kind, What};
 use pilaster::limits::Limits;
 use pilaster::{Error, Result};
@@ -10,7 +10,7 @@ use pilaster::{Error, Result};
 /// Where the extents of each type are.
 pub struct Tables<'f> {
     file: AnyFile<'f>,
-    bytes: &'f [u8],
+    input: Input<'f>,
     /// In the order of the types.
     all: Vec<Vec<Place>>,
 }
@@ -22,11 +22,11 @@ struct Place {
 }
 
 impl<'f> Tables<'f> {
-    /// Reads the headers of all extents of `file`, whose bytes are `bytes`.
+    /// Reads the headers of all extents of `file`, whose bytes are `input`.
     ///
     /// # Errors
     /// [`Kind::Limit`] if the whole file takes more than `limits`.
-    pub fn of(file: &AnyFile<'f>, bytes: &'f [u8], limits: &Limits) -> Result<Self> {
+    pub fn of(file: &AnyFile<'f>, input: Input<'f>, limits: &Limits) -> Result<Self> {
         let types = file.types();
         let mut all: Vec<Vec<Place>> = Vec::new();
         all.resize_with(types.len(), Vec::new);
@@ -46,7 +46,7 @@ impl<'f> Tables<'f> {
                 () => Ok(()),
             }
         })?;
-        Ok(Tables { file: *file, bytes, all })
+        Ok(Tables { file: *file, input, all })
     }
 
     /// Returns each type with its table.
@@ -86,8 +86,10 @@ impl<'t> column::Table for OneTable<'t> {
         Self: 'p,
     {
         let Some(Place { at, .. }) = self.places.get(self.next) else { return Ok(None) };
-        let rest = usize::try_from(*at).ok().and_then(|at| self.tables.bytes.get(at..)).unwrap_or_default();
-        let extent = self.tables.file.order().extent(rest, *at)?;
+        let (order, input) = (self.tables.file.order(), self.tables.input);
+        let range = FileRange { at: *at, len: EXTENT_HEADER_LEN as u64 };
+        let header = order.header(input.get(range, What::DATASERIES_EXTENT)?, *at)?;
+        let extent = order.extent(input.get(header.span(), What::DATASERIES_EXTENT)?, *at)?;
         let part = extent.unpack(&self.ty, &ReadOptions::DEFAULT, outer);
         // A retry with more memory reads the same extent.
         if !matches!(&part, Err(e) if e.kind() == Kind::NoRoom) {

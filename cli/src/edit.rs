@@ -10,8 +10,9 @@ use pilaster::column::{Memory, Table as _, convert};
 use pilaster::error::{Kind, What};
 
 use crate::args::Edit;
-use crate::columns::{Columns, View};
+use crate::columns::Columns;
 use crate::failure::Failure;
+use crate::feed::View;
 use crate::open::{self, Input, part_room};
 use crate::sources::{Location, Source};
 
@@ -132,7 +133,7 @@ fn feed(
     let columns = choose(all.ok_or_else(|| Failure::of_file(path, "there is no row to tell the columns by"))?)?;
     let missing = if how.fill_missing { Missing::Fill } else { Missing::Refuse };
     let options = WriteOptions { expectedlen: Some(rows), missing, ..WriteOptions::DEFAULT };
-    let mut view = View { table, columns: &columns };
+    let mut view = View { table, columns: &columns, windows: None };
     loop {
         let mut builder = builder(&options)?;
         view.restart()?;

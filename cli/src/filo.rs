@@ -16,22 +16,22 @@ use crate::special::Special;
 
 impl Special for Vector<'_> {
     fn info(&self, input: &Input, out: &mut dyn Write) -> Result<(), Failure> {
-        head(self, input.bytes(), out)?;
+        head(self, input.bytes()?, out)?;
         info::columns(&mut Once::new(*self), 0, out)
     }
 
     fn dump(&self, input: &Input, _: &File<'_>, out: &mut dyn Write) -> Result<(), Failure> {
         // Every element type of Filo has a missing value, even if the encoding cannot store it.
         let heads = dump::heads(self, "filo", |_| true)?;
-        dump::table(self.rows(), &facts(self, input.bytes()), &heads, &mut Once::new(*self), 0, out)
+        dump::table(self.rows(), &facts(self, input.bytes()?), &heads, &mut Once::new(*self), 0, out)
     }
 
     fn facts(&self, input: &Input) -> Result<Vec<(&'static str, Value)>, Failure> {
-        Ok(facts(self, input.bytes()))
+        Ok(facts(self, input.bytes()?))
     }
 
     fn verified(&self, input: &Input, _: &File<'_>) -> Result<String, Failure> {
-        let (rows, size, encoding) = (self.rows(), input.bytes().len(), self.encoding());
+        let (rows, size, encoding) = (self.rows(), input.len(), self.encoding());
         Ok(format!("{rows} rows, {size} bytes, filo {encoding} as {}", self.element()))
     }
 }

@@ -185,7 +185,7 @@ mod tests {
         let (all, any) = (0..u64::MAX, Time::default());
         let choice = Choice::of(&all, &any);
         let mut grid = Grid::new(&mut out, true, "", terminal);
-        rows(&mut sample::table(names), choice, 0, &mut grid).unwrap();
+        rows(&mut sample::table(names), choice, &mut grid).unwrap();
         grid.finish().unwrap();
         String::from_utf8(out).unwrap()
     }

@@ -30,7 +30,7 @@ pub fn run(
     writeln!(out, "file      {}", escaped(&input.path))?;
     if input.dataset().is_none() {
         writeln!(out, "format    {}", input.format)?;
-        writeln!(out, "size      {} bytes", input.bytes().len())?;
+        writeln!(out, "size      {} bytes", input.len())?;
     }
     // Without a table there is nothing shorter to say.
     if tables.is_empty() {
@@ -87,7 +87,7 @@ fn document(
     document.insert("file".to_owned(), input.path.as_str().into());
     document.insert("format".to_owned(), input.format.name().into());
     if input.dataset().is_none() {
-        document.insert("size".to_owned(), input.bytes().len().into());
+        document.insert("size".to_owned(), input.len().into());
     }
     document.insert("tables".to_owned(), described.into());
     if how.verbose {

@@ -9,11 +9,12 @@ use pilaster::jay::{DATA, Field, File, Layout, ReadOptions, Stats, VALIDITY};
 use serde_json::{Value, json};
 
 use crate::args::{Convert, Recover};
-use crate::columns::{Columns, View};
+use crate::columns::Columns;
 use crate::convert;
 use crate::digits;
 use crate::dump;
 use crate::failure::{Failure, warn};
+use crate::feed::View;
 use crate::jay_layout::{layout, stype_name};
 use crate::open::{self, Input, part_room};
 use crate::special::Special;
@@ -41,7 +42,7 @@ impl Special for File<'_> {
             head.nullable = field.null_count() > 0;
             head.facts = vec![("stype", stype_name(&field)?.into())];
         }
-        let mut table = View { table: Once::new(*self), columns: &columns };
+        let mut table = View { table: Once::new(*self), columns: &columns, windows: None };
         dump::table(self.rows(), &facts(self, &columns)?, &heads, &mut table, part_room(file)?, out)
     }
 
@@ -64,7 +65,7 @@ impl Special for File<'_> {
 
     fn verified(&self, input: &Input, file: &AnyFile<'_>) -> Result<String, Failure> {
         open::verify(file)?;
-        let (rows, columns, size) = (self.rows(), self.width(), input.bytes().len());
+        let (rows, columns, size) = (self.rows(), self.width(), input.len());
         Ok(format!("{rows} rows in {columns} columns, {size} bytes, jay"))
     }
 
@@ -97,7 +98,7 @@ fn facts(file: &File<'_>, columns: &Columns) -> Result<Vec<(&'static str, Value)
 /// `recover`: writes the readable columns to a new file, in which strings that are not UTF-8 are missing.
 pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut dyn Write) -> Result<(), Failure> {
     let options = ReadOptions { tolerant: true, ..ReadOptions::DEFAULT };
-    let frame = File::open(input.bytes(), &options, &mut Scratch::new(&mut []))?;
+    let frame = File::open_input(input.input(), &options, &mut Scratch::new(&mut []))?;
     let file = AnyFile::Jay(frame);
     Special::verify(&frame, input, &file)?;
     let how = Convert { target: how.target.clone(), ..Convert::default() };

@@ -9,6 +9,7 @@
 //! | `walk`, `filter` | row by row over all columns; conditions on rows |
 //! | `digits`, `time`, `grid`, `csv`, `json` | values and rows as text |
 //! | `escape` | control characters in names and texts |
+//! | `feed` | the rows of a table to a writer, in bounded memory |
 //! | `cat`, `convert`, `dump`, `info` | the commands, over the traits of `pilaster::column` alone |
 //! | `tables` | tables and columns, as far as they are known without reading rows |
 //! | `edit` | bcolz datasets changed in place |
@@ -56,6 +57,7 @@ mod dump;
 mod edit;
 mod escape;
 mod failure;
+mod feed;
 mod filo;
 mod filter;
 mod foreign;
@@ -133,7 +135,9 @@ fn run(command: &Command, out: &mut dyn Write) -> Result<(), Failure> {
         Command::Convert(how) => with_file(&how.source, |input, file, _| convert(input, file, how, out)),
         Command::Recover(how) => {
             let input = Input::load(&how.source, Some(how)).map_err(|failure| failure.of(&how.source.path))?;
-            recover(&input, how, out).map_err(|failure| failure.of(&how.source.path))
+            let done = recover(&input, how, out);
+            input.report();
+            done.map_err(|failure| input.failure(failure).of(&how.source.path))
         }
         Command::Edit(how) => edit::run(how, out).map_err(|failure| failure.of(&how.source.path)),
         Command::Completions { .. } | Command::Man { .. } => manual::run(command, out),

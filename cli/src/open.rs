@@ -1,11 +1,12 @@
 //! The file: its bytes, its format, its element type, its tables.
 
 use std::fs;
-use std::io::{self, Read};
+use std::io::{self, Read, Write as _};
 use std::path::Path;
 
 use pilaster::any::{self, File, FileError, Format, Hints, Table};
 use pilaster::bcolz::{Dataset, Dtype};
+use pilaster::bytes::{self, FileRange, Ranges};
 use pilaster::column::Memory;
 use pilaster::error::{Kind, What};
 use pilaster::filo::{Element, Vector};
@@ -17,7 +18,7 @@ use crate::failure::{Failure, warn};
 use crate::foreign;
 use crate::sources::{Location, Source, is_dataset};
 
-/// A file in memory, or an opened dataset.
+/// A file, or an opened dataset.
 pub struct Input<'s> {
     source: &'s Source,
     /// The path as given on the command line, or `-`.
@@ -31,17 +32,22 @@ pub struct Input<'s> {
 }
 
 enum Content {
+    /// What has no length or no positions, such as a pipe, if it is short.
     Bytes(Vec<u8>),
+    Ranges(Box<Ranges>),
     Dataset(Box<Dataset>),
 }
 
+/// Number of bytes of a pipe that are kept in memory; the bytes of a longer one go to a temporary file.
+const SPOOLED: u64 = 16 << 20;
+
 impl<'s> Input<'s> {
-    /// Reads the file and detects its format. `recover`: the input is damaged.
+    /// Opens the file and detects its format. `recover`: the input is damaged.
     pub fn load(source: &'s Source, recover: Option<&Recover>) -> Result<Self, Failure> {
         let path = source.path.to_string();
         let tolerant = source.tolerant || recover.is_some();
         let (name, content) = match &source.path {
-            Location::Stdin => ("-".to_owned(), Content::Bytes(read(io::stdin().lock())?)),
+            Location::Stdin => ("-".to_owned(), spooled(io::stdin().lock())?),
             Location::Path(at) => {
                 let name = at.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
                 let content = if is_dataset(at) {
@@ -51,8 +57,8 @@ impl<'s> Input<'s> {
                     let why = format!("a directory, but no bcolz dataset: it has neither {table} nor {array}");
                     return Err(Failure::Input(why));
                 } else {
-                    match fs::File::open(at) {
-                        Ok(file) => Content::Bytes(read(file)?),
+                    match opened(at) {
+                        Ok(content) => content,
                         // Between two names, see `pilaster::bcolz::write`.
                         Err(e) if e.kind() == io::ErrorKind::NotFound => match dataset(source, at, tolerant) {
                             Ok(dataset) => Content::Dataset(Box::new(dataset)),
@@ -64,29 +70,67 @@ impl<'s> Input<'s> {
                 (name, content)
             }
         };
-        let format = match &content {
-            Content::Bytes(bytes) => format(source, recover, bytes, &name)?,
-            Content::Dataset(_) => Format::Bcolz,
-        };
-        Ok(Input { source, path, name, content, tolerant, format })
+        let mut input = Input { source, path, name, content, tolerant, format: Format::Bcolz };
+        if input.dataset().is_none() {
+            input.format =
+                format(source, recover, &input.input(), &input.name).map_err(|failure| input.failure(failure))?;
+        }
+        Ok(input)
     }
 
-    /// Returns the bytes of the file; none for a dataset.
-    pub fn bytes(&self) -> &[u8] {
+    /// Returns the bytes of the file as the library reads them; none for a dataset.
+    pub fn input(&self) -> bytes::Input<'_> {
         match &self.content {
-            Content::Bytes(bytes) => bytes,
-            Content::Dataset(_) => &[],
+            Content::Bytes(bytes) => bytes::Input::whole(bytes),
+            Content::Ranges(ranges) => ranges.input(),
+            Content::Dataset(_) => bytes::Input::whole(&[]),
+        }
+    }
+
+    /// Returns the length of the file in bytes.
+    pub fn len(&self) -> u64 {
+        self.input().len()
+    }
+
+    /// Returns all bytes of the file.
+    pub fn bytes(&self) -> Result<&[u8], Failure> {
+        Ok(self.input().get(FileRange { at: 0, len: self.len() }, What::INPUT)?)
+    }
+
+    /// Returns ranges of the same file that hold nothing yet; `None` if the bytes are in memory anyway.
+    pub fn window(&self) -> Option<Ranges> {
+        match &self.content {
+            Content::Ranges(ranges) => Some(ranges.window()),
+            Content::Bytes(_) | Content::Dataset(_) => None,
+        }
+    }
+
+    /// Returns the error of reading the file if that is the reason of `failure`.
+    pub fn failure(&self, failure: Failure) -> Failure {
+        match &self.content {
+            Content::Ranges(ranges) => ranges.failed().map_or(failure, |e| Failure::Input(e.to_string())),
+            Content::Bytes(_) | Content::Dataset(_) => failure,
+        }
+    }
+
+    /// Prints on standard error how many bytes were read, and how much memory the process took at most, if the
+    /// environment asks for it: for tests.
+    pub fn report(&self) {
+        if let (Content::Ranges(ranges), Some(_)) = (&self.content, std::env::var_os("PILASTER_BYTES_READ")) {
+            let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+            let most = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or("unknown").trim();
+            warn(&format!("{} bytes read, {most} of memory", ranges.bytes_read()));
         }
     }
 
     /// How much the file may cost.
     pub fn limits(&self) -> Limits {
-        self.source.budget.limits(self.bytes().len() as u64)
+        self.source.budget.limits(self.len())
     }
 
     pub fn dataset(&self) -> Option<&Dataset> {
         match &self.content {
-            Content::Bytes(_) => None,
+            Content::Bytes(_) | Content::Ranges(_) => None,
             Content::Dataset(dataset) => Some(dataset),
         }
     }
@@ -115,13 +159,15 @@ impl<'s> Input<'s> {
             dtype: self.source.dtype.as_deref(),
             tolerant: self.tolerant,
         };
-        while let Err(e) = File::open(self.bytes(), self.format, &hints, &mut memory.scratch())
+        while let Err(e) = File::open_input(self.input(), self.format, &hints, &mut memory.scratch())
             && e.kind() == Kind::NoRoom
         {
             memory.grow(e)?;
         }
-        File::open(self.bytes(), self.format, &hints, &mut memory.scratch()).map_err(|e| match e.what() {
-            _ if e.kind() == Kind::WrongType => Failure::Input(format!("{e} ({})", fitting(self.bytes()))),
+        File::open_input(self.input(), self.format, &hints, &mut memory.scratch()).map_err(|e| match e.what() {
+            _ if e.kind() == Kind::WrongType => {
+                Failure::Input(format!("{e} ({})", fitting(self.bytes().unwrap_or_default())))
+            }
             What::JAY_TAIL
             | What::JAY_META
             | What::JAY_COLUMNS
@@ -156,7 +202,7 @@ impl<'s> Input<'s> {
         }
         if *format == Format::Filo && source.element.is_none() {
             let why = "a Filo vector does not store its element type: pass it with --type ELEMENT";
-            return usage(format!("{path}: {why} ({})", fitting(self.bytes())));
+            return usage(format!("{path}: {why} ({})", fitting(self.bytes()?)));
         }
         if let Some(Err(e)) = source.dtype.as_deref().map(Dtype::parse) {
             return usage(format!("--dtype {}: {e}", source.dtype.as_deref().unwrap_or_default()));
@@ -255,19 +301,48 @@ pub fn part_room(file: &File<'_>) -> Result<u64, Failure> {
     Ok(file.need()?.saturating_add(64).min(Limits::DEFAULT.max_decoded))
 }
 
-fn read(mut from: impl Read) -> Result<Vec<u8>, Failure> {
+/// Opens a file. It is read by positions, unless it is a pipe.
+fn opened(path: &Path) -> io::Result<Content> {
+    let file = fs::File::open(path)?;
+    let about = file.metadata()?;
+    // Files of the system claim to be empty.
+    match about.is_file() && about.len() > 0 {
+        true => Ok(Content::Ranges(Box::new(Ranges::open(path)?))),
+        false => spool(file),
+    }
+}
+
+fn spooled(from: impl Read) -> Result<Content, Failure> {
+    spool(from).map_err(|e| Failure::Input(e.to_string()))
+}
+
+/// Reads a pipe to its end: into memory, or into a temporary file without a name if it is long.
+fn spool(mut from: impl Read) -> io::Result<Content> {
     let mut bytes = Vec::new();
-    from.read_to_end(&mut bytes).map_err(|e| Failure::Input(e.to_string()))?;
-    Ok(bytes)
+    from.by_ref().take(SPOOLED).read_to_end(&mut bytes)?;
+    if (bytes.len() as u64) < SPOOLED {
+        return Ok(Content::Bytes(bytes));
+    }
+    // Its name goes with it here; the open file remains readable until it is closed.
+    let mut file = tempfile::NamedTempFile::new()?;
+    file.write_all(&bytes)?;
+    io::copy(&mut from, &mut file)?;
+    Ok(Content::Ranges(Box::new(Ranges::open(file.path())?)))
 }
 
 /// Returns the format: from the option, else from the content, else implied by the element type.
-fn format(source: &Source, recover: Option<&Recover>, bytes: &[u8], name: &str) -> Result<Format, Failure> {
+fn format(source: &Source, recover: Option<&Recover>, input: &bytes::Input<'_>, name: &str) -> Result<Format, Failure> {
     if let Some(format) = source.format {
         return Ok(format);
     }
-    let found = || foreign::name(bytes).map(|name| format!("the file is {name}; ")).unwrap_or_default();
-    match (any::detect(bytes, Some(name)), source.element) {
+    let len = input.len();
+    let end = |n: u64, at: u64| input.get(FileRange { at, len: n.min(len) }, What::MAGIC);
+    let (first, last) = (end(16, 0)?, end(4, len.saturating_sub(4))?);
+    let found = || {
+        let head = end(4096, 0).unwrap_or_default();
+        foreign::name(head).map(|name| format!("the file is {name}; ")).unwrap_or_default()
+    };
+    match (any::detect_ends(first, last, len, Some(name)), source.element) {
         // Only DataSeries has types and an order, and damage may have hit the magic number.
         (Ok(Format::Filo) | Err(_), None) if recover.is_some_and(|how| how.types.is_some() || how.order.is_some()) => {
             Ok(Format::DataSeries)

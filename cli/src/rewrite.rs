@@ -28,7 +28,7 @@ pub fn convert(
 ) -> Result<(), Failure> {
     let compress = compress(how)?;
     file.before_convert(input)?;
-    let size = input.bytes().len() as u64;
+    let size = input.len();
     let mut progress = Progress::bytes(size);
     let order = how.dataseries.order.unwrap_or(file.order());
     warn_of_order(how, order, file.types().iter());
@@ -74,14 +74,14 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         let why = format!("recover is for DataSeries, Jay and bcolz; this is {}", input.format);
         return Err(Failure::Input(format!("{why} (--format dataseries, if it is a damaged DataSeries file)")));
     }
-    let found = recover::order(input.bytes());
+    let found = recover::order(input.bytes()?);
     let like = match &how.types {
         Some(path) => Some(fs::read(path).map_err(|e| Failure::of_file(path, e))?),
         None => None,
     };
     let (pattern, order) = match &like {
         Some(like) => (like.as_slice(), recover::order(like)),
-        None => (input.bytes(), how.order.or(found)),
+        None => (input.bytes()?, how.order.or(found)),
     };
     // Only the types are read; the rest of this file may be damaged.
     let mut memory = Memory::default();
@@ -121,8 +121,8 @@ fn salvage<E: Endian>(
     (how, target): (&Recover, &Target<'_>),
     out: &mut dyn Write,
 ) -> Result<(), Failure> {
-    let mut salvage = Salvage::<E>::new(input.bytes(), types);
-    let mut progress = Progress::bytes(input.bytes().len() as u64);
+    let mut salvage = Salvage::<E>::new(input.bytes()?, types);
+    let mut progress = Progress::bytes(input.len());
     let (mut whole, mut losses) = (Vec::new(), Vec::new());
     let mut memory = Memory::default();
     let options = ReadOptions { limits: input.limits(), ..ReadOptions::DEFAULT };
@@ -145,7 +145,7 @@ fn salvage<E: Endian>(
         }
         writer.finish()
     })?;
-    if let Err(e) = Order::of(input.bytes()) {
+    if let Err(e) = Order::of(input.bytes()?) {
         writeln!(out, "damaged: the file header, no rows: {e}")?;
     }
     let mut bytes = 0u64;

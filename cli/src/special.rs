@@ -62,12 +62,14 @@ pub fn with_file(
     let run = || {
         let input = Input::load(source, None)?;
         let mut memory = Memory::default();
-        let file = input.open(&mut memory)?;
+        let file = input.open(&mut memory).map_err(|failure| input.failure(failure))?;
         let special = special(&file);
-        act(&input, &file, special).map_err(|failure| match failure {
+        let done = act(&input, &file, special).map_err(|failure| match input.failure(failure) {
             Failure::Format(e) => special.explain(e),
             other => other,
-        })
+        });
+        input.report();
+        done
     };
     run().map_err(|failure: Failure| failure.of(&source.path))
 }

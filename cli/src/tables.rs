@@ -24,7 +24,9 @@ pub struct Column {
 
 /// Returns the tables of a file whose columns are known from its first part.
 pub fn tables(input: &Input, file: &File<'_>) -> Result<Vec<Table>, Failure> {
-    let mut memory = Memory::with_len(part_room(file)?)?;
+    // Parts of these formats lie ready in the file.
+    let ready = matches!(file, File::Filo(_) | File::Jay(_) | File::Vortex(_));
+    let mut memory = if ready { Memory::default() } else { Memory::with_len(part_room(file)?)? };
     let mut tables = Vec::new();
     for name in file.tables() {
         let mut table = file.table(Some(name))?;

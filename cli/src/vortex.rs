@@ -37,7 +37,7 @@ impl Special for File<'_> {
     }
 
     fn verified(&self, input: &Input, _: &AnyFile<'_>) -> std::result::Result<String, Failure> {
-        let (rows, segments, size) = (self.rows()?, self.segments(), input.bytes().len());
+        let (rows, segments, size) = (self.rows()?, self.segments(), input.len());
         Ok(format!("{rows} rows in {segments} segments, {size} bytes, vortex"))
     }
 
@@ -153,7 +153,7 @@ const SHOWN: usize = 1 << 16;
 /// Returns the facts about a Vortex file.
 fn facts(file: &File<'_>) -> std::result::Result<Vec<(&'static str, Value)>, Failure> {
     let mut facts = vec![
-        ("file_bytes", json!(file.source().len())),
+        ("file_bytes", json!(file.input().len())),
         ("rows", json!(file.rows()?)),
         ("dtype", json!(file.dtype().to_string())),
         ("segments_offset_length_alignexp", segments(file)?),
@@ -177,7 +177,7 @@ fn segments(file: &File<'_>) -> Result<Value> {
 fn metadata(file: &File<'_>) -> Result<Value> {
     let of = |i| {
         let (key, span) = file.metadata(i)?;
-        Ok(json!({"key": key, "hex": digits::hex(file.source().get(span, What::VORTEX_POSTSCRIPT)?)}))
+        Ok(json!({"key": key, "hex": digits::hex(file.input().get(span, What::VORTEX_POSTSCRIPT)?)}))
     };
     (0..file.metadata_len()).map(of).collect()
 }

@@ -14,9 +14,10 @@ use pilaster::jay::write::{WriteOptions, storage};
 use pilaster::vortex::{self, File};
 
 use crate::args::{Convert, Recover};
-use crate::columns::{Columns, View};
+use crate::columns::Columns;
 use crate::convert;
 use crate::failure::Failure;
+use crate::feed::View;
 use crate::open::Input;
 use crate::target::Target;
 use crate::walk::batches;
@@ -38,10 +39,11 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         return Err(Failure::Usage(why.to_owned()));
     }
     let completed;
-    let file = match File::open(input.bytes()) {
+    let bytes = input.bytes()?;
+    let file = match File::open(bytes) {
         Ok(file) => file,
         Err(e) => {
-            completed = complete(input.bytes()).ok_or_else(|| {
+            completed = complete(bytes).ok_or_else(|| {
                 let why = "the end of the file, which says what the columns are and where they lie, is lost";
                 Failure::Input(format!("{e}: {why}"))
             })?;
@@ -88,7 +90,8 @@ pub fn recover(input: &Input, (how, target): (&Recover, &Target<'_>), out: &mut 
         ..Columns::default()
     };
     columns.name_the_unnamed("v");
-    let len = convert::write(&mut View { table, columns: &columns }, (&how, target), 0, to, &mut Memory::default())?;
+    let mut view = View { table, columns: &columns, windows: None };
+    let len = convert::write(&mut view, (&how, target), 0, to, &mut Memory::default())?;
     write!(out, "{}: {} rows in {} columns, {len} bytes of {to}", how.target.display(), part.rows(), found.len())?;
     match (lost, found.iter().map(|found| found.lost.len()).sum::<usize>()) {
         (0, 0) => writeln!(out, "; nothing is lost")?,

@@ -98,36 +98,113 @@ impl<'c> Choice<'c> {
     }
 }
 
-/// Passes the chosen rows of `table` to `to`. Returns the number of rows up to the last part that was needed. The memory
-/// does not grow with the number of rows. `part_len`: bytes for one part.
-pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, part_len: u64, to: &mut R) -> Result<u64, Failure> {
-    let mut memory = Memory::with_len(part_len)?;
-    let mut outer = memory.scratch();
-    let (mut first, mut known) = (table.skip(choice.rows.start)?, None);
-    loop {
-        let mut scope = outer.scope();
-        let Some(part) = table.next_part(&mut scope)? else {
-            // All rows were skipped; the names of the columns are still printed.
-            table.restart()?;
-            let mut scope = outer.scope();
-            if known.is_none()
-                && let Some(part) = table.next_part(&mut scope)?
-            {
-                pick(&part, choice, to)?;
+/// Passes the chosen rows of `table` to `to`.
+#[cfg(test)]
+pub fn rows<T: Table, R: Rows>(table: &mut T, choice: Choice<'_>, to: &mut R) -> Result<u64, Failure> {
+    let mut walk = Walk::new(choice);
+    while walk.step(table, Pause::Never, to)? {}
+    Ok(walk.passed())
+}
+
+/// Where a walk pauses, so that the bytes that were fetched for it can be released.
+#[derive(Clone, Copy)]
+pub enum Pause<'f> {
+    Never,
+    /// After a part, if the function returns true.
+    AfterPart(&'f dyn Fn() -> bool),
+    /// After any row, if the function returns true. The table starts again with its only part.
+    AfterRow(&'f dyn Fn() -> bool),
+}
+
+/// A walk over the chosen rows of a table. The memory does not grow with the number of rows.
+pub struct Walk<'c> {
+    choice: Choice<'c>,
+    /// For one part. It grows as required.
+    memory: Memory,
+    known: Option<(Columns, Option<Filter>)>,
+    /// Number of rows before the next part; `None` before the first step.
+    first: Option<u64>,
+    /// Number of rows of that part that are done.
+    done: u64,
+    /// The bar of one part, and the number of rows before it.
+    progress: Option<(u64, Progress)>,
+}
+
+impl<'c> Walk<'c> {
+    pub fn new(choice: Choice<'c>) -> Self {
+        Walk { choice, memory: Memory::default(), known: None, first: None, done: 0, progress: None }
+    }
+
+    /// Returns the number of rows up to the last part that was needed.
+    pub fn passed(&self) -> u64 {
+        self.first.unwrap_or(0)
+    }
+
+    /// Passes rows of `table` to `to`. Returns whether the walk pauses: then the next step continues it, with the table
+    /// at the same part.
+    pub fn step<T: Table, R: Rows>(&mut self, table: &mut T, pause: Pause<'_>, to: &mut R) -> Result<bool, Failure> {
+        let choice = self.choice;
+        let mut first = match self.first {
+            Some(first) => first,
+            None => table.skip(choice.rows.start)?,
+        };
+        loop {
+            self.first = Some(first);
+            let mut scratch = self.memory.scratch();
+            let part = match table.next_part(&mut scratch) {
+                Err(e) if e.kind() == Kind::NoRoom => {
+                    self.memory.grow(e)?;
+                    continue;
+                }
+                part => part?,
+            };
+            let Some(part) = part else {
+                if self.known.is_none() {
+                    self.heads(table, to)?;
+                }
+                return Ok(false);
+            };
+            let (columns, filter) = match &self.known {
+                Some(known) => known,
+                None => self.known.insert(pick(&part, choice, to)?),
+            };
+            let end = first.saturating_add(part.rows());
+            let within = |row: u64| row.clamp(first, end).saturating_sub(first);
+            let rows = within(choice.rows.start).max(self.done)..within(choice.rows.end);
+            if self.progress.as_ref().is_none_or(|(of, _)| *of != first) {
+                self.progress = Some((first, Progress::new(rows.end, true)));
             }
-            return Ok(first);
-        };
-        let (columns, filter) = match &known {
-            Some(known) => known,
-            None => known.insert(pick(&part, choice, to)?),
-        };
-        let end = first.saturating_add(part.rows());
-        let within = |row: u64| row.clamp(first, end).saturating_sub(first);
-        let rows = within(choice.rows.start)..within(choice.rows.end);
-        part_rows(&part, columns, filter.as_ref(), choice, rows, to)?;
-        first = end;
-        if first >= choice.rows.end {
-            return Ok(first);
+            let mut progress = |row| self.progress.iter_mut().for_each(|(_, progress)| progress.at(row));
+            let stop: &dyn Fn() -> bool = match pause {
+                Pause::AfterRow(stop) => stop,
+                Pause::Never | Pause::AfterPart(_) => &|| false,
+            };
+            self.done = part_rows(&part, columns, filter.as_ref(), choice, rows.clone(), stop, &mut progress, to)?;
+            if self.done < rows.end {
+                return Ok(true);
+            }
+            (first, self.done) = (end, 0);
+            self.first = Some(first);
+            if first >= choice.rows.end {
+                return Ok(false);
+            }
+            if let Pause::AfterPart(stop) = pause
+                && stop()
+            {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Announces the columns although all rows were skipped.
+    fn heads<T: Table, R: Rows>(&mut self, table: &mut T, to: &mut R) -> Result<(), Failure> {
+        table.restart()?;
+        loop {
+            let mut scratch = self.memory.scratch();
+            match table.next_part(&mut scratch) {
+                Err(e) if e.kind() == Kind::NoRoom => self.memory.grow(e)?,
+                part => return part?.map_or(Ok(()), |part| pick(&part, self.choice, to).map(drop)),
+            }
         }
     }
 }
@@ -181,23 +258,26 @@ impl<C: Column> Side<C> {
     }
 }
 
+/// Passes `rows` of a part to `to`, until `stop` returns true. Returns the row after those that were read.
+#[allow(clippy::too_many_arguments, reason = "the state of a walk, apart from its memory, which the part borrows")]
 fn part_rows<P: Part, R: Rows>(
     part: &P,
     picked: &Columns,
     filter: Option<&Filter>,
     choice: Choice<'_>,
     rows: Range<u64>,
+    stop: &dyn Fn() -> bool,
+    progress: &mut dyn FnMut(u64),
     to: &mut R,
-) -> Result<(), Failure> {
+) -> Result<u64, Failure> {
     let columns = picked.numbers.iter().map(|k| Ok(Stored::new(part.column(*k)?, choice.stored_times)));
     let tested = filter.map_or(&[][..], |filter| &filter.columns).iter().map(|k| part.column(*k));
     let mut shown = Side::new(columns.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
     let mut tested = Side::new(tested.collect::<Result<Vec<_>>>()?, BATCH_ROOM);
     let mut zones = Zones { columns: tested.columns.clone(), trust: choice.trust, known: rows.start };
-    let mut progress = Progress::new(rows.end, true);
     let mut row = rows.start;
     let mut kept = Vec::new();
-    while row < rows.end {
+    while row < rows.end && (row == rows.start || !stop()) {
         let mut now = row..rows.end;
         if let Some(filter) = filter {
             if let Some(end) = zones.none_until(filter, row)? {
@@ -218,10 +298,11 @@ fn part_rows<P: Part, R: Rows>(
             put(&mut shown, &picked.names, &mut now, filter.map(|_| kept.as_slice()), to)?;
         }
         row = now.end;
-        progress.at(row);
+        progress(row);
     }
-    Ok(())
+    Ok(row)
 }
+
 /// Hands rows to `to`: those of the numbers in `kept`, counted from the first one, or all. `rows.end` becomes the row up
 /// to which all columns were read.
 fn put<C: Column, R: Rows>(

@@ -5,7 +5,9 @@ use core::fmt;
 use super::{Format, Table};
 #[cfg(feature = "bcolz")]
 use crate::bcolz;
-use crate::bytes::Scratch;
+#[cfg(any(feature = "filo", feature = "bcolz"))]
+use crate::bytes::FileRange;
+use crate::bytes::{Input, Scratch};
 #[cfg(any(feature = "filo", feature = "jay"))]
 use crate::column::Once;
 #[cfg(feature = "dataseries")]
@@ -15,6 +17,8 @@ use crate::error::{Error, Kind, Result, What};
 use crate::filo;
 #[cfg(feature = "jay")]
 use crate::jay;
+#[cfg(feature = "vortex")]
+use crate::limits::Limits;
 #[cfg(feature = "vortex")]
 use crate::vortex;
 
@@ -151,24 +155,51 @@ impl<'a> File<'a> {
     /// Errors of the format's own reader; [`Format::unreadable`] if this build has none; [`Kind::Misuse`] for a Filo
     /// vector without its element type; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], format: Format, hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
+        File::open_input(Input::whole(bytes), format, hints, scratch)
+    }
+
+    /// Opens a file as [`open`](Self::open) does. Of an input that fetches ranges, a Filo vector and a Blosc chunk are
+    /// fetched completely. Of other files, only the metadata is fetched here, and later, the bytes of the rows that are
+    /// read.
+    ///
+    /// ```
+    /// # #[cfg(all(feature = "std", feature = "jay"))] {
+    /// use pilaster::any::{File, Format, Hints};
+    /// use pilaster::bytes::{Ranges, Scratch};
+    /// use pilaster::column::{Column, Part, Table};
+    ///
+    /// let ranges = Ranges::open("examples/data/keyed_1.jay")?;
+    /// let mut memory = [0; 2048];
+    /// let file = File::open_input(ranges.input(), Format::Jay, &Hints::default(), &mut Scratch::new(&mut memory))?;
+    /// // The bytes of the rows are released with the window.
+    /// let window = ranges.window();
+    /// let file = file.with_input(window.input());
+    /// let part = file.table(None)?.next_part(&mut Scratch::new(&mut []))?.expect("a part");
+    /// assert_eq!(part.named("k")?.to_vec::<i32>(0..1)?, [-996]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`open`](Self::open); [`Kind::Missing`] if bytes are not present.
+    pub fn open_input(input: Input<'a>, format: Format, hints: &Hints<'a>, scratch: &mut Scratch<'a>) -> Result<Self> {
         let _ = (&hints, &scratch);
+        #[cfg(any(feature = "filo", feature = "bcolz"))]
+        let all = |what| input.get(FileRange { at: 0, len: input.len() }, what);
         match format {
             #[cfg(feature = "filo")]
             Format::Filo => {
                 let element = hints.element.ok_or_else(|| Error::new(Kind::Misuse, What::FILO_ELEMENT, 0))?;
-                filo::Vector::open(bytes, element).map(File::Filo)
+                filo::Vector::open(all(What::FILO_VECTOR)?, element).map(File::Filo)
             }
             #[cfg(feature = "dataseries")]
             Format::DataSeries => {
                 let options = &dataseries::ReadOptions::DEFAULT;
-                let file = match hints.sequential {
-                    true => dataseries::AnyFile::open_sequential(bytes, options, scratch)?,
-                    false => dataseries::AnyFile::open(bytes, options, scratch)?,
-                };
-                Ok(File::DataSeries(file))
+                dataseries::AnyFile::open_input(input, hints.sequential, options, scratch).map(File::DataSeries)
             }
             #[cfg(feature = "bcolz")]
             Format::Bcolz => {
+                let bytes = all(What::BCOLZ_CHUNK)?;
                 let chunk = match bytes.starts_with(b"blpk") {
                     true => bcolz::open_file(bytes)?,
                     false => bcolz::chunk::Chunk::open(bytes)?,
@@ -180,12 +211,32 @@ impl<'a> File<'a> {
                 // A caller that does not know the format has no reason to trust its null counts.
                 let options =
                     jay::ReadOptions { tolerant: hints.tolerant, check_null_counts: true, ..jay::ReadOptions::DEFAULT };
-                jay::File::open(bytes, &options, scratch).map(File::Jay)
+                jay::File::open_input(input, &options, scratch).map(File::Jay)
             }
             #[cfg(feature = "vortex")]
-            Format::Vortex => vortex::File::open(bytes).map(File::Vortex),
+            Format::Vortex => vortex::File::open_input(input, None, &Limits::DEFAULT).map(File::Vortex),
             #[allow(unreachable_patterns, reason = "not where all formats are in the build")]
             other => Err(other.unreadable()),
+        }
+    }
+
+    /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
+    /// they are. A Filo vector, a Blosc chunk and a dataset remain as they are.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    where
+        'a: 'w,
+    {
+        let _ = input;
+        match self {
+            #[cfg(feature = "dataseries")]
+            File::DataSeries(file) => File::DataSeries(file.with_input(input)),
+            #[cfg(feature = "jay")]
+            File::Jay(file) => File::Jay(file.with_input(input)),
+            #[cfg(feature = "vortex")]
+            File::Vortex(file) => File::Vortex(file.with_input(input)),
+            #[allow(unreachable_patterns, reason = "not where there are other formats in the build")]
+            other => *other,
         }
     }
 

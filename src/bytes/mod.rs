@@ -6,6 +6,7 @@
 //! | [`Sink`] | where a writer puts its bytes, front to back, never seeking |
 //! | [`Scratch`] | caller-provided memory, cut into aligned slices, released at the end of a scope |
 //! | [`FileRange`] | a range of a file that may be larger than memory |
+//! | [`Input`], [`Piece`] | the bytes of a file: all, some, or fetched when needed |
 //! | [`half_to_f32`] | the value of a half-precision float |
 //! | [`Bits`] | bits of a byte slice |
 //!
@@ -31,7 +32,10 @@ mod file_range;
 mod flash;
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 mod heap_sort;
+mod input;
 pub(crate) mod integer;
+#[cfg(feature = "std")]
+mod ranges;
 #[cfg_attr(not(feature = "unstable"), allow(dead_code, reason = "each format uses some of it"))]
 pub(crate) mod reader;
 mod scratch;
@@ -49,9 +53,16 @@ pub use file_range::FileRange;
 pub use flash::FlashSink;
 #[cfg(any(feature = "dataseries", feature = "jay"))]
 pub(crate) use heap_sort::sort_by;
+#[cfg(feature = "alloc")]
+pub use input::Fetch;
+#[allow(unused_imports, reason = "formats use it")]
+pub(crate) use input::Window;
+pub use input::{Input, Piece};
 pub use integer::half_to_f32;
 #[allow(unused_imports, reason = "each of them some format uses")]
 pub(crate) use integer::{checked_product, decimal, len32, little, low8, low16, low32, product, saturated};
+#[cfg(feature = "std")]
+pub use ranges::Ranges;
 #[allow(unused_imports, reason = "each format uses it")]
 pub(crate) use reader::Reader;
 pub use scratch::Scratch;

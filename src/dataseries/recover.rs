@@ -52,7 +52,7 @@ use super::raw::{
 };
 use super::types::ExtentType;
 use super::{Extent, Header, Order, ReadOptions, Trailer};
-use crate::bytes::{BigEndian, Endian, FileRange, LittleEndian, Scratch};
+use crate::bytes::{BigEndian, Endian, FileRange, LittleEndian, Scratch, saturated};
 use crate::error::{Error, Kind, Result, What};
 use crate::limits::Spent;
 
@@ -196,7 +196,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                 Ok(Place::End) => return None,
                 Ok(Place::Skip(len)) => self.at = self.at.saturating_add(len),
                 Ok(Place::Whole(extent)) => {
-                    self.at = self.at.saturating_add(extent.bytes().len());
+                    self.at = self.at.saturating_add(saturated(extent.header().span().len));
                     return Some(Ok(Recovered::Extent(extent)));
                 }
                 Ok(Place::Bad(why)) => {
@@ -236,12 +236,12 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
             return Ok(Place::Whole(extent));
         }
         if let Err(e) = extent.check_stored() {
-            self.fuel = self.fuel.saturating_sub(extent.bytes().len() as u64);
+            self.fuel = self.fuel.saturating_sub(extent.header().span().len);
             return Ok(Place::Bad(e));
         }
         let name = extent.type_name();
         if name == INDEX_TYPE.as_bytes() || (name == XML_TYPE.as_bytes() && at == HEADER_LEN) {
-            return Ok(Place::Skip(extent.bytes().len()));
+            return Ok(Place::Skip(saturated(extent.header().span().len)));
         }
         let Some(ty) = self.types.iter().find(|ty| ty.name().as_bytes() == name) else {
             return Ok(Place::Bad(Error::new(
@@ -263,7 +263,7 @@ impl<'a, 't, E: Endian> Salvage<'a, 't, E> {
                 Err(e)
             }
             Err(e) => {
-                self.fuel = self.fuel.saturating_sub(extent.bytes().len() as u64);
+                self.fuel = self.fuel.saturating_sub(extent.header().span().len);
                 Ok(Place::Bad(e))
             }
         }

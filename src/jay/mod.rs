@@ -45,8 +45,9 @@
 //! everything, and compares null counts, statistics and the order of keys with the data. With
 //! [`ReadOptions::tolerant`] the valid part of a damaged file is read, and [`File::problems`] lists the rest.
 //!
-//! A file larger than memory is read in steps. Each step takes the bytes of one [`FileRange`](crate::bytes::FileRange)
-//! and returns the range of the next:
+//! A file larger than memory is opened through an [`Input`](crate::bytes::Input) that fetches ranges
+//! ([`File::open_input`]). A caller that fetches the ranges itself can also read the file in steps. Each step takes the
+//! bytes of one [`FileRange`](crate::bytes::FileRange) and returns the range of the next:
 //!
 //! | step | range | result |
 //! |---|---|---|
@@ -58,9 +59,9 @@
 //! ```
 //! use std::io::{Read, Seek, SeekFrom};
 //!
-//! use pilaster::bytes::{FileRange, Scratch};
+//! use pilaster::bytes::{FileRange, Input, Piece, Scratch};
 //! use pilaster::column::Value;
-//! use pilaster::jay::{Column, HEAD_SPAN, Meta, ReadOptions, Tail, Window, check_head};
+//! use pilaster::jay::{Column, HEAD_SPAN, Meta, ReadOptions, Tail, check_head};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let mut file = std::fs::File::open("examples/data/keyed_1.jay")?;
@@ -79,8 +80,8 @@
 //! let field = meta.field(2)?;
 //! let range = field.span()?;
 //! assert_eq!((range.len, tail.data().len), (400, 1064));
-//! let bytes = fetch(range)?;
-//! let column = Column::new(field, Window::new(&bytes, range.at))?;
+//! let pieces = [Piece { at: range.at, bytes: &fetch(range)? }];
+//! let column = Column::new(field, Input::pieces(&pieces, len))?;
 //! assert_eq!(column.get(0)?, Value::F64(0.516599516949393));
 //! # Ok(())
 //! # }
@@ -117,4 +118,4 @@ pub mod write;
 pub(crate) use what::FIELDS;
 
 pub use raw::{DATA, HEAD, SType, TEXT, VALIDITY};
-pub use read::{Column, Field, File, HEAD_SPAN, Layout, Meta, ReadOptions, Stats, Tail, Window, check_head};
+pub use read::{Column, Field, File, HEAD_SPAN, Layout, Meta, ReadOptions, Stats, Tail, check_head};

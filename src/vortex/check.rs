@@ -11,7 +11,7 @@ use super::node::{Form, Node};
 use super::raw::LayoutId;
 use super::scheme::Validity;
 use super::statistics::Checker;
-use crate::bytes::{Scratch, saturated};
+use crate::bytes::{Scratch, Window, saturated};
 use crate::column::{Batch, Column as _, Type, Value, Values, fit};
 use crate::error::{Error, Kind, Result, What};
 
@@ -63,8 +63,20 @@ impl<'c, 'm> Checks<'c, 'm> {
     }
 
     /// Reads all rows of a column, without those of its children.
-    pub(super) fn rows(&mut self, column: &Column<'_>, mut checker: Option<&mut Checker<'_>>) -> Result<()> {
-        self.batches(column, &mut |batch, times| {
+    pub(super) fn rows(&mut self, column: &Column<'_>, checker: Option<&mut Checker<'_>>) -> Result<()> {
+        self.rows_from(column, 0, None, checker).map(drop)
+    }
+
+    /// Reads the rows of a column from `row` on, without those of its children, until `window` is full. Returns the row
+    /// after those that were read.
+    pub(super) fn rows_from(
+        &mut self,
+        column: &Column<'_>,
+        row: u64,
+        window: Option<&Window<'_>>,
+        mut checker: Option<&mut Checker<'_>>,
+    ) -> Result<u64> {
+        self.batches(column, row, window, &mut |batch, times| {
             if let Some(checker) = &mut checker {
                 checker.batch(batch, times)?;
             }
@@ -72,17 +84,20 @@ impl<'c, 'm> Checks<'c, 'm> {
         })
     }
 
-    /// Shows all rows of a column. Of many rows that are alike, the first one is shown and counts several times; of a
+    /// Shows the rows of a column from `row` on, until `window` is full. Returns the row after them. Of many rows that are
+    /// alike, the first one is shown and counts several times; of a
     /// sequence the first and the last one.
     fn batches(
         &mut self,
         column: &Column<'_>,
+        mut row: u64,
+        window: Option<&Window<'_>>,
         each: &mut dyn FnMut(&Batch<'_, Column<'_>>, u64) -> Result<()>,
-    ) -> Result<()> {
-        let (mut row, end) = (0, column.rows());
+    ) -> Result<u64> {
+        let (first, end) = (row, column.rows());
         match &mut self.task {
             Task::Read { scratch, budget } => {
-                while row < end {
+                while row < end && (row == first || !window.is_some_and(Window::is_full)) {
                     let mut inner = scratch.scope();
                     let (alike, sequence) = column.alike(row, &mut inner);
                     let one = alike >= LONG;
@@ -101,7 +116,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                     each(&batch, times)?;
                     row = row.saturating_add(step);
                 }
-                Ok(())
+                Ok(row)
             }
             Task::Measure { most, left } => {
                 while row < end && *left > 0 {
@@ -110,7 +125,7 @@ impl<'c, 'm> Checks<'c, 'm> {
                     *most = need.max(*most);
                     row = row.saturating_add(len.max(1) as u64);
                 }
-                Ok(())
+                Ok(row)
             }
         }
     }
@@ -161,7 +176,7 @@ impl<'c, 'm> Checks<'c, 'm> {
     ) -> Result<Option<[u64; 2]>> {
         self.node(node, false)?;
         let mut ends = None::<[u64; 2]>;
-        self.batches(&Column::new(node), &mut |batch, times| {
+        self.batches(&Column::new(node), 0, None, &mut |batch, times| {
             for i in 0..batch.len {
                 let Value::Int(value) = batch.value(i)? else { return Err(node.mistyped()) };
                 let value = u64::try_from(value).map_err(|_| bad(u64::MAX))?;
@@ -202,13 +217,20 @@ impl<'c, 'm> Checks<'c, 'm> {
         }
         match &node.form {
             Form::Array(encoding) => encoding.check(node, top, self),
-            Form::Layout(LayoutId::Flat) => self.node(&node.array()?, top),
+            Form::Layout(LayoutId::Flat) => {
+                let window = node.file.input().window();
+                let file = node.file.with_input(window.input());
+                self.node(&node.with_file(&file).array()?, top)
+            }
             Form::Layout(LayoutId::Zoned | LayoutId::Stats) => self.node(&layouts::data(node)?, top),
             Form::Layout(LayoutId::Chunked) => {
                 (0..node.children()?).try_for_each(|k| self.node(&node.child(k, &node.dtype, 0)?, top))
             }
             Form::Layout(LayoutId::Struct) => self.fields(node, top),
             Form::Layout(LayoutId::Dict) => {
+                let window = node.file.input().window();
+                let file = node.file.with_input(window.input());
+                let node = &node.with_file(&file);
                 self.node(&dict_codes(node)?, false)?;
                 self.whole(&dict_values(node)?)
             }

@@ -16,7 +16,7 @@ impl Call {
     /// The budget of a call for `rows` rows of a file: in proportion to the rows and to the bytes that are present.
     pub(super) fn new(file: &File<'_>, rows: u64) -> Self {
         let limits = file.limits();
-        let more = rows.saturating_mul(16).saturating_add(file.source().len() / BYTES_PER_NODE);
+        let more = rows.saturating_mul(16).saturating_add(file.input().len() / BYTES_PER_NODE);
         let max_nodes = limits.max_nodes.saturating_add(u32::try_from(more).unwrap_or(u32::MAX));
         Call { fuel: Fuel::new(&Limits { max_nodes, ..*limits }), used: 0 }
     }

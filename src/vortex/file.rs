@@ -4,8 +4,7 @@ use core::fmt;
 
 use super::dtype::{DType, Ty};
 use super::raw::{self, Encoding, LayoutId};
-use super::source::{Piece, Source};
-use crate::bytes::FileRange;
+use crate::bytes::{FileRange, Input, Piece};
 use crate::error::{Error, Kind, Result, What};
 use crate::generated::vortex::{self as flat, SegmentSpec};
 use crate::limits::{Depth, Limits};
@@ -17,7 +16,7 @@ const CACHED: u16 = 64;
 /// An open file: views of its metadata, and where its bytes are.
 #[derive(Clone, Copy)]
 pub struct File<'a> {
-    source: Source<'a>,
+    input: Input<'a>,
     limits: Limits,
     dtype: DType<'a>,
     root: Root<'a>,
@@ -53,10 +52,10 @@ const _: () = assert!(flat::ArraySpec::ID == flat::LayoutSpec::ID);
 /// # Errors
 /// [`Kind::Truncated`] if the file is shorter or the postscript does not fit, [`Kind::Invalid`] if the magic number is
 /// another, [`Kind::Unsupported`] for other versions than 1.
-fn postscript_range(source: &Source<'_>) -> Result<FileRange> {
+fn postscript_range(input: &Input<'_>) -> Result<FileRange> {
     let short = || Error::needing(Kind::Truncated, What::VORTEX_END, 0, raw::END_LEN);
-    let at = source.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
-    let bytes = source.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
+    let at = input.len().checked_sub(raw::END_LEN).ok_or_else(short)?;
+    let bytes = input.get(FileRange { at, len: raw::END_LEN }, What::VORTEX_END)?;
     let Some(&[a, b, c, d, magic @ ..]) = bytes.first_chunk::<8>() else { return Err(short()) };
     if magic != raw::MAGIC {
         let found = u32::from_le_bytes(magic);
@@ -78,7 +77,7 @@ impl<'a> File<'a> {
     /// Errors of invalid metadata; [`Kind::Invalid`] in `What::VORTEX_DTYPE` if the file stores no type, so that the
     /// caller must pass one ([`open_as`](Self::open_as)).
     pub fn open(bytes: &'a [u8]) -> Result<Self> {
-        Self::open_source(Source::whole(bytes), None, &Limits::DEFAULT)
+        Self::open_input(Input::whole(bytes), None, &Limits::DEFAULT)
     }
 
     /// Opens a file in memory. `dtype` is the type of its rows; it is ignored if the file stores a type.
@@ -101,7 +100,7 @@ impl<'a> File<'a> {
     /// # Errors
     /// Errors of [`open`](Self::open).
     pub fn open_as(bytes: &'a [u8], dtype: DType<'a>) -> Result<Self> {
-        Self::open_source(Source::whole(bytes), Some(dtype), &Limits::DEFAULT)
+        Self::open_input(Input::whole(bytes), Some(dtype), &Limits::DEFAULT)
     }
 
     /// Opens a file of `len` bytes from byte ranges of it. An error of [`Kind::Missing`] names the range to fetch next.
@@ -110,11 +109,11 @@ impl<'a> File<'a> {
     /// contiguously, three if the first range was shorter.
     ///
     /// ```
-    /// use pilaster::bytes::FileRange;
+    /// use pilaster::bytes::{FileRange, Piece};
     /// use pilaster::column::Part;
     /// use pilaster::error::Kind;
     /// use pilaster::limits::Limits;
-    /// use pilaster::vortex::{File, Piece, TAIL_LEN};
+    /// use pilaster::vortex::{File, TAIL_LEN};
     ///
     /// # let server = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/lay_chunked_zones_a.vortex"));
     /// // Stands for a request to a server.
@@ -144,40 +143,41 @@ impl<'a> File<'a> {
     /// [`Kind::Missing`] with the offset and length of a range that no piece contains; errors of
     /// [`open_as`](Self::open_as).
     pub fn open_pieces(pieces: &'a [Piece<'a>], len: u64, limits: &Limits) -> Result<Self> {
-        Self::open_parts(Source::pieces(pieces, len), None, limits, true)
+        Self::open_parts(Input::pieces(pieces, len), None, limits, true)
     }
 
-    /// Opens a file from `source`. `dtype` is used if the file stores no type. An error of [`Kind::Missing`] names a
+    /// Opens a file from `input`. `dtype` is used if the file stores no type. An error of [`Kind::Missing`] names a
     /// single part of the metadata; [`open_pieces`](Self::open_pieces) names all missing parts together.
     ///
     /// ```
+    /// use pilaster::bytes::Input;
     /// use pilaster::error::What;
     /// use pilaster::limits::Limits;
-    /// use pilaster::vortex::{File, Source};
+    /// use pilaster::vortex::File;
     ///
     /// # let bytes = include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/enc_sequence_a.vortex"));
     /// let few_rows = Limits { max_rows: 1000, ..Limits::DEFAULT };
-    /// let refused = File::open_source(Source::whole(bytes), None, &few_rows).unwrap_err();
+    /// let refused = File::open_input(Input::whole(bytes), None, &few_rows).unwrap_err();
     /// assert_eq!(refused.what(), What::MAX_ROWS);
     ///
-    /// let file = File::open_source(Source::whole(bytes), None, &Limits::DEFAULT)?;
-    /// assert_eq!((file.rows()?, file.source().len()), (1100, bytes.len() as u64));
+    /// let file = File::open_input(Input::whole(bytes), None, &Limits::DEFAULT)?;
+    /// assert_eq!((file.rows()?, file.input().len()), (1100, bytes.len() as u64));
     /// # Ok::<(), pilaster::Error>(())
     /// ```
     ///
     /// # Errors
-    /// Errors of [`open_as`](Self::open_as) and of [`Source::get`].
-    pub fn open_source(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
-        Self::open_parts(source, dtype, limits, false)
+    /// Errors of [`open_as`](Self::open_as) and of [`Input::get`].
+    pub fn open_input(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits) -> Result<Self> {
+        Self::open_parts(input, dtype, limits, false)
     }
 
-    /// Opens a file from `source`. An error of [`Kind::Missing`] covers all missing parts of the metadata if
+    /// Opens a file from `input`. An error of [`Kind::Missing`] covers all missing parts of the metadata if
     /// `together`, otherwise the first one.
-    fn open_parts(source: Source<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
-        let end = postscript_range(&source)?;
+    fn open_parts(input: Input<'a>, dtype: Option<DType<'a>>, limits: &Limits, together: bool) -> Result<Self> {
+        let end = postscript_range(&input)?;
         let depth = Depth::new(limits);
         let root = |span: FileRange, what| -> Result<Table<'a>> {
-            Flat::new_at(source.get(span, what)?, span.at).with_depth(depth).root()
+            Flat::new_at(input.get(span, what)?, span.at).with_depth(depth).root()
         };
         let postscript = root(end, What::VORTEX_POSTSCRIPT)?;
         // The root of the part that a field of the postscript names.
@@ -190,7 +190,7 @@ impl<'a> File<'a> {
                 }
             }
             match root(span_in(segment)?, what) {
-                Err(e) if together => Err(missing_parts(e, postscript, &source)),
+                Err(e) if together => Err(missing_parts(e, postscript, &input)),
                 root => root.map(Some),
             }
         };
@@ -208,7 +208,7 @@ impl<'a> File<'a> {
 
         let segments = footer.vector(flat::Footer::SEGMENT_SPECS)?;
         let segments = segments.ok_or_else(|| Error::new(Kind::Invalid, What::VORTEX_FOOTER, footer.at()))?;
-        check_segments(&segments, &source)?;
+        check_segments(&segments, &input)?;
         if layout.row_count()? > limits.max_rows {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, layout.at(), limits.max_rows));
         }
@@ -220,7 +220,7 @@ impl<'a> File<'a> {
         footer.count(flat::Footer::LAYOUT_SPECS)?;
         footer.count(flat::Footer::ARRAY_SPECS)?;
         let mut file = File {
-            source,
+            input,
             limits: *limits,
             dtype,
             root: Root::Layout(layout),
@@ -267,7 +267,7 @@ impl<'a> File<'a> {
             return Err(Error::needing(Kind::Limit, What::MAX_ROWS, 0, limits.max_rows));
         }
         let mut file = File {
-            source: Source::whole(blob),
+            input: Input::whole(blob),
             limits: *limits,
             dtype,
             root: Root::Blob(blob, rows),
@@ -318,8 +318,18 @@ impl<'a> File<'a> {
 
     /// Returns the bytes of the file.
     #[must_use]
-    pub const fn source(&self) -> &Source<'a> {
-        &self.source
+    pub const fn input(&self) -> &Input<'a> {
+        &self.input
+    }
+
+    /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
+    /// they are. So a walk over the rows can release the bytes of each step.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    where
+        'a: 'w,
+    {
+        File { input, ..*self }
     }
 
     pub(super) const fn root(&self) -> Root<'a> {
@@ -476,14 +486,14 @@ impl<'a> File<'a> {
 
 impl fmt::Debug for File<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("File").field("len", &self.source.len()).field("rows", &self.rows()).finish_non_exhaustive()
+        f.debug_struct("File").field("len", &self.input.len()).field("rows", &self.rows()).finish_non_exhaustive()
     }
 }
 
 /// Widens the range of a [`Kind::Missing`] error to all missing parts of the metadata. Most writers store them
 /// contiguously, so that one request fetches all. Parts that are far apart are fetched one by one.
 #[cold]
-fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error {
+fn missing_parts(e: Error, postscript: Table<'_>, input: &Input<'_>) -> Error {
     let what = e.what();
     if e.kind() != Kind::Missing {
         return e;
@@ -492,7 +502,7 @@ fn missing_parts(e: Error, postscript: Table<'_>, source: &Source<'_>) -> Error 
     for field in flat::Postscript::DTYPE..=flat::Postscript::FOOTER {
         let Ok(Some(segment)) = postscript.table(field) else { continue };
         let Ok(span) = span_in(segment) else { continue };
-        if source.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
+        if input.get(span, what).is_err_and(|e| e.kind() == Kind::Missing) {
             (start, end) = (start.min(span.at), end.max(span.at.saturating_add(span.len)));
             sum = sum.saturating_add(span.len);
         }
@@ -511,12 +521,12 @@ fn span_in(segment: Table<'_>) -> Result<FileRange> {
 }
 
 /// Checks that segments are in order of their offsets and inside the file.
-fn check_segments(segments: &Inline<'_, SegmentSpec>, source: &Source<'_>) -> Result<()> {
+fn check_segments(segments: &Inline<'_, SegmentSpec>, input: &Input<'_>) -> Result<()> {
     let mut before = 0;
     for (i, spec) in segments.iter().enumerate() {
         let (kind, need) = if spec.offset < before {
             (Kind::Invalid, spec.offset)
-        } else if spec.offset.saturating_add(spec.length.into()) > source.len() {
+        } else if spec.offset.saturating_add(spec.length.into()) > input.len() {
             (Kind::Truncated, spec.length.into())
         } else if spec.alignment_exponent > raw::MAX_ALIGNMENT {
             (Kind::Invalid, spec.alignment_exponent.into())

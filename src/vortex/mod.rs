@@ -51,7 +51,8 @@
 //! # Ok::<(), pilaster::Error>(())
 //! ```
 //!
-//! A file larger than memory is read from [`Piece`]s ([`File::open_pieces`]). An error of
+//! A file larger than memory is read from an [`Input`](crate::bytes::Input) that fetches ranges ([`File::open_input`]),
+//! or from [`Piece`](crate::bytes::Piece)s ([`File::open_pieces`]). An error of
 //! [`Kind::Missing`](crate::error::Kind::Missing) names the byte range to fetch; the caller adds that piece and repeats
 //! the call. The last [`TAIL_LEN`] bytes contain the metadata of most files. [`Column::segments`] then lists the
 //! segments that contain given rows, so that two or three requests suffice.
@@ -98,7 +99,6 @@ pub(crate) mod raw;
 mod rows;
 mod scalar;
 mod scheme;
-mod source;
 mod statistics;
 mod table;
 mod text;
@@ -116,7 +116,6 @@ pub use dtype::DType;
 pub use file::File;
 pub use raw::{Encoding, TAIL_LEN};
 pub use scalar::Scalar;
-pub use source::{Piece, Source};
 pub use statistics::{Bound, Statistics};
 pub use table::Part;
 pub use visit::{Role, Visit};

@@ -270,6 +270,15 @@ impl<'f> Node<'f> {
         Ok(Node { form: Form::Array(self.file.encoding(number_of_id(&table)?)?), table, blob, ..*self })
     }
 
+    /// Returns this node of another handle on the file.
+    pub(super) fn with_file<'w>(&self, file: &'w File<'w>) -> Node<'w>
+    where
+        'f: 'w,
+    {
+        let node: Node<'w> = *self;
+        Node { file, ..node }
+    }
+
     /// Returns the remaining depth for a node below this one.
     fn depth(&self) -> Result<Depth> {
         self.table.depth().child(self.at())
@@ -278,7 +287,7 @@ impl<'f> Node<'f> {
     /// Returns the array in the segment of a flat layout.
     pub(super) fn array(&self) -> Result<Self> {
         let span = self.segment()?;
-        let bytes = self.file.source().get(span, What::VORTEX_SEGMENT)?;
+        let bytes = self.file.input().get(span, What::VORTEX_SEGMENT)?;
         self.array_in(bytes, span.at, self.depth()?)
     }
 

@@ -24,10 +24,11 @@ impl<'a> File<'a> {
     /// # Errors
     /// Errors of the first rows of a column. A column that cannot be decoded counts as 0.
     pub fn need(&self) -> Result<u64> {
-        let part = self.part()?;
         let mut most = 0;
-        for k in 0..part.width() {
-            let column = part.column(k)?;
+        for k in 0..self.part()?.width() {
+            let window = self.input().window();
+            let file = self.with_input(window.input());
+            let column = file.part()?.column(k)?;
             match column.need(0..column.rows().min(BATCH)) {
                 Ok(need) => most = need.max(most),
                 Err(e) if e.kind() == Kind::Unsupported => {}
@@ -36,9 +37,12 @@ impl<'a> File<'a> {
         }
         let mut checks = Checks::measuring(most, MEASURED);
         // What is wrong further on, verifying returns.
+        let part = self.part()?;
         let _ = checks.node(&Node::root(self)?, part.is_table());
         for k in 0..part.width() {
-            let _ = part.column(k).and_then(|column| checks.rows(&column, None));
+            let window = self.input().window();
+            let file = self.with_input(window.input());
+            let _ = file.part()?.column(k).and_then(|column| checks.rows(&column, None));
         }
         Ok(checks.measured())
     }
@@ -70,15 +74,20 @@ impl<'a> File<'a> {
     /// statistics, [`Kind::Unsupported`] if a column cannot be decoded, [`Kind::Limit`] if a file claims far more rows
     /// than it has bytes, [`Kind::NoRoom`] if `scratch` is too small, and errors of invalid bytes.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<()> {
-        self.visit(false, &mut |_| Ok(()))?;
+        self.visit_all()?;
         let part = self.part()?;
-        let mut checks = Checks::reading(scratch, ROWS.max(self.source().len().saturating_mul(ROWS_PER_BYTE)));
+        let mut checks = Checks::reading(scratch, ROWS.max(self.input().len().saturating_mul(ROWS_PER_BYTE)));
         for k in 0..part.width() {
-            let column = part.column(k)?;
+            let rows = part.column(k)?.rows();
             // Of a file without rows the statistics may be those of rows that were lost; nothing contradicts them.
-            let statistics = if column.rows() > 0 { self.column_statistics(k)? } else { None };
+            let statistics = if rows > 0 { self.column_statistics(k)? } else { None };
             let mut checker = statistics.map(|stats| stats.checker()).transpose()?;
-            checks.rows(&column, checker.as_mut())?;
+            let mut row = 0;
+            while row < rows {
+                let window = self.input().window();
+                let file = self.with_input(window.input());
+                row = checks.rows_from(&file.part()?.column(k)?, row, Some(&window), checker.as_mut())?;
+            }
             if let Some(checker) = checker {
                 checker.end()?;
             }

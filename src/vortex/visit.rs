@@ -128,14 +128,15 @@ impl<'f> File<'f> {
     /// # Errors
     /// Errors of an invalid tree, and every error that `show` returns.
     pub fn visit(&'f self, layouts_only: bool, show: &mut dyn FnMut(&Visit<'f>) -> Result<()>) -> Result<()> {
-        let root = Node::root(self)?;
-        let mut walk = Walk { fuel: Fuel::new(self.limits()), layouts_only, show };
-        self.dtype().walk(&mut walk.fuel)?;
-        let rows = match self.root() {
-            Root::Layout(_) => None,
-            Root::Blob(_, rows) => Some(rows),
-        };
-        walk.node(&root, At { depth: 0, role: Role::Root, column: None, in_zones: false, rows })
+        let fuel = &mut Fuel::new(self.limits());
+        let arrays = if layouts_only { Arrays::None } else { Arrays::All };
+        Walk { fuel, arrays, show }.file(self)
+    }
+
+    /// Visits every layout and every array, and releases the bytes of each array after it.
+    pub(super) fn visit_all(&self) -> Result<()> {
+        let fuel = &mut Fuel::new(self.limits());
+        Walk { fuel, arrays: Arrays::Apart, show: &mut |_| Ok(()) }.file(self)
     }
 }
 
@@ -148,13 +149,47 @@ struct At<'f> {
     rows: Option<u64>,
 }
 
+/// Which arrays are visited.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Arrays {
+    None,
+    All,
+    /// All of them, without showing them, each through an input of its own.
+    Apart,
+}
+
 struct Walk<'w, 'f> {
-    fuel: Fuel,
-    layouts_only: bool,
+    fuel: &'w mut Fuel,
+    arrays: Arrays,
     show: &'w mut dyn FnMut(&Visit<'f>) -> Result<()>,
 }
 
 impl<'f> Walk<'_, 'f> {
+    fn file(&mut self, file: &'f File<'_>) -> Result<()> {
+        let root = Node::root(file)?;
+        file.dtype().walk(self.fuel)?;
+        let rows = match file.root() {
+            Root::Layout(_) => None,
+            Root::Blob(_, rows) => Some(rows),
+        };
+        self.node(&root, At { depth: 0, role: Role::Root, column: None, in_zones: false, rows })
+    }
+
+    /// Visits the array of a flat layout.
+    fn flat(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
+        match self.arrays {
+            Arrays::None => Ok(()),
+            Arrays::All => self.node(&node.array()?, at),
+            Arrays::Apart => {
+                let window = node.file.input().window();
+                let file = node.file.with_input(window.input());
+                let array = node.with_file(&file).array()?;
+                let fuel = &mut *self.fuel;
+                Walk { fuel, arrays: Arrays::All, show: &mut |_| Ok(()) }.node(&array, at)
+            }
+        }
+    }
+
     fn node(&mut self, node: &Node<'f>, at: At<'f>) -> Result<()> {
         self.fuel.spend(node.at())?;
         let visit = Visit {
@@ -183,10 +218,7 @@ impl<'f> Walk<'_, 'f> {
         let dtype = if visit.in_zones { None } else { Some(node.dtype()) };
         (self.show)(&Visit { rows: Some(node.rows), segment, dtype, ..visit })?;
         if is_flat {
-            if self.layouts_only {
-                return Ok(());
-            }
-            return self.node(&node.array()?, At { role: Role::Root, rows: Some(node.rows), ..below });
+            return self.flat(node, At { role: Role::Root, rows: Some(node.rows), ..below });
         }
         for k in 0..node.children()? {
             let (role, dtype) = role(node, k)?;

@@ -22,7 +22,7 @@ pub const fn options(verify: bool) -> ReadOptions {
 pub fn extent<E: Endian>(extent: &Extent<'_, E>, ty: &ExtentType<'_>, verify: bool, memory: &mut [u8]) -> Option<bool> {
     let header = extent.header();
     let span = header.span();
-    assert_eq!(span.len, extent.bytes().len() as u64);
+    assert_eq!(span.len, extent.bytes().unwrap().len() as u64);
     assert!(span.len.is_multiple_of(4) && extent.type_name().len() == usize::from(header.name_len));
     let options = options(verify);
     let need = match extent.need(ty, &options) {

@@ -28,8 +28,8 @@ fn stored<E: Endian>(mut bytes: &[u8], verify: bool) {
     let mut at = HEADER_LEN as u64;
     while let Ok(extent) = Extent::<E>::of(bytes, at) {
         read(&extent, verify, |_, _| ());
-        bytes = &bytes[extent.bytes().len()..];
-        at += extent.bytes().len() as u64;
+        bytes = &bytes[extent.bytes().unwrap().len()..];
+        at += extent.bytes().unwrap().len() as u64;
     }
 }
 

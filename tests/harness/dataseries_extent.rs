@@ -26,8 +26,8 @@ fn read<E: Endian>(bytes: &[u8], verify: bool) {
         if let Some(ty) = types.find(next.type_name()) {
             extent(&next, &ty, verify, memory);
         }
-        rest = &rest[next.bytes().len()..];
-        at += next.bytes().len() as u64;
+        rest = &rest[next.bytes().unwrap().len()..];
+        at += next.bytes().unwrap().len() as u64;
     }
 }
 

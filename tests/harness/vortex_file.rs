@@ -1,7 +1,8 @@
 //! Whole Vortex files: opened, walked, every column read in two ways, verified.
 
+use pilaster::bytes::{Input, Piece};
 use pilaster::error::Kind;
-use pilaster::vortex::{File, Piece, Source};
+use pilaster::vortex::File;
 
 use super::vortex::{LIMITS, ROOM, columns, verify, walk};
 
@@ -12,7 +13,7 @@ pub fn run(data: &[u8]) {
 
 /// Reads `bytes`; 1 if they could be opened.
 pub fn read(bytes: &[u8]) -> usize {
-    let opened = File::open_source(Source::whole(bytes), None, &LIMITS);
+    let opened = File::open_input(Input::whole(bytes), None, &LIMITS);
     let halves = [
         Piece { at: 0, bytes: &bytes[..bytes.len() / 2] },
         Piece { at: (bytes.len() / 2) as u64, bytes: &bytes[bytes.len() / 2..] },

@@ -1,8 +1,9 @@
 //! The end of a file: marker, postscript, footer, statistics. Opened from the marker alone, then with what each
 //! error asks for. This ends with the same contents as opening the complete file.
 
+use pilaster::bytes::{Input, Piece};
 use pilaster::error::Kind;
-use pilaster::vortex::{File, Piece, Source};
+use pilaster::vortex::File;
 
 use super::vortex::LIMITS;
 
@@ -11,7 +12,7 @@ const REQUESTS: usize = 6;
 
 pub fn run(data: &[u8]) {
     let len = data.len() as u64;
-    let whole = File::open_source(Source::whole(data), None, &LIMITS);
+    let whole = File::open_input(Input::whole(data), None, &LIMITS);
     let mut pieces = [Piece { at: 0, bytes: &[] }; REQUESTS + 1];
     let marker = data.len().saturating_sub(8);
     pieces[0] = Piece { at: marker as u64, bytes: &data[marker..] };

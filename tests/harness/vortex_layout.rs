@@ -1,7 +1,8 @@
 //! A tree of layouts: the input replaces the tree of a small file with chunks and zones, whose segments and
 //! type stay.
 
-use pilaster::vortex::{File, Source};
+use pilaster::bytes::Input;
+use pilaster::vortex::File;
 
 use super::vortex::{LIMITS, ROOM, columns, verify, walk};
 
@@ -53,7 +54,7 @@ pub fn run(data: &[u8]) {
     for (at, number) in [(offset_at, postscript), (length_at, data.len())] {
         file[at + data.len()..at + data.len() + 4].copy_from_slice(&(number as u32).to_le_bytes());
     }
-    let Ok(file) = File::open_source(Source::whole(file), None, &LIMITS) else { return };
+    let Ok(file) = File::open_input(Input::whole(file), None, &LIMITS) else { return };
     walk(&file);
     let mut memory = [0x3c; ROOM];
     let sound = verify(&file, &mut memory);

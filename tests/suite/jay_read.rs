@@ -1,9 +1,9 @@
 //! Jay files read in steps, in odd orders, and with more columns than fit the stack.
 
-use pilaster::bytes::{FileRange, Scratch};
+use pilaster::bytes::{FileRange, Input, Piece, Scratch};
 use pilaster::column::{Column as _, Part as _, Value};
 use pilaster::error::{Kind, What};
-use pilaster::jay::{Column, File, HEAD, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, Window, check_head};
+use pilaster::jay::{Column, File, HEAD, HEAD_SPAN, Meta, ReadOptions, Stats, Tail, check_head};
 use pilaster::unstable::jay_raw::TAIL;
 use pilaster_oracle::jay as owned;
 use pilaster_oracle::planus::Builder;
@@ -54,13 +54,18 @@ fn a_file_in_steps() {
         let span = field.span().unwrap();
         assert!(span.len < tail.data().len || meta.width() == 1, "{name}: less than all of it");
         let part = fetch(span);
-        let column = Column::new(field, Window::new(&part, span.at)).unwrap();
+        let pieces = [Piece { at: span.at, bytes: &part }];
+        let column = Column::new(field, Input::pieces(&pieces, len)).unwrap();
         let mut memory = [0; 1 << 12];
         let whole = File::open(&bytes, &STRICT, &mut Scratch::new(&mut memory)).unwrap();
         for row in 0..column.rows() {
             assert_eq!(column.get(row), whole.column(wanted).unwrap().get(row));
         }
-        let e = Column::new(field, Window::new(&part[1..], span.at + 1)).unwrap_err();
+        let pieces = [Piece { at: span.at + 1, bytes: &part[1..] }];
+        let e = Column::new(field, Input::pieces(&pieces, len)).unwrap().get(0).unwrap_err();
+        assert_eq!((e.kind(), e.what(), e.at()), (Kind::Missing, What::JAY_BUFFER, span.at));
+        let end = field.buffers().iter().filter_map(|buffer| buffer.end()).max().unwrap();
+        let e = Column::new(field, Input::pieces(&pieces, end - 1)).unwrap_err();
         assert_eq!((e.kind(), e.what()), (Kind::Truncated, What::JAY_BUFFER));
     }
 }

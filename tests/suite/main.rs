@@ -26,6 +26,7 @@ mod harness;
 mod hostile;
 mod jay_read;
 mod layering;
+mod ranges;
 mod vortex_dense;
 mod vortex_file;
 mod vortex_nested;

@@ -1,11 +1,11 @@
 //! Vortex files: what opening them fetches, which segments rows take, what zones bound.
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Piece, Scratch};
 use pilaster::column::{Column as _, Part as _};
 use pilaster::error::{Error, Kind};
 use pilaster::limits::Limits;
 use pilaster::unstable::vortex_raw::TAIL_LEN;
-use pilaster::vortex::{File, Piece};
+use pilaster::vortex::File;
 
 use crate::build::integers;
 use crate::common;

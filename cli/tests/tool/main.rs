@@ -12,6 +12,7 @@ mod filo;
 mod jay;
 mod matrix;
 mod people;
+mod ranges;
 mod targets;
 mod vortex;
 mod vortex_convert;

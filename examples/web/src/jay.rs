@@ -4,9 +4,9 @@
 mod check;
 
 use pilaster::Result;
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Input, Piece, Scratch};
 use pilaster::error::What;
-use pilaster::jay::{self, Column, Field, Meta, ReadOptions, Tail, Window};
+use pilaster::jay::{self, Column, Field, Meta, ReadOptions, Tail};
 
 use crate::describe;
 use crate::heap::memory;
@@ -56,8 +56,9 @@ impl Jay {
         for k in call.columns() {
             let field: Field<'s> = self.meta.field(k)?;
             let span = field.span()?;
-            let window = Window::new(call.pieces.get(span, What::JAY_BUFFER)?, span.at);
-            tape.column(&Column::new(field, window)?, call.rows.clone(), scratch)?;
+            let piece = Piece { at: span.at, bytes: call.pieces.get(span, What::JAY_BUFFER)? };
+            let column = Column::new(field, Input::piece(piece, self.tail.file))?;
+            tape.column(&column, call.rows.clone(), scratch)?;
         }
         Ok(len)
     }

@@ -6,11 +6,11 @@ mod check;
 use alloc::vec::Vec;
 
 use pilaster::Result;
-use pilaster::bytes::{FileRange, Scratch};
+use pilaster::bytes::{FileRange, Piece, Scratch};
 use pilaster::column::Part as _;
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
-use pilaster::vortex::{File, Piece};
+use pilaster::vortex::File;
 
 use crate::describe;
 use crate::heap::push;

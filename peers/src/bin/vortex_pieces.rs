@@ -4,11 +4,11 @@
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Piece, Scratch};
 use pilaster::column::{Column as _, Part as _, Values};
 use pilaster::error::Kind;
 use pilaster::limits::Limits;
-use pilaster::vortex::{self, Piece, TAIL_LEN};
+use pilaster::vortex::{self, TAIL_LEN};
 
 /// Ranges of the file by their offset.
 type Owned = Vec<(u64, Vec<u8>)>;

@@ -1,11 +1,11 @@
 //! Files of either byte order, which is detected when they are opened.
 
 use super::extent::Stored;
-use super::{End, Extent, File, Header, Index, Next, Order, Part, ReadOptions, Table, Trailer, Types};
-use crate::bytes::{BigEndian, Endian, LittleEndian, Scratch};
+use super::{End, File, Header, Index, Next, Order, Part, ReadOptions, Table, Trailer, Types};
+use crate::bytes::{BigEndian, Endian, FileRange, Input, LittleEndian, Scratch};
 use crate::column;
 use crate::dataseries::types::ExtentType;
-use crate::error::{Error, Result};
+use crate::error::{Error, Result, What};
 use crate::limits::Limits;
 
 /// A file of either byte order, which its header determines.
@@ -61,10 +61,41 @@ impl<'a> AnyFile<'a> {
     /// # Errors
     /// Errors of [`File::open`].
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        Ok(match Order::of(bytes)? {
-            Order::Little => AnyFile::Little(File::open(bytes, options, scratch)?),
-            Order::Big => AnyFile::Big(File::open(bytes, options, scratch)?),
+        AnyFile::open_input(Input::whole(bytes), false, options, scratch)
+    }
+
+    /// Opens a file as [`File::open_input`] does, or from the front if it is `sequential`, as
+    /// [`File::open_sequential`] does.
+    ///
+    /// # Errors
+    /// Errors of [`File::open_input`].
+    // So that an image contains only the way in which it opens files.
+    #[inline(always)]
+    pub fn open_input(
+        input: Input<'a>,
+        sequential: bool,
+        options: &ReadOptions,
+        scratch: &mut Scratch<'a>,
+    ) -> Result<Self> {
+        let header = FileRange { len: input.len().min(Order::SPAN.len), ..Order::SPAN };
+        Ok(match (Order::of(input.get(header, What::DATASERIES_HEADER)?)?, sequential) {
+            (Order::Little, false) => AnyFile::Little(File::open_input(input, options, scratch)?),
+            (Order::Big, false) => AnyFile::Big(File::open_input(input, options, scratch)?),
+            (Order::Little, true) => AnyFile::Little(File::open_front(input, options, scratch)?),
+            (Order::Big, true) => AnyFile::Big(File::open_front(input, options, scratch)?),
         })
+    }
+
+    /// Returns the file with its rows read through another input, as [`File::with_input`] does.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> AnyFile<'w>
+    where
+        'a: 'w,
+    {
+        match self {
+            AnyFile::Little(file) => AnyFile::Little(file.with_input(input)),
+            AnyFile::Big(file) => AnyFile::Big(file.with_input(input)),
+        }
     }
 
     /// Opens `bytes` as [`File::open_sequential`] does.
@@ -72,10 +103,7 @@ impl<'a> AnyFile<'a> {
     /// # Errors
     /// Errors of [`File::open_sequential`].
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        Ok(match Order::of(bytes)? {
-            Order::Little => AnyFile::Little(File::open_sequential(bytes, options, scratch)?),
-            Order::Big => AnyFile::Big(File::open_sequential(bytes, options, scratch)?),
-        })
+        AnyFile::open_input(Input::whole(bytes), true, options, scratch)
     }
 
     /// Returns the file with other limits for what is read from now on.
@@ -128,14 +156,15 @@ impl<'a> AnyFile<'a> {
         &self,
         mut each: impl FnMut(&super::Header, &'a [u8]) -> Result<(), X>,
     ) -> Result<Option<End>, X> {
-        both!(self, AnyFile, file => {
-            let mut extents = file.extents();
-            for extent in extents.by_ref() {
-                let extent: Extent<'a, _> = extent?;
-                each(extent.header(), extent.type_name())?;
-            }
-            Ok(extents.end())
-        })
+        both!(self, AnyFile, file => file.each(|extent| {
+            // The name must outlive the window of the extent.
+            let (header, types) = (extent.header(), file.types());
+            let name = match types.find(extent.type_name()) {
+                Some(ty) => ty.name().as_bytes(),
+                None => file.input().get(header.name_span(), What::DATASERIES_EXTENT)?,
+            };
+            each(header, name)
+        }))
     }
 
     /// Returns the scratch size in bytes that suffices to unpack any one extent.
@@ -162,6 +191,30 @@ pub enum AnyTable<'a> {
     Little(Table<'a, LittleEndian>),
     /// Most significant byte first.
     Big(Table<'a, BigEndian>),
+}
+
+impl<'a> AnyTable<'a> {
+    /// Returns the table, at the same part, with its rows read through another input, as [`Table::with_input`] does.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> AnyTable<'w>
+    where
+        'a: 'w,
+    {
+        match self {
+            AnyTable::Little(table) => AnyTable::Little(table.with_input(input)),
+            AnyTable::Big(table) => AnyTable::Big(table.with_input(input)),
+        }
+    }
+
+    /// Continues at the part at which `other` is, as [`Table::follow`] does. Nothing happens if `other` is of a file of
+    /// the other byte order.
+    pub const fn follow(&mut self, other: &AnyTable<'_>) {
+        match (self, other) {
+            (AnyTable::Little(table), AnyTable::Little(other)) => table.follow(other),
+            (AnyTable::Big(table), AnyTable::Big(other)) => table.follow(other),
+            _ => {}
+        }
+    }
 }
 
 impl<'a> column::Table for AnyTable<'a> {
@@ -223,17 +276,17 @@ impl Order {
         Next::read(bytes, at, self.is_native())
     }
 
-    /// Returns the extent at offset `at`, like [`Extent::of`].
+    /// Returns the extent at offset `at`, like [`Extent::of`](super::Extent::of).
     ///
     /// # Errors
-    /// Errors of [`Extent::of`].
+    /// Errors of [`Extent::of`](super::Extent::of).
     pub fn extent<'a>(self, bytes: &'a [u8], at: u64) -> Result<AnyExtent<'a>> {
         let native = self.is_native();
         Ok(AnyExtent { stored: Stored::of(bytes, at, native)?, native })
     }
 }
 
-/// An [`Extent`] of either byte order.
+/// An [`Extent`](super::Extent) of either byte order.
 ///
 /// ```
 /// use pilaster::bytes::Scratch;
@@ -279,10 +332,10 @@ impl<'a> AnyExtent<'a> {
         self.stored.type_name()
     }
 
-    /// Unpacks the extent, like [`Extent::unpack`].
+    /// Unpacks the extent, like [`Extent::unpack`](super::Extent::unpack).
     ///
     /// # Errors
-    /// Errors of [`Extent::unpack`].
+    /// Errors of [`Extent::unpack`](super::Extent::unpack).
     pub fn unpack<'s>(&self, ty: &ExtentType<'s>, options: &ReadOptions, scratch: &mut Scratch<'s>) -> Result<Part<'s>>
     where
         'a: 's,

@@ -7,7 +7,7 @@ use zerocopy::byteorder::I32;
 
 use super::Trailer;
 use super::header::word;
-use crate::bytes::{Endian, FileRange, NativeEndian, Reader};
+use crate::bytes::{Endian, FileRange, Input, NativeEndian, Piece, Reader};
 use crate::dataseries::raw::{
     self, ADLER_AT, ALIGN, EXTENT_HEADER_LEN, MAX_STORED, Mode, POOL_START, TRAILER_LEN, align,
 };
@@ -267,7 +267,7 @@ impl Next {
 /// # let mut bytes = *include_bytes!(concat!(env!("CARGO_MANIFEST_DIR"), "/examples/data/tiny.ds"));
 /// let (ty, options) = (ExtentType::of::<Tiny<'_>>(), ReadOptions::DEFAULT);
 /// let extent = Extent::<LittleEndian>::of(&bytes[376..], 376)?;
-/// assert_eq!((extent.type_name(), extent.bytes().len()), (&b"Tiny"[..], 96));
+/// assert_eq!((extent.type_name(), extent.bytes()?.len()), (&b"Tiny"[..], 96));
 /// let mut memory = vec![0; extent.need(&ty, &options)? as usize];
 /// assert_eq!(extent.unpack(&ty, &options, &mut Scratch::new(&mut memory))?.rows(), 2);
 /// // Gives the same rows. Only the code for the fields of `Tiny` is linked.
@@ -288,7 +288,11 @@ pub struct Extent<'a, E> {
 #[derive(Clone, Copy)]
 pub(super) struct Stored<'a> {
     pub header: Header,
+    /// Header and type name or, without a heap, all bytes. Then nothing fetches ranges, and a handle of half the size
+    /// matters.
     bytes: &'a [u8],
+    #[cfg(feature = "alloc")]
+    input: Input<'a>,
 }
 
 impl<'a, E: Endian> Extent<'a, E> {
@@ -301,6 +305,12 @@ impl<'a, E: Endian> Extent<'a, E> {
         Ok(Extent { stored: Stored::of(bytes, at, E::IS_NATIVE)?, order: PhantomData })
     }
 
+    /// Creates the extent at offset `at` of a file. Reads its header and type name. An extent that ends after the
+    /// offset `end` is an error.
+    pub(super) fn within(input: Input<'a>, at: u64, end: u64) -> Result<Self> {
+        Ok(Extent { stored: Stored::within(input, at, end, E::IS_NATIVE)?, order: PhantomData })
+    }
+
     /// Returns the header.
     #[must_use]
     pub const fn header(&self) -> &Header {
@@ -308,9 +318,12 @@ impl<'a, E: Endian> Extent<'a, E> {
     }
 
     /// Returns all bytes of the extent, padding included.
-    #[must_use]
-    pub const fn bytes(&self) -> &'a [u8] {
-        self.stored.bytes
+    ///
+    /// # Errors
+    /// [`Kind::Missing`] if the file is an [`Input`] of ranges and the bytes are not present. Never for an extent in
+    /// memory.
+    pub fn bytes(&self) -> Result<&'a [u8]> {
+        self.stored.bytes()
     }
 
     /// Returns the stored name of its type.
@@ -322,7 +335,7 @@ impl<'a, E: Endian> Extent<'a, E> {
     /// Checks the Adler-32 of the stored bytes, which covers everything except itself (section 3.3).
     ///
     /// # Errors
-    /// [`Kind::Checksum`] if it is wrong.
+    /// [`Kind::Checksum`] if it is wrong; errors of [`bytes`](Self::bytes).
     pub fn check_stored(&self) -> Result<()> {
         self.stored.check()
     }
@@ -330,34 +343,62 @@ impl<'a, E: Endian> Extent<'a, E> {
 
 impl<'a> Stored<'a> {
     pub fn of(bytes: &'a [u8], at: u64, native: bool) -> Result<Self> {
-        let header = Header::read(bytes, at, native)?;
-        let FileRange { len, .. } = header.span();
-        let bytes = FileRange { at: 0, len }.of(bytes, What::DATASERIES_EXTENT).map_err(|e| e.moved(at))?;
-        Ok(Stored { header, bytes })
+        let end = at.saturating_add(bytes.len() as u64);
+        Stored::within(Input::piece(Piece { at, bytes }, end), at, end, native)
+    }
+
+    fn within(input: Input<'a>, at: u64, end: u64, native: bool) -> Result<Self> {
+        let check = |span: FileRange| match span.end() {
+            Some(to) if to <= end => Ok(span),
+            _ => Err(Error::needing(Kind::Truncated, What::DATASERIES_EXTENT, at, span.len)),
+        };
+        let head = check(FileRange { at, len: EXTENT_HEADER_LEN as u64 })?;
+        let header = Header::read(input.get(head, What::DATASERIES_EXTENT)?, at, native)?;
+        let mut span = check(header.span())?;
+        if cfg!(feature = "alloc") {
+            span.len = (EXTENT_HEADER_LEN as u64).saturating_add(header.name_len.into());
+        }
+        Ok(Stored {
+            header,
+            bytes: input.get(span, What::DATASERIES_EXTENT)?,
+            #[cfg(feature = "alloc")]
+            input,
+        })
     }
 
     pub fn type_name(&self) -> &'a [u8] {
-        self.part(self.header.name_span())
+        let name = self.bytes.get(EXTENT_HEADER_LEN..).unwrap_or_default();
+        name.get(..usize::from(self.header.name_len)).unwrap_or_default()
     }
 
-    pub fn fixed(&self) -> &'a [u8] {
+    pub fn bytes(&self) -> Result<&'a [u8]> {
+        self.part(self.header.span())
+    }
+
+    pub fn fixed(&self) -> Result<&'a [u8]> {
         self.part(self.header.fixed_span())
     }
 
-    pub fn variable(&self) -> &'a [u8] {
+    pub fn variable(&self) -> Result<&'a [u8]> {
         self.part(self.header.variable_span())
     }
 
-    /// Returns the bytes of `span`, which are in range: [`of`](Self::of) has checked the length.
-    fn part(&self, span: FileRange) -> &'a [u8] {
-        let at = span.at.saturating_sub(self.header.at);
-        FileRange { at, ..span }.of(self.bytes, What::DATASERIES_EXTENT).unwrap_or_default()
+    /// Returns the bytes of `span`, which are in the file: [`within`](Self::within) has checked the length.
+    fn part(&self, span: FileRange) -> Result<&'a [u8]> {
+        #[cfg(feature = "alloc")]
+        let part = self.input.get(span, What::DATASERIES_EXTENT);
+        #[cfg(not(feature = "alloc"))]
+        let part = {
+            let at = span.at.saturating_sub(self.header.at);
+            FileRange { at, ..span }.of(self.bytes, What::DATASERIES_EXTENT)
+        };
+        part
     }
 
     pub fn check(&self) -> Result<()> {
-        let mut sum = Adler32::new();
-        sum.update(self.bytes.get(..ADLER_AT).unwrap_or_default());
-        sum.update(self.bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
+        let (bytes, mut sum) = (self.bytes()?, Adler32::new());
+        sum.update(bytes.get(..ADLER_AT).unwrap_or_default());
+        sum.update(bytes.get(ADLER_AT.saturating_add(4)..).unwrap_or_default());
         if sum.value() != self.header.adler && !cfg!(fuzzing) {
             return Err(self.header.wrong(Kind::Checksum, What::DATASERIES_ADLER, ADLER_AT, self.header.adler));
         }

@@ -2,8 +2,8 @@
 
 use core::marker::PhantomData;
 
-use super::{End, Extent, Index, Next, Part, ReadOptions, Trailer, Types, header};
-use crate::bytes::{Endian, FAST, FileRange, Scratch};
+use super::{End, Extent, Index, Next, Order, Part, ReadOptions, Trailer, Types, header};
+use crate::bytes::{Endian, FAST, Input, Scratch};
 use crate::column;
 use crate::dataseries::raw::{HEADER_LEN, XML_TYPE};
 use crate::dataseries::types::ExtentType;
@@ -37,7 +37,7 @@ use crate::limits::{Limits, Spent};
 /// ```
 #[derive(Debug)]
 pub struct File<'a, E> {
-    bytes: &'a [u8],
+    input: Input<'a>,
     types: Types<'a>,
     /// Index and trailer, if the file was opened through them.
     index: Option<(Index<'a>, Trailer)>,
@@ -60,13 +60,46 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// Errors of an invalid header, trailer, index or type extent; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        header::check(bytes, E::IS_NATIVE)?;
-        let span = Trailer::span(bytes.len() as u64)?;
-        let trailer = Trailer::of::<E>(span.of(bytes, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
-        let types = Self::types_of(bytes, options, scratch)?;
-        let extent = Extent::<E>::of(trailer.index.of(bytes, What::DATASERIES_INDEX)?, trailer.index.at)?;
+        Self::open_input(Input::whole(bytes), options, scratch)
+    }
+
+    /// Opens a file as [`open`](Self::open) does. Of an input that fetches ranges, types and index are fetched here, the
+    /// header of an extent when it is walked over, and its rows when it is unpacked.
+    ///
+    /// ```
+    /// use pilaster::bytes::{LittleEndian, Ranges, Scratch};
+    /// use pilaster::column::{Part as _, Table as _};
+    /// use pilaster::dataseries::{File, ReadOptions};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let (ranges, mut kept) = (Ranges::open("examples/data/tiny.ds")?, [0; 4096]);
+    /// let options = ReadOptions::DEFAULT;
+    /// let file = File::<LittleEndian>::open_input(ranges.input(), &options, &mut Scratch::new(&mut kept))?;
+    ///
+    /// // Each part is read through a window, whose memory is released after the part.
+    /// let (mut table, mut rows) = (file.table("Tiny")?, 0);
+    /// loop {
+    ///     let (window, mut memory) = (ranges.window(), [0; 4096]);
+    ///     let mut step = table.with_input(window.input());
+    ///     let Some(part) = step.next_part(&mut Scratch::new(&mut memory))? else { break };
+    ///     rows += part.rows();
+    ///     table.follow(&step);
+    /// }
+    /// assert_eq!(rows, 2);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`open`](Self::open); [`Kind::Missing`] if types or index are not present.
+    pub fn open_input(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        let file = Self::open_front(input, options, scratch)?;
+        let span = Trailer::span(input.len())?;
+        let trailer = Trailer::of::<E>(input.get(span, What::DATASERIES_TRAILER)?, span.at)?.located(span.at)?;
+        input.check(trailer.index, What::DATASERIES_INDEX)?;
+        let extent = Extent::<E>::within(input, trailer.index.at, span.at)?;
         let index = Index::open(&extent, &trailer, options, scratch)?;
-        Ok(File { bytes, types, index: Some((index, trailer)), options: *options, order: PhantomData })
+        Ok(File { index: Some((index, trailer)), ..file })
     }
 
     /// Opens `bytes` from the front, without trailer and index. For a file whose writer was interrupted, or whose end
@@ -75,9 +108,24 @@ impl<'a, E: Endian> File<'a, E> {
     /// # Errors
     /// Errors of an invalid header or type extent; [`Kind::NoRoom`] if `scratch` is too small.
     pub fn open_sequential(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
-        header::check(bytes, E::IS_NATIVE)?;
-        let types = Self::types_of(bytes, options, scratch)?;
-        Ok(File { bytes, types, index: None, options: *options, order: PhantomData })
+        Self::open_front(Input::whole(bytes), options, scratch)
+    }
+
+    /// Opens a file as [`open_sequential`](Self::open_sequential) does.
+    pub(super) fn open_front(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Self> {
+        header::check(input.get(Order::SPAN, What::DATASERIES_HEADER)?, E::IS_NATIVE)?;
+        let types = Types::open(&Self::first(input)?, options, scratch)?;
+        Ok(File { input, types, index: None, options: *options, order: PhantomData })
+    }
+
+    /// Returns the file with its rows read through `input`, another input of the same bytes. Types and index stay where
+    /// they are.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w, E>
+    where
+        'a: 'w,
+    {
+        File { input, ..*self }
     }
 
     /// Opens `bytes`, a log of exactly these `types`, from the front, for use with [`Extent::unpack_as`]. The
@@ -124,8 +172,8 @@ impl<'a, E: Endian> File<'a, E> {
     /// Errors of an invalid header or type extent; [`Kind::Misuse`] if the file has other types.
     pub fn open_known(bytes: &'a [u8], types: Descriptions<'_>, options: &ReadOptions) -> Result<Self> {
         header::check(bytes, E::IS_NATIVE)?;
-        let first = bytes.get(HEADER_LEN..).unwrap_or_default();
-        let first = Extent::<E>::of(first, HEADER_LEN as u64)?;
+        let input = Input::whole(bytes);
+        let first = Self::first(input)?;
         if options.verify {
             first.check_stored()?;
         }
@@ -135,12 +183,17 @@ impl<'a, E: Endian> File<'a, E> {
         if List::types(types.list()).hash::<E>().0 != first.header().hash {
             return Err(Error::new(Kind::Misuse, What::DATASERIES_TYPE, HEADER_LEN as u64));
         }
-        Ok(File { bytes, types: Types::NONE, index: None, options: *options, order: PhantomData })
+        Ok(File { input, types: Types::NONE, index: None, options: *options, order: PhantomData })
     }
 
-    fn types_of(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'a>) -> Result<Types<'a>> {
-        let first = bytes.get(HEADER_LEN..).unwrap_or_default();
-        Types::open(&Extent::<E>::of(first, HEADER_LEN as u64)?, options, scratch)
+    /// Returns the first extent of the file, which contains the types.
+    fn first(input: Input<'a>) -> Result<Extent<'a, E>> {
+        Extent::within(input, HEADER_LEN as u64, input.len())
+    }
+
+    /// Returns the bytes of the file.
+    pub(super) const fn input(&self) -> &Input<'a> {
+        &self.input
     }
 
     /// Returns the file with other limits for what is read from now on.
@@ -172,7 +225,7 @@ impl<'a, E: Endian> File<'a, E> {
     ///
     /// # Errors
     /// [`Kind::Invalid`] if the file does not describe it.
-    pub fn type_of(&self, extent: &Extent<'a, E>) -> Result<ExtentType<'a>> {
+    pub fn type_of(&self, extent: &Extent<'_, E>) -> Result<ExtentType<'a>> {
         self.types.find(extent.type_name()).ok_or_else(|| extent.header().unknown_type())
     }
 
@@ -195,8 +248,17 @@ impl<'a, E: Endian> File<'a, E> {
     /// `scratch` is too small.
     pub fn verify(&self, scratch: &mut Scratch<'_>) -> Result<End> {
         let options = ReadOptions { verify: true, ..self.options };
-        let (mut extents, mut spent) = (self.extents(), Spent::NOTHING);
-        while let Some(extent) = extents.next().transpose()? {
+        let (mut place, mut spent) = (self.extents(), Spent::NOTHING);
+        let mut window = self.input.window();
+        loop {
+            if window.is_full() {
+                window = self.input.window();
+            }
+            let mut extents = place.with_input(window.input());
+            let Some(extent) = extents.next().transpose()? else {
+                let error = || Error::new(Kind::Truncated, What::DATASERIES_EXTENT, extents.at);
+                return extents.end().ok_or_else(error);
+            };
             let ty = self.type_of(&extent)?;
             extent.spend(&ty, &options, &mut spent)?;
             let mut scratch = scratch.scope();
@@ -215,8 +277,8 @@ impl<'a, E: Endian> File<'a, E> {
             } else {
                 extent.unpack(&ty, &options, &mut scratch)?;
             }
+            place.follow(&extents);
         }
-        extents.end().ok_or_else(|| Error::new(Kind::Truncated, What::DATASERIES_EXTENT, extents.at))
     }
 
     /// Returns the scratch size in bytes that suffices to unpack any one extent. Unpacks nothing.
@@ -225,11 +287,29 @@ impl<'a, E: Endian> File<'a, E> {
     /// Errors of invalid extent headers, and errors of [`Extent::need`].
     pub fn need(&self) -> Result<u64> {
         let mut most = 0;
-        for extent in self.extents() {
-            let extent = extent?;
-            most = extent.need(&self.type_of(&extent)?, &self.options)?.max(most);
-        }
+        self.each(|extent| {
+            most = extent.need(&self.type_of(extent)?, &self.options)?.max(most);
+            Ok::<_, Error>(())
+        })?;
         Ok(most)
+    }
+
+    /// Calls `each` with every extent, in file order. Returns what follows the last extent.
+    pub(in crate::dataseries) fn each<X: From<Error>>(
+        &self,
+        mut each: impl FnMut(&Extent<'_, E>) -> Result<(), X>,
+    ) -> Result<Option<End>, X> {
+        let mut place = self.extents();
+        let mut window = self.input.window();
+        loop {
+            if window.is_full() {
+                window = self.input.window();
+            }
+            let mut extents = place.with_input(window.input());
+            let Some(extent) = extents.next().transpose()? else { return Ok(extents.end()) };
+            each(&extent)?;
+            place.follow(&extents);
+        }
     }
 }
 
@@ -271,8 +351,21 @@ impl<E: Endian> Extents<'_, E> {
 }
 
 impl<'a, E: Endian> Extents<'a, E> {
+    /// Returns the iterator with its extents read through another input of the same file.
+    fn with_input<'w>(&self, input: Input<'w>) -> Extents<'w, E>
+    where
+        'a: 'w,
+    {
+        Extents { file: self.file.with_input(input), at: self.at, row: self.row, end: self.end }
+    }
+
+    /// Continues where `other` is, an iterator over the same file.
+    const fn follow(&mut self, other: &Extents<'_, E>) {
+        (self.at, self.row, self.end) = (other.at, other.row, other.end);
+    }
+
     fn step(&mut self) -> Result<Option<Extent<'a, E>>> {
-        let bytes = self.file.bytes;
+        let input = self.file.input;
         let span = match &self.file.index {
             Some((index, trailer)) if self.row == index.len() => {
                 let at = trailer.index.end().unwrap_or(self.at);
@@ -281,20 +374,18 @@ impl<'a, E: Endian> Extents<'a, E> {
             }
             Some((index, _)) => {
                 let row = index.get(self.row)?;
-                let extent = Extent::<E>::of(row.span.of(bytes, What::DATASERIES_EXTENT)?, row.span.at)?;
+                let extent = Extent::<E>::within(input, row.span.at, row.span.end().unwrap_or(0))?;
                 // The extent must match its row of the index.
                 if extent.header().span() != row.span || extent.type_name() != row.type_name {
                     return Err(Error::needing(Kind::Invalid, What::DATASERIES_INDEX, self.row, row.span.at));
                 }
                 return Ok(Some(extent));
             }
-            None => Next::span(self.at, bytes.len() as u64),
+            None => Next::span(self.at, input.len()),
         };
-        match Next::of::<E>(span.of(bytes, What::DATASERIES_EXTENT)?, self.at)? {
+        match Next::of::<E>(input.get(span, What::DATASERIES_EXTENT)?, self.at)? {
             Next::Extent(header) => {
-                let FileRange { at, .. } = header.span();
-                let rest = usize::try_from(at).ok().and_then(|at| bytes.get(at..)).unwrap_or_default();
-                let extent = Extent::<E>::of(rest, at)?;
+                let extent = Extent::<E>::within(input, self.at, input.len())?;
                 if self.row > 0 && extent.type_name() == XML_TYPE.as_bytes() {
                     return Err(header.unknown_type());
                 }
@@ -336,6 +427,20 @@ pub struct Table<'a, E> {
 }
 
 impl<'a, E: Endian> Table<'a, E> {
+    /// Returns the table, at the same part, with its rows read through another input of the same file.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> Table<'w, E>
+    where
+        'a: 'w,
+    {
+        Table { extents: self.extents.with_input(input), ty: self.ty }
+    }
+
+    /// Continues at the part at which `other` is, the same table with another input.
+    pub const fn follow(&mut self, other: &Table<'_, E>) {
+        self.extents.follow(&other.extents);
+    }
+
     /// Returns the next extent of the type.
     fn next_extent(&mut self) -> Result<Option<Extent<'a, E>>> {
         let file = self.extents.file;
@@ -375,16 +480,20 @@ impl<'a, E: Endian> column::Table for Table<'a, E> {
     /// Reads only the headers of the extents.
     fn skip(&mut self, rows: u64) -> Result<u64> {
         let mut passed = 0u64;
+        let mut window = self.extents.file.input.window();
         loop {
-            let before = self.extents.clone();
-            let whole = self.next_extent()?.map(|extent| passed.saturating_add(extent.header().rows.into()));
-            match whole {
-                Some(whole) if whole <= rows => passed = whole,
-                _ => {
-                    self.extents = before;
-                    return Ok(passed);
-                }
+            if window.is_full() {
+                window = self.extents.file.input.window();
             }
+            let mut ahead = self.with_input(window.input());
+            let whole = ahead.next_extent().map(|extent| {
+                extent.map(|extent| passed.saturating_add(extent.header().rows.into())).filter(|whole| *whole <= rows)
+            });
+            if let Ok(None) = whole {
+                return Ok(passed);
+            }
+            self.extents.follow(&ahead.extents);
+            passed = whole?.unwrap_or(passed);
         }
     }
 

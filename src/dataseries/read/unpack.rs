@@ -272,7 +272,7 @@ impl<'a> Stored<'a> {
         'a: 's,
     {
         let len = self.records_len(ty, options)?;
-        let (stored, mode) = (self.fixed(), self.header.fixed_mode);
+        let (stored, mode) = (self.fixed()?, self.header.fixed_mode);
         let at = self.header.fixed_span().at;
         if len == 0 {
             return nothing(stored, What::DATASERIES_FIXED, at).map(|()| Records::Stored(&[]));
@@ -301,7 +301,7 @@ impl<'a> Stored<'a> {
         'a: 's,
     {
         let len = self.tail_len(options)?;
-        let (stored, mode) = (self.variable(), self.header.variable_mode);
+        let (stored, mode) = (self.variable()?, self.header.variable_mode);
         let at = self.header.variable_span().at;
         if len == 0 {
             return nothing(stored, What::DATASERIES_VARIABLE, at).map(|()| &[][..]);

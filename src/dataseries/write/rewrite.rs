@@ -102,7 +102,12 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
         after.push(ExtentType::parse(text, &Limits::DEFAULT, &mut Scratch::new(memory))?);
     }
     let descriptions: Vec<Description<'_>> = after.iter().map(Description::from).collect();
-    let mut slots = vec![IndexSlot::EMPTY; file.extents().count()];
+    let mut extents = 0usize;
+    file.each(|_| {
+        extents = extents.saturating_add(1);
+        Ok::<_, Error>(())
+    })?;
+    let mut slots = vec![IndexSlot::EMPTY; extents];
     let need = usize::try_from(file.need()?).map_err(|_| Error::new(Kind::Overflow, What::SCRATCH, 0))?;
     let mut memory = vec![0; need];
     let mut writer = Writer::<F, _, _>::with(sink, Descriptions::new(&descriptions)?, &mut slots, compress);
@@ -110,8 +115,7 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
     for ty in &after {
         open.push(ExtentBuffer::<F, _>::growing(*ty)?);
     }
-    for extent in file.extents() {
-        let extent = extent?;
+    file.each(|extent| {
         let mut types = before.iter().zip(&mut open);
         if let Some((ty, to)) = types.find(|(ty, _)| ty.name().as_bytes() == extent.type_name()) {
             let part = extent.unpack(ty, &options, &mut Scratch::new(&mut memory))?;
@@ -121,7 +125,8 @@ fn run<E: Endian, F: Endian, S: Sink, C: Compress>(
             writer.flush_any(to)?;
         }
         progress(extent.header().span().end().unwrap_or(u64::MAX));
-    }
+        Ok::<_, WriteError<S::Error>>(())
+    })?;
     writer.finish()
 }
 

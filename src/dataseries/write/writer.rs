@@ -254,7 +254,8 @@ impl<'w, E: Endian, S: Sink, C: Compress> Writer<'w, E, S, C> {
         self.start()?;
         let slot = self.slot(extent.type_name())?;
         let header = extent.header();
-        self.out.put_stored(extent.bytes(), header.adler, header.hash)?;
+        let bytes = extent.bytes().map_err(|e| self.out.stop(e.kind(), e.what(), e.need() as usize))?;
+        self.out.put_stored(bytes, header.adler, header.hash)?;
         self.enter(slot);
         Ok(())
     }

@@ -19,11 +19,10 @@ impl<'a> Column<'a> {
     where
         'a: 's,
     {
-        let data = self.data();
         if self.field().is_packed() {
-            return Bits::new(data, first, len);
+            return self.bits(Which::Data, first, len);
         }
-        let bytes = data.get(first..).and_then(|rest| rest.get(..len)).unwrap_or_default();
+        let bytes = self.elements(first, len, 1)?;
         if !self.field().rules.tolerant && bitmap::any(bytes, is_odd) {
             return Err(self.odd_bool(bytes, first));
         }

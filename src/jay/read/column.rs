@@ -4,10 +4,10 @@ use core::fmt;
 use core::ops::Range;
 
 use super::field::Which;
-use super::numbers::{Number, copied, is_native, part};
+use super::numbers::{Number, copied, is_native};
 use super::offsets::Offsets;
-use super::{Field, Stats, Window};
-use crate::bytes::{Bits, Scratch};
+use super::{Field, Stats};
+use crate::bytes::{Bits, FileRange, Input, Scratch, product};
 use crate::column::{self, Batch, Fact, Ranges, Spans, Type, Validity, Value, Values, VarBytes, Zone, cost};
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
@@ -35,7 +35,7 @@ macro_rules! numbers {
 #[derive(Clone, Copy)]
 pub struct Column<'a> {
     field: Field<'a>,
-    window: Window<'a>,
+    input: Input<'a>,
 }
 
 impl fmt::Debug for Column<'_> {
@@ -47,23 +47,33 @@ impl fmt::Debug for Column<'_> {
 const _: () = assert!(size_of::<Column<'_>>() <= 192);
 
 impl<'a> Column<'a> {
-    /// Creates the column that `field` describes. `window` must contain its buffers: the whole file, or the range that
-    /// [`Field::span`] returns.
+    /// Creates the column that `field` describes, a column of the file `input`. No buffer need be present yet; the
+    /// smallest range that contains all of them is [`Field::span`].
     ///
     /// # Errors
-    /// [`Kind::Truncated`] if `window` does not contain a buffer of the column.
-    pub fn new(field: Field<'a>, window: Window<'a>) -> Result<Self> {
-        let column = Column { field, window };
+    /// [`Kind::Truncated`] if a buffer of the column ends after the file.
+    pub fn new(field: Field<'a>, input: Input<'a>) -> Result<Self> {
+        let column = Column { field, input };
         column.check()?;
         Ok(column)
     }
 
-    /// Checks that the window contains all buffers.
+    /// Checks that all buffers are in the file.
     fn check(&self) -> Result<()> {
-        for span in self.field.buffers() {
-            self.window.get(*span)?;
-        }
-        Ok(())
+        self.field.buffers().iter().try_for_each(|span| self.input.check(*span, What::JAY_BUFFER))
+    }
+
+    /// Returns the bytes of the file.
+    pub(super) const fn input(&self) -> &Input<'a> {
+        &self.input
+    }
+
+    /// Returns the column with its rows read through another input of the same file.
+    pub(super) fn with_input<'w>(&self, input: Input<'w>) -> Column<'w>
+    where
+        'a: 'w,
+    {
+        Column { field: self.field, input }
     }
 
     /// Returns the description of the column.
@@ -72,21 +82,39 @@ impl<'a> Column<'a> {
         &self.field
     }
 
-    fn buffer(&self, which: Which) -> &'a [u8] {
-        // `check` found it when the column was created.
-        self.window.get(self.field.buffer(which)).unwrap_or_default()
+    /// Returns `len` bytes of a buffer, starting at byte `from` of it.
+    pub(super) fn bytes(&self, which: Which, from: u64, len: u64) -> Result<&'a [u8]> {
+        let buffer = self.field.buffer(which);
+        if from.checked_add(len).is_none_or(|end| end > buffer.len) {
+            return Err(Error::needing(Kind::OutOfRange, What::ROW, from, buffer.len));
+        }
+        self.input.get(FileRange { at: buffer.at.saturating_add(from), len }, What::JAY_BUFFER)
     }
 
-    pub(super) fn data(&self) -> &'a [u8] {
-        self.buffer(Which::Data)
+    /// Returns the bytes of the elements or offsets `first..first + len`, `size` bytes each.
+    pub(super) fn elements(&self, first: usize, len: usize, size: usize) -> Result<&'a [u8]> {
+        self.bytes(Which::Data, product(first as u64, size as u64), product(len as u64, size as u64))
     }
 
-    pub(super) fn text(&self) -> &'a [u8] {
-        self.buffer(Which::Text)
+    /// Returns the bits `first..first + len` of a buffer.
+    pub(super) fn bits(&self, which: Which, first: usize, len: usize) -> Result<Bits<'a>> {
+        let (from, to) = (first as u64 >> 3, (first as u64).saturating_add(len as u64).div_ceil(8));
+        Bits::new(self.bytes(which, from, to.saturating_sub(from))?, first & 7, len)
     }
 
-    pub(super) fn bitmap(&self) -> &'a [u8] {
-        self.buffer(Which::Validity)
+    pub(super) const fn has_bitmap(&self) -> bool {
+        self.field.buffer(Which::Validity).len > 0
+    }
+
+    /// Returns the whole buffer if the file is in memory as one slice.
+    pub(super) fn whole(&self, which: Which) -> Option<&'a [u8]> {
+        self.field.buffer(which).find(self.input.as_slice()?)
+    }
+
+    /// Returns whether elements of `size` bytes can be used in place. Of a file that is not in memory as one slice, this
+    /// is not known before they are read.
+    pub(super) fn is_native(&self, size: usize) -> bool {
+        self.whole(Which::Data).is_some_and(|data| is_native(data, size))
     }
 
     /// Returns whether a null count of 0 is trusted.
@@ -109,10 +137,10 @@ impl<'a> Column<'a> {
     where
         'a: 's,
     {
-        if self.bitmap().is_empty() {
+        if !self.has_bitmap() {
             return Ok(Validity::All);
         }
-        let bits: Bits<'a> = Bits::new(self.bitmap(), first, len)?;
+        let bits: Bits<'a> = self.bits(Which::Validity, first, len)?;
         match bits.count_ones() == len {
             true => Ok(Validity::All),
             false if self.is_full() => Err(self.unexpected_null()),
@@ -177,11 +205,11 @@ impl<'a> Column<'a> {
     }
 
     /// Returns elements of `size` bytes: the file's bytes if they are aligned and in native byte order, else a copy.
-    fn elements<'s>(&self, first: usize, len: usize, size: usize, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
+    fn numbers<'s>(&self, first: usize, len: usize, size: usize, scratch: &mut Scratch<'s>) -> Result<&'s [u8]>
     where
         'a: 's,
     {
-        let elements = part(self.data(), first, len, size)?;
+        let elements = self.elements(first, len, size)?;
         if is_native(elements, size) {
             return Ok(elements);
         }
@@ -238,7 +266,7 @@ impl column::Column for Column<'_> {
             SType::Bool8 => len.div_ceil(8),
             SType::Str32 | SType::Str64 => return Ok(self.offsets_need(len, true)),
             SType::Arr32 | SType::Arr64 => return Ok(self.offsets_need(len, false)),
-            _ if is_native(self.data(), size) => 0,
+            _ if self.is_native(size) => 0,
             _ => cost(size, len),
         };
         Ok(values.saturating_add(validity))
@@ -248,7 +276,11 @@ impl column::Column for Column<'_> {
     where
         Self: 's,
     {
-        let (first, len) = self.range(&rows)?;
+        let (first, mut len) = self.range(&rows)?;
+        let text = match self.field.stype().is_text() {
+            true => Some(self.text(first, &mut len)?),
+            false => None,
+        };
         let mut validity = self.by_bitmap(first, len)?;
         let values = match self.field.stype() {
             SType::Void0 => {
@@ -257,12 +289,12 @@ impl column::Column for Column<'_> {
             }
             SType::Bool8 => Values::Bool(self.bools(first, len, &mut validity, scratch)?),
             SType::Str32 | SType::Str64 => {
-                let data = self.text();
-                let spans = match self.offsets(first, len, data.len() as u64, Some(data), &mut validity, scratch)? {
+                let most = self.field.buffer(Which::Text).len;
+                let spans = match self.offsets(first, len, most, text, &mut validity, scratch)? {
                     Offsets::Narrow(offsets) => Spans::Off32(offsets),
                     Offsets::Wide(offsets) => Spans::Off64(offsets),
                 };
-                Values::Utf8(VarBytes { data, spans })
+                Values::Utf8(VarBytes { data: text.map_or(&[], |text| text.bytes), spans })
             }
             SType::Arr32 | SType::Arr64 => {
                 let most = self.field.child()?.map_or(0, |child| child.rows());
@@ -277,7 +309,7 @@ impl column::Column for Column<'_> {
                     let id = u8::from(stype).into();
                     return Err(Error::needing(Kind::Unsupported, What::JAY_TYPE, self.field.at(), id));
                 };
-                let values = Values::numbers(prim, self.elements(first, len, prim.size(), scratch)?);
+                let values = Values::numbers(prim, self.numbers(first, len, prim.size(), scratch)?);
                 if !self.is_trusted() {
                     self.mark_numbers(&values, len, &mut validity, scratch)?;
                 }
@@ -286,6 +318,7 @@ impl column::Column for Column<'_> {
         };
         Ok(Batch { first: rows.start, len, values, validity, of: *self })
     }
+
     /// Returns one zone of all rows, with the statistics and the null count of the metadata.
     fn zone_around<'s>(&self, row: u64, _: &mut Scratch<'s>) -> Result<Option<Zone<'s>>>
     where

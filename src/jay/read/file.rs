@@ -1,41 +1,12 @@
-//! A file in memory, and byte windows of a file.
+//! A file: its metadata, and where its bytes are.
 
 use super::tail::check_head;
 use super::{Column, HEAD_SPAN, Meta, ReadOptions, Tail};
-use crate::bytes::{FileRange, Scratch};
+use crate::bytes::{Input, Scratch};
 use crate::column;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::{Result, What};
 
-/// Bytes of a file and their offset in it: the whole file, or the range fetched for a column.
-#[derive(Clone, Copy, Debug)]
-pub struct Window<'a> {
-    bytes: &'a [u8],
-    at: u64,
-}
-
-impl<'a> Window<'a> {
-    /// Creates a window of `bytes`, which start at offset `at` of the file.
-    #[must_use]
-    pub const fn new(bytes: &'a [u8], at: u64) -> Self {
-        Window { bytes, at }
-    }
-
-    /// Returns the bytes of a range of the file.
-    ///
-    /// # Errors
-    /// [`Kind::Truncated`] if the window does not contain the range.
-    pub(crate) fn get(&self, span: FileRange) -> Result<&'a [u8]> {
-        let missing = || Error::needing(Kind::Truncated, What::JAY_BUFFER, span.at, span.len);
-        let at = span.at.checked_sub(self.at).filter(|_| span.len > 0);
-        match at {
-            Some(at) => FileRange { at, ..span }.find(self.bytes).ok_or_else(missing),
-            None if span.len == 0 => Ok(&[]),
-            None => Err(missing()),
-        }
-    }
-}
-
-/// A file in memory. All its rows are one part; [`Once`](column::Once) makes a table of it.
+/// An open file. All its rows are one part; [`Once`](column::Once) makes a table of it.
 ///
 /// ```
 /// use pilaster::bytes::{FileRange, Scratch};
@@ -64,7 +35,7 @@ impl<'a> Window<'a> {
 /// ```
 #[derive(Clone, Copy, Debug)]
 pub struct File<'a> {
-    bytes: &'a [u8],
+    input: Input<'a>,
     tail: Tail,
     meta: Meta<'a>,
 }
@@ -74,14 +45,53 @@ impl<'a> File<'a> {
     /// whose buffers are in order, as writers write them, need no scratch memory.
     ///
     /// # Errors
-    /// Errors of invalid signatures and metadata; [`Kind::NoRoom`] if `scratch` is too small.
+    /// Errors of invalid signatures and metadata; [`Kind::NoRoom`](crate::error::Kind::NoRoom) if `scratch` is too small.
     pub fn open(bytes: &'a [u8], options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
-        let len = bytes.len() as u64;
-        let end = Tail::span(len)?.of(bytes, What::JAY_TAIL)?;
-        check_head(HEAD_SPAN.of(bytes, What::JAY_HEAD)?)?;
+        File::open_input(Input::whole(bytes), options, scratch)
+    }
+
+    /// Opens a file as [`open`](Self::open) does. Of an input that fetches ranges, only the metadata is fetched here, and
+    /// later, the touched rows of each column.
+    ///
+    /// ```
+    /// use pilaster::bytes::{Ranges, Scratch};
+    /// use pilaster::column::{Column, Part, Values};
+    /// use pilaster::jay::{File, ReadOptions};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// let ranges = Ranges::open("examples/data/keyed_1.jay")?;
+    /// let file = File::open_input(ranges.input(), &ReadOptions::DEFAULT, &mut Scratch::new(&mut []))?;
+    /// let before = ranges.bytes_read();
+    ///
+    /// // The rows are read through a window, whose memory is released after them.
+    /// let window = ranges.window();
+    /// let mut memory = [0; 64];
+    /// let batch = file.with_input(window.input()).column(0)?.read(0..2, &mut Scratch::new(&mut memory))?;
+    /// assert!(matches!(batch.values, Values::I32([-996, _])));
+    /// assert_eq!(ranges.bytes_read() - before, 128);
+    /// # Ok(())
+    /// # }
+    /// ```
+    ///
+    /// # Errors
+    /// Errors of [`open`](Self::open); [`Kind::Missing`](crate::error::Kind::Missing) if the metadata is not present.
+    pub fn open_input(input: Input<'a>, options: &ReadOptions, scratch: &mut Scratch<'_>) -> Result<Self> {
+        let len = input.len();
+        let end = input.get(Tail::span(len)?, What::JAY_TAIL)?;
+        check_head(input.get(HEAD_SPAN, What::JAY_HEAD)?)?;
         let tail = Tail::of(end, len, options)?;
-        let meta = Meta::open(tail.meta.of(bytes, What::JAY_META)?, &tail, options, scratch)?;
-        Ok(File { bytes, tail, meta })
+        let meta = Meta::open(input.get(tail.meta, What::JAY_META)?, &tail, options, scratch)?;
+        Ok(File { input, tail, meta })
+    }
+
+    /// Returns the file with its rows read through `input`, another input of the same bytes. The metadata stay where
+    /// they are.
+    #[must_use]
+    pub fn with_input<'w>(&self, input: Input<'w>) -> File<'w>
+    where
+        'a: 'w,
+    {
+        File { input, ..*self }
     }
 
     /// Returns the metadata.
@@ -96,12 +106,9 @@ impl<'a> File<'a> {
         &self.tail
     }
 
-    pub(super) const fn window(&self) -> Window<'a> {
-        Window::new(self.bytes, 0)
-    }
-
-    pub(super) const fn bytes(&self) -> &'a [u8] {
-        self.bytes
+    /// Returns the bytes of the file.
+    pub(crate) const fn input(&self) -> &Input<'a> {
+        &self.input
     }
 }
 
@@ -121,6 +128,6 @@ impl<'a> column::Part for File<'a> {
     }
 
     fn column(&self, k: usize) -> Result<Column<'a>> {
-        Column::new(self.meta.field(k)?, self.window())
+        Column::new(self.meta.field(k)?, self.input)
     }
 }

@@ -2,8 +2,9 @@
 
 use super::Column;
 use super::bools::is_odd;
+use super::field::Which;
 use super::numbers::{Element, Number};
-use crate::bytes::{Bits, Scratch};
+use crate::bytes::Scratch;
 use crate::column::{Column as _, Validity, Value};
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_BOOL, NA_OFFSET32, NA_OFFSET64, SType};
@@ -23,17 +24,16 @@ impl<'a> Column<'a> {
             return Ok(Value::Null);
         }
         let i = usize::try_from(row).map_err(|_| none())?;
-        let bitmap = self.bitmap();
-        if !bitmap.is_empty() && Bits::new(bitmap, i, 1)?.get(0) != Some(true) {
+        if self.has_bitmap() && self.bits(Which::Validity, i, 1)?.get(0) != Some(true) {
             return Ok(Value::Null);
         }
         let int = |number: Option<i64>| Ok(number.map_or(Value::Null, |number| Value::Int(number.into())));
         match self.field().stype() {
             SType::Void0 | SType::Unknown(_) => Ok(Value::Null),
             SType::Bool8 if self.field().is_packed() => {
-                Ok(Bits::new(self.data(), i, 1)?.get(0).map_or(Value::Null, Value::Bool))
+                Ok(self.bits(Which::Data, i, 1)?.get(0).map_or(Value::Null, Value::Bool))
             }
-            SType::Bool8 => match self.data().get(i).copied().ok_or_else(none)? {
+            SType::Bool8 => match self.elements(i, 1, 1)?.first().copied().ok_or_else(none)? {
                 NA_BOOL => Ok(Value::Null),
                 // Creates the error with the offset of the byte.
                 byte if is_odd(byte) && !self.field().rules.tolerant => {
@@ -61,26 +61,26 @@ impl<'a> Column<'a> {
 
     fn string(&self, i: usize) -> Result<Value<'a>> {
         let (start, end) = (self.offset(i)?, self.offset(i.saturating_add(1))?);
-        let flag = match (self.bitmap().is_empty(), self.field().is_narrow()) {
-            (false, _) => 0,
-            (true, true) => u64::from(NA_OFFSET32),
-            (true, false) => NA_OFFSET64,
+        let flag = match (self.has_bitmap(), self.field().is_narrow()) {
+            (true, _) => 0,
+            (false, true) => u64::from(NA_OFFSET32),
+            (false, false) => NA_OFFSET64,
         };
         if end & flag != 0 {
             return Ok(Value::Null);
         }
         let start = start & !flag;
-        let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-        match bounds.and_then(|(start, end)| self.text().get(start..end)) {
-            Some(bytes) => match core::str::from_utf8(bytes) {
-                Ok(_) => Ok(Value::Text(bytes)),
-                Err(e) => {
-                    let at = self.field().buffers().last().map_or(0, |text| text.at);
-                    let at = at.saturating_add(start).saturating_add(e.valid_up_to() as u64);
-                    Err(Error::new(Kind::Utf8, What::JAY_TEXT, at))
-                }
-            },
-            None => Err(self.wrong(What::JAY_OFFSETS, i, end)),
+        let text = self.field().buffer(Which::Text);
+        let Some(len) = end.checked_sub(start).filter(|_| end <= text.len) else {
+            return Err(self.wrong(What::JAY_OFFSETS, i, end));
+        };
+        let bytes = self.bytes(Which::Text, start, len)?;
+        match core::str::from_utf8(bytes) {
+            Ok(_) => Ok(Value::Text(bytes)),
+            Err(e) => {
+                let at = text.at.saturating_add(start).saturating_add(e.valid_up_to() as u64);
+                Err(Error::new(Kind::Utf8, What::JAY_TEXT, at))
+            }
         }
     }
 
@@ -97,10 +97,8 @@ impl<'a> Column<'a> {
     }
 
     fn element<T: Element>(&self, i: usize) -> Result<T> {
-        let from = i.saturating_mul(size_of::<T>());
-        let bytes = self.data().get(from..).and_then(|rest| rest.get(..size_of::<T>()));
-        match bytes.map(bytemuck::try_pod_read_unaligned::<T>) {
-            Some(Ok(stored)) => Ok(stored.native()),
+        match bytemuck::try_pod_read_unaligned::<T>(self.elements(i, 1, size_of::<T>())?) {
+            Ok(stored) => Ok(stored.native()),
             _ => Err(Error::needing(Kind::OutOfRange, What::ROW, i as u64, self.rows())),
         }
     }

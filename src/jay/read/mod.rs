@@ -15,7 +15,7 @@ mod verify;
 
 pub use column::Column;
 pub use field::{Field, Layout};
-pub use file::{File, Window};
+pub use file::File;
 pub use meta::Meta;
 pub use stats::Stats;
 pub use tail::{HEAD_SPAN, Tail, check_head};

@@ -5,7 +5,7 @@ use bytemuck::Pod;
 
 use crate::bytes::Scratch;
 use crate::column::aligned;
-use crate::error::{Error, Kind, Result, What};
+use crate::error::Result;
 
 /// A stored element.
 pub(super) trait Element: Pod {
@@ -71,11 +71,4 @@ pub(super) fn copied<'s>(bytes: &[u8], size: usize, scratch: &mut Scratch<'s>) -
         copy.chunks_exact_mut(size.max(1)).for_each(<[u8]>::reverse);
     }
     Ok(copy)
-}
-
-/// Returns the bytes of the elements `first..first + len`, `size` bytes each.
-pub(super) fn part(bytes: &[u8], first: usize, len: usize, size: usize) -> Result<&[u8]> {
-    let bounds = first.checked_mul(size).zip(len.checked_mul(size));
-    let part = bounds.and_then(|(from, size)| bytes.get(from..)?.get(..size));
-    part.ok_or_else(|| Error::needing(Kind::OutOfRange, What::ROW, first as u64, bytes.len() as u64))
 }

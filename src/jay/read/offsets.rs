@@ -3,12 +3,19 @@
 
 use super::Column;
 use super::field::Which;
-use super::numbers::{copied, is_native, part};
-use crate::bytes::{Bits, Scratch};
+use super::numbers::{copied, is_native};
+use crate::bytes::{Bits, Scratch, little, low32};
 use crate::column::{Validity, cost};
 use crate::encoding::bitmap;
 use crate::error::{Error, Kind, Result, What};
 use crate::jay::raw::{NA_OFFSET32, NA_OFFSET64};
+
+/// Maximum number of characters in bytes that a batch of several rows fetches.
+const TEXT: u64 = 1 << 20;
+
+/// Whether characters are fetched row by row. Firmware, without a heap, has nothing that fetches ranges: there a piece
+/// must contain the whole buffer.
+const PARTS: bool = cfg!(feature = "alloc");
 
 /// Offsets of 32 or 64 bits.
 #[derive(Clone, Copy)]
@@ -80,6 +87,39 @@ impl<'s> Offsets<'s> {
     }
 }
 
+/// The characters of some rows.
+#[derive(Clone, Copy)]
+pub(super) struct Text<'a> {
+    pub(super) bytes: &'a [u8],
+    /// Position of the first byte in the buffer of characters.
+    from: u64,
+    /// Whether the offsets must be copied, because the bytes do not begin where the buffer does.
+    is_part: bool,
+}
+
+impl<'a> Text<'a> {
+    /// Returns the characters of a row.
+    fn row(&self, start: u64, end: u64) -> Option<&'a [u8]> {
+        let bounds =
+            usize::try_from(start.checked_sub(self.from)?).ok().zip(usize::try_from(end.checked_sub(self.from)?).ok());
+        bounds.and_then(|(start, end)| self.bytes.get(start..end))
+    }
+}
+
+/// Subtracts `from` from all offsets. Offsets below it belong to rows that cannot be read.
+fn rebase(bytes: &mut [u8], narrow: bool, from: u64) {
+    match narrow {
+        true => {
+            let offsets = bytemuck::try_cast_slice_mut::<u8, u32>(bytes).unwrap_or_default();
+            offsets.iter_mut().for_each(|offset| *offset = offset.saturating_sub(low32(from)));
+        }
+        false => {
+            let offsets = bytemuck::try_cast_slice_mut::<u8, u64>(bytes).unwrap_or_default();
+            offsets.iter_mut().for_each(|offset| *offset = offset.saturating_sub(from));
+        }
+    }
+}
+
 /// Clears all flags.
 fn unflag(bytes: &mut [u8], narrow: bool) {
     match narrow {
@@ -96,14 +136,14 @@ fn unflag(bytes: &mut [u8], narrow: bool) {
 
 impl<'a> Column<'a> {
     /// Returns the offsets of `len` rows starting at `first`, without flags, and clears the bit in `validity` of each
-    /// row with a flag. `most` is the maximum of an offset; `text` is the buffer of characters if these are offsets of
-    /// strings.
+    /// row with a flag. `most` is the maximum of an offset. If these are offsets of strings, they count from the start of
+    /// `text`.
     pub(super) fn offsets<'s>(
         &self,
         first: usize,
         len: usize,
         most: u64,
-        text: Option<&[u8]>,
+        text: Option<Text<'_>>,
         validity: &mut Validity<'s>,
         scratch: &mut Scratch<'s>,
     ) -> Result<Offsets<'s>>
@@ -112,13 +152,24 @@ impl<'a> Column<'a> {
     {
         let narrow = self.field().is_narrow();
         let size = if narrow { 4 } else { 8 };
-        let data = part(self.data(), first, len.saturating_add(1), size)?;
-        let flagged = text.is_some() && self.bitmap().is_empty();
+        let data = self.elements(first, len.saturating_add(1), size)?;
+        let flagged = text.is_some() && !self.has_bitmap();
+        let part = text.filter(|text| text.is_part && PARTS);
         let native = is_native(data, size).then(|| Offsets::new(data, narrow));
-        let offsets = match native {
-            Some(offsets) if !flagged || !offsets.any_flagged() => offsets,
+        let any_flagged = native.is_some_and(|offsets| flagged && offsets.any_flagged());
+        let check = |offsets: Offsets<'_>, validity: &mut Validity<'s>, scratch: &mut Scratch<'s>| {
+            if self.field().rules.tolerant {
+                return sound(offsets, len, most, text, validity, scratch);
+            }
+            if offsets.ascend(most) { Ok(()) } else { Err(self.wrong_offset(offsets, first, most)) }
+        };
+        match native {
+            Some(offsets) if !any_flagged && part.is_none() => {
+                check(offsets, validity, scratch)?;
+                Ok(offsets)
+            }
             // No flag is allowed, including the flag of the row before.
-            Some(_) if self.is_full() => return Err(self.unexpected_null()),
+            Some(_) if any_flagged && self.is_full() => Err(self.unexpected_null()),
             _ => {
                 let copy = copied(data, size, scratch)?;
                 if flagged {
@@ -128,24 +179,54 @@ impl<'a> Column<'a> {
                     }
                     unflag(copy, narrow);
                 }
-                Offsets::new(copy, narrow)
+                check(Offsets::new(copy, narrow), validity, scratch)?;
+                if let Some(part) = part {
+                    rebase(copy, narrow, part.from);
+                }
+                Ok(Offsets::new(copy, narrow))
             }
-        };
-        if self.field().rules.tolerant {
-            sound(offsets, len, most, text, validity, scratch)?;
-        } else if !offsets.ascend(most) {
-            return Err(self.wrong_offset(offsets, first, most));
         }
-        Ok(offsets)
+    }
+
+    /// Returns the characters of `len` rows starting at `first`: the whole buffer if the file is in memory as one slice.
+    /// Otherwise only what the rows take; if that is more than [`TEXT`] bytes, `len` becomes smaller.
+    pub(super) fn text(&self, first: usize, len: &mut usize) -> Result<Text<'a>> {
+        let buffer = self.field().buffer(Which::Text);
+        let whole = if PARTS { self.whole(Which::Text) } else { Some(self.bytes(Which::Text, 0, buffer.len)?) };
+        if let Some(bytes) = whole {
+            return Ok(Text { bytes, from: 0, is_part: false });
+        }
+        let narrow = self.field().is_narrow();
+        let (size, flag) = if narrow { (4, u64::from(NA_OFFSET32)) } else { (8, NA_OFFSET64) };
+        let flag = if self.has_bitmap() { 0 } else { flag };
+        let offsets = self.elements(first, len.saturating_add(1), size)?;
+        let mut ends = offsets.chunks_exact(size).map(|offset| little(offset) & !flag);
+        let (mut from, mut to) = (u64::MAX, 0);
+        let mut start = ends.next().unwrap_or(0);
+        for (i, end) in ends.enumerate() {
+            // Other rows cannot be read.
+            if start <= end && end <= buffer.len {
+                let (low, high) = (from.min(start), to.max(end));
+                if i > 0 && high.saturating_sub(low) > TEXT {
+                    *len = i;
+                    break;
+                }
+                (from, to) = (low, high);
+            }
+            start = end;
+        }
+        from = from.min(to);
+        let bytes = self.bytes(Which::Text, from, to.saturating_sub(from))?;
+        Ok(Text { bytes, from, is_part: true })
     }
 
     /// Returns an upper bound of the scratch size in bytes that [`offsets`](Self::offsets) takes.
     pub(super) fn offsets_need(&self, rows: u64, text: bool) -> u64 {
         let rules = self.field().rules;
         let size = if self.field().is_narrow() { 4 } else { 8 };
-        let flagged = text && self.bitmap().is_empty() && (rules.tolerant || self.field().null_count() > 0);
+        let flagged = text && !self.has_bitmap() && (rules.tolerant || self.field().null_count() > 0);
         let bits = rows.div_ceil(8);
-        let copy = if flagged || !is_native(self.data(), size) { cost(size, rows.saturating_add(1)) } else { 0 };
+        let copy = if flagged || !self.is_native(size) { cost(size, rows.saturating_add(1)) } else { 0 };
         copy.saturating_add(if flagged { bits } else { 0 }).saturating_add(if rules.tolerant { bits } else { 0 })
     }
 
@@ -167,7 +248,7 @@ fn sound<'s>(
     offsets: Offsets<'_>,
     len: usize,
     most: u64,
-    text: Option<&[u8]>,
+    text: Option<Text<'_>>,
     validity: &mut Validity<'s>,
     scratch: &mut Scratch<'s>,
 ) -> Result<()> {
@@ -183,8 +264,7 @@ fn sound<'s>(
         left = rest;
         let is_text = || {
             let Some(text) = text else { return true };
-            let bounds = usize::try_from(start).ok().zip(usize::try_from(end).ok());
-            bounds.and_then(|(start, end)| text.get(start..end)).is_some_and(|row| core::str::from_utf8(row).is_ok())
+            text.row(start, end).is_some_and(|row| core::str::from_utf8(row).is_ok())
         };
         if let Some(byte) = bits.get_mut(i >> 3)
             && is_text()

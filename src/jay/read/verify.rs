@@ -37,7 +37,7 @@ impl File<'_> {
     pub fn problems(&self, scratch: &mut Scratch<'_>, each: &mut dyn FnMut(Option<usize>, Error)) {
         let options = ReadOptions { tolerant: false, ..ReadOptions::DEFAULT };
         let (tail, meta) = (self.tail(), self.meta());
-        let end = Tail::span(tail.file).and_then(|span| span.of(self.bytes(), What::JAY_TAIL));
+        let end = Tail::span(tail.file).and_then(|span| self.input().get(span, What::JAY_TAIL));
         if let Err(e) = end.and_then(|end| Tail::of(end, tail.file, &options)) {
             each(None, e);
         }
@@ -51,7 +51,7 @@ impl File<'_> {
         let mut fuel = meta.fuel();
         for k in 0..meta.width() {
             let name = strict.stored_name(k).and_then(super::meta::legal);
-            let column = name.and_then(|_| strict.field(k)).and_then(|field| Column::new(field, self.window()));
+            let column = name.and_then(|_| strict.field(k)).and_then(|field| Column::new(field, *self.input()));
             let column = column.and_then(|column| {
                 column.field().each_buffer(&mut fuel, &mut |span| {
                     let limit = || Error::needing(Kind::Limit, What::MAX_DECODED, span.at, left);
@@ -83,14 +83,19 @@ impl Column<'_> {
         }
         let (mut row, mut nulls, mut seen) = (0u64, 0u64, Stats::Empty);
         // Runs once even without rows, because their first offset must be checked.
+        let mut window = self.input().window();
         loop {
+            if window.is_full() {
+                window = self.input().window();
+            }
+            let column = self.with_input(window.input());
             let mut inner = scratch.scope();
-            let rows = fit(self, row..self.rows(), inner.room())?;
-            let batch = self.read(rows, &mut inner)?;
+            let rows = fit(&column, row..self.rows(), inner.room())?;
+            let batch = column.read(rows, &mut inner)?;
             nulls = nulls.saturating_add(batch.validity.nulls(batch.len) as u64);
             if let Values::Utf8(_) = batch.values {
                 for i in row..row.saturating_add(batch.len as u64) {
-                    self.get(i)?;
+                    column.get(i)?;
                 }
             }
             seen = seen.with(&batch);
@@ -117,7 +122,12 @@ impl Column<'_> {
 
 /// Checks that the rows of a keyed frame ascend by the columns of the key.
 fn sorted(file: &File<'_>, meta: &Meta<'_>) -> Result<()> {
+    let mut window = file.input().window();
     for row in 1..if meta.keys() == 0 { 0 } else { meta.rows() } {
+        if window.is_full() {
+            window = file.input().window();
+        }
+        let file = file.with_input(window.input());
         let mut order = Ordering::Equal;
         for k in 0..meta.keys() {
             let column = file.column(k)?;

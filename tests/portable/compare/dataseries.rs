@@ -52,7 +52,7 @@ pub fn read(bytes: &[u8], way: Way, tables: Option<&Json>, facts: &Json) -> Resu
         AnyFile::Big(file) => needs(file, &options, &mut scratch)?,
     }
     if facts.is_object() {
-        for (key, got) in dataseries_facts::facts(&file, bytes.len()).map_err(text)? {
+        for (key, got) in dataseries_facts::facts(&file, bytes.len() as u64).map_err(text)? {
             equal(key, &facts[key], &got)?;
         }
     }

@@ -1,10 +1,10 @@
 //! Vortex goldens: every value by rows, in batches of several sizes, and one at a time.
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Input, Scratch};
 use pilaster::column::{Column as _, Once, Part as _};
 use pilaster::error::{Error, Kind, What};
 use pilaster::limits::Limits;
-use pilaster::vortex::{Column, DType, File, Source};
+use pilaster::vortex::{Column, DType, File};
 use serde_json::{Value as Json, json};
 
 use super::expect::{as_expected, equal, nested, text, values};
@@ -26,10 +26,10 @@ pub fn golden(golden: &Golden) -> Result<(), String> {
         assert_eq!((e.kind(), e.what()), (Kind::Invalid, What::VORTEX_DTYPE));
         let like = sibling("lay_no_file_stats_a");
         let like = File::open(&like).map_err(text)?;
-        let open = |limits| File::open_source(Source::whole(&bytes), Some(like.dtype()), limits).map_err(text);
+        let open = |limits| File::open_input(Input::whole(&bytes), Some(like.dtype()), limits).map_err(text);
         return file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?);
     }
-    let open = |limits| File::open_source(Source::whole(&bytes), None, limits).map_err(text);
+    let open = |limits| File::open_input(Input::whole(&bytes), None, limits).map_err(text);
     file(golden, &open(&Limits::DEFAULT)?, &open(&ONE_ROW)?)
 }
 

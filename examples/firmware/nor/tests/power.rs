@@ -254,7 +254,7 @@ fn a_segment_is_a_file_and_a_log_becomes_one() {
         let (mut cursor, mut bytes) = (Cursor::new(), [0; 512]);
         assert_eq!(log.next_extent(&mut cursor, &mut [0; 8]).unwrap_err(), {
             let mut cursor = Cursor::new();
-            let len = log.next_extent(&mut cursor, &mut bytes).unwrap().unwrap().bytes().len();
+            let len = log.next_extent(&mut cursor, &mut bytes).unwrap().unwrap().bytes().unwrap().len();
             let at = 512 + 16 + 40 + first_len(&TYPES);
             let what = pilaster::error::What::DESTINATION;
             WriteError::Format(pilaster::Error::needing(Kind::NoRoom, what, at, len as u64))

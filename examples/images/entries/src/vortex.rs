@@ -1,10 +1,10 @@
 //! Reading Vortex files.
 
-use pilaster::bytes::Scratch;
+use pilaster::bytes::{Input, Scratch};
 use pilaster::column::{Column as _, Part as _, fit};
 use pilaster::error::Result;
 use pilaster::limits::Limits;
-use pilaster::vortex::{File, Source};
+use pilaster::vortex::File;
 
 use crate::Call;
 
@@ -20,7 +20,7 @@ fn used<T>(value: T) -> u32 {
 /// Reads column `kind` of a file batch by batch.
 #[inline(never)]
 pub fn read(call: Call<'_>) -> Result<u32> {
-    let file = File::open_source(Source::whole(call.bytes), None, &LIMITS)?;
+    let file = File::open_input(Input::whole(call.bytes), None, &LIMITS)?;
     let column = file.part()?.column(call.kind as usize)?;
     let mut scratch = Scratch::new(call.memory);
     let (mut row, mut sum) = (0, 0u32);
@@ -37,7 +37,7 @@ pub fn read(call: Call<'_>) -> Result<u32> {
 /// Verifies a file: its tree, every row, its statistics.
 #[inline(never)]
 pub fn verify(call: Call<'_>) -> Result<u32> {
-    let file = File::open_source(Source::whole(call.bytes), None, &LIMITS)?;
+    let file = File::open_input(Input::whole(call.bytes), None, &LIMITS)?;
     file.verify(&mut Scratch::new(call.memory))?;
     Ok(file.segments() as u32)
 }

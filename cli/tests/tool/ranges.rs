@@ -1,0 +1,172 @@
+//! Files of any size: how much of them a command reads, and how much memory it takes.
+#![cfg(target_os = "linux")]
+
+use std::fs::File;
+use std::io::{self, Seek, SeekFrom, Write};
+
+use pilaster::bytes::{LittleEndian, Scratch, Sink};
+use pilaster::dataseries::write::{Descriptions, ExtentBuffer, IndexSlot, Memory, Writer};
+use pilaster::dataseries::{self, record};
+
+use super::*;
+
+/// Runs a command. Returns what it printed, the number of bytes that it read, and the most memory that it took, in MiB.
+fn measured(args: &[&str]) -> (String, u64, u64) {
+    let output = pilaster().args(args).env("PILASTER_BYTES_READ", "1").output().unwrap();
+    let line = str::from_utf8(&output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(0), "{args:?}: {line}");
+    let mut numbers = line.split_whitespace().filter_map(|word| word.parse::<u64>().ok());
+    let (bytes, kib) = (numbers.next().unwrap(), numbers.next().unwrap());
+    (out(&output).to_owned(), bytes, kib >> 10)
+}
+
+/// Replaces the numbers `from` in `bytes`.
+fn replace(bytes: &mut [u8], from: u64, to: u64) {
+    let places: Vec<usize> = (0..bytes.len() - 7).filter(|at| bytes[*at..][..8] == from.to_le_bytes()).collect();
+    assert!(!places.is_empty(), "{from}");
+    places.into_iter().for_each(|at| bytes[at..][..8].copy_from_slice(&to.to_le_bytes()));
+}
+
+record! {
+    struct Tick = "Tick" { time: int64 }
+}
+
+/// A file of one extent of `rows` zeros, and where the extent begins.
+fn one_extent(rows: usize) -> (Vec<u8>, usize) {
+    let (mut slots, mut memory) = ([IndexSlot::EMPTY; 3], vec![0; 16 * rows]);
+    let mut writer = Writer::<LittleEndian, _>::new(Vec::new(), Descriptions::of::<Tick>(), &mut slots);
+    let mut extent = ExtentBuffer::of::<Tick>(Memory::rows(&mut memory)).unwrap();
+    (0..rows).for_each(|_| extent.push(&Tick { time: 0 }).unwrap());
+    writer.flush(&mut extent).unwrap();
+    let bytes = writer.finish().unwrap();
+    let (mut kept, options) = ([0; 4096], dataseries::ReadOptions::DEFAULT);
+    let file = dataseries::File::<LittleEndian>::open(&bytes, &options, &mut Scratch::new(&mut kept)).unwrap();
+    let at = file.extents().nth(1).unwrap().unwrap().header().at as usize;
+    (bytes, at)
+}
+
+/// A sparse Jay file with the column `time`, of `rows` zeros.
+fn large_jay(name: &str, rows: u64) -> String {
+    const SMALL: u64 = 12_345;
+    let (source, small) = (target(&format!("{name}.ds")), target(&format!("{name}.small.jay")));
+    fs::write(&source, one_extent(SMALL as usize).0).unwrap();
+    good(&["convert", &source, &small, "--no-stats"]);
+    let bytes = fs::read(&small).unwrap();
+    let mut end = bytes[8 + 8 * SMALL as usize..].to_vec();
+    replace(&mut end, SMALL, rows);
+    replace(&mut end, 8 * SMALL, 8 * rows);
+    let path = target(&format!("{name}.jay"));
+    let mut file = File::create(&path).unwrap();
+    file.write_all(&bytes[..8]).unwrap();
+    file.seek(SeekFrom::Start(8 + 8 * rows)).unwrap();
+    file.write_all(&end).unwrap();
+    path
+}
+
+/// Leaves holes for slices of zeros that come again and again.
+struct Sparse {
+    file: File,
+    /// Such a slice: its place in memory, and the number of its bytes before the zeros.
+    known: Option<(usize, usize)>,
+}
+
+impl Sink for Sparse {
+    type Error = io::Error;
+
+    fn put(&mut self, bytes: &[u8]) -> io::Result<()> {
+        if bytes.len() < 1 << 16 {
+            return self.file.write_all(bytes);
+        }
+        let place = bytes.as_ptr() as usize;
+        let front = match self.known {
+            Some((known, front)) if known == place => front,
+            _ => bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1),
+        };
+        self.known = Some((place, front));
+        self.file.write_all(&bytes[..front])?;
+        // The last byte is written, so that the file is long enough.
+        self.file.seek(SeekFrom::Current((bytes.len() - front - 1) as i64))?;
+        self.file.write_all(&[0])
+    }
+}
+
+/// A sparse DataSeries file of `count` extents of 2^17 rows, 1 MiB each.
+fn large_dataseries(name: &str, count: usize) -> String {
+    let (bytes, at) = one_extent(1 << 17);
+    let extent = dataseries::Extent::<LittleEndian>::of(&bytes[at..], at as u64).unwrap();
+    let path = target(&format!("{name}.ds"));
+    let mut slots = vec![IndexSlot::EMPTY; count + 2];
+    let sink = Sparse { file: File::create(&path).unwrap(), known: None };
+    let mut writer = Writer::<LittleEndian, _>::new(sink, Descriptions::of::<Tick>(), &mut slots);
+    (0..count).for_each(|_| writer.put_stored(&extent).unwrap());
+    writer.finish().unwrap();
+    path
+}
+
+const GIB: u64 = 1 << 30;
+
+#[test]
+fn few_rows_of_ten_gigabytes() {
+    let rows = 10 * GIB / 8;
+    for path in [large_jay("ten_gigabytes", rows), large_dataseries("ten_gigabytes_of_extents", 10 << 10)] {
+        assert!(fs::metadata(&path).unwrap().len() >= 10 * GIB, "{path}");
+        let range = format!("{}..{}", rows - 1_000_000, rows - 999_990);
+        let calls: [&[&str]; 3] =
+            [&["head", &path], &["info", &path], &["cat", &path, "--columns", "time", "--rows", &range]];
+        for args in calls {
+            let (text, bytes, memory) = measured(args);
+            assert!(text.lines().count() >= 5, "{text}");
+            // The headers of all extents before the rows are read, and nothing else of these extents.
+            let most = if path.ends_with(".ds") { 5 << 20 } else { 1 << 20 };
+            assert!(bytes < most, "{args:?}: {bytes} bytes");
+            assert!(memory < 32, "{args:?}: {memory} MiB");
+        }
+        fs::remove_file(path).unwrap();
+    }
+}
+
+#[test]
+fn all_rows_in_windows() {
+    let jay = large_jay("all_rows", 6 << 20);
+    let ds = large_dataseries("all_rows_of_extents", 48);
+    for path in [jay, ds] {
+        let (text, bytes, memory) = measured(&["cat", &path, "--from", "1"]);
+        assert_eq!(text, "time\n");
+        assert!((48 << 20..50 << 20).contains(&bytes), "{bytes}");
+        assert!(memory < 40, "cat: {memory} MiB");
+        let (_, bytes, memory) = measured(&["verify", &path]);
+        assert!(bytes >= 48 << 20, "{bytes}");
+        assert!(memory < 40, "verify: {memory} MiB");
+        // Rows across the windows.
+        let rows = good(&["cat", &path, "--rows", "1048570..2097160"]);
+        assert_eq!(rows.lines().count(), 1_048_591);
+    }
+}
+
+#[test]
+fn a_long_pipe_is_spooled() {
+    let path = large_jay("pipe", 3 << 20);
+    let bytes = fs::read(&path).unwrap();
+    let output = run_on(&["head", "-"], &bytes);
+    assert_eq!(output.status.code(), Some(0), "{output:?}");
+    assert_eq!(out(&output), good(&["head", &path]));
+}
+
+#[test]
+fn conversions_in_windows() {
+    let jay = large_jay("converted", 9 << 17);
+    let ds = large_dataseries("converted_extents", 9);
+    for path in [&jay, &ds] {
+        for extension in ["jay", "ds", "bcolz"] {
+            let to = target(&format!("converted_{}.{extension}", path.ends_with(".ds")));
+            let (_, _, memory) = measured(&["convert", path, &to]);
+            assert!(memory < 80, "{path} to {extension}: {memory} MiB");
+            let rows = |path: &str| good(&["cat", path, "--rows", "1048570..1048580"]);
+            assert_eq!(rows(&to), rows(path));
+            assert_eq!(
+                good(&["info", &to, "--json"]).contains("\"rows\":1179648"),
+                good(&["info", path, "--json"]).contains("\"rows\":1179648")
+            );
+        }
+    }
+}
