@@ -5,7 +5,7 @@
 #![cfg_attr(
     feature = "alloc",
     doc = "A log format: a device appends rows, and every extent that is complete can be read after a crash. \
-[`any::Owned`](crate::any::Owned) opens a file in one line. This module reads without a heap, and writes:"
+[`any::Owned`](../any/struct.Owned.html) opens a file in one line. This module reads without a heap, and writes:"
 )]
 #![cfg_attr(
     not(feature = "alloc"),

@@ -124,7 +124,7 @@ fn sentinels_of_jay_are_errors_missing_or_widened() {
     // An int32 of DataSeries.
     let refused = to_jay(&["--columns", "i0"], &types);
     let line = crate::failed(1, &refused);
-    let least = "jay column, in which the minimum of the type means missing, cannot hold the value of row ";
+    let least = "jay column, in which the minimum of the type means missing: the value of row ";
     let remedy = "(--sentinels widen stores the column in a wider type, --sentinels missing makes the value missing)";
     assert!(line.contains(&format!("column i0 (int32): {least}")) && line.ends_with(remedy), "{line}");
     assert_eq!(to_jay(&["--columns", "i0", "--sentinels", "error"], &types).stderr, refused.stderr);
